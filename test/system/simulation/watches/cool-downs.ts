@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 
 /**
  * Rule 5: after a failure there is a cool-down, in which no read starts a load. That of a schedule that could not name the next
- * instant is over when another schedule names one.
+ * instant is over when another schedule names one, and when the value has its age limit.
  */
 export class CoolDowns implements Watch {
   readonly #subject: Subject;
@@ -106,7 +106,8 @@ export class CoolDowns implements Watch {
     this.#world.referee.holds(5, failures === this.#failures, () => {
       return `${id}: ${failures} failures in a row are reported, not ${this.#failures}`;
     });
-    this.#noneBefore = instance.machine.monotonic() + delay;
+    const now = instance.machine.monotonic();
+    this.#noneBefore = now + (isOfLoad ? delay : Math.min(delay, this.#world.scenario.maxStaleness));
   }
 
   /** The longest cool-down by the documentation. */
