@@ -16,6 +16,8 @@ export class CoolDowns implements Watch {
   #mayHaveRecovered = false;
   /** By its own clock. */
   #noneBefore = Number.NEGATIVE_INFINITY;
+  /** From when the age of the value counts, by its own clock. */
+  #loadedAt = Number.NEGATIVE_INFINITY;
   /** The present cool-down is that of a schedule, not of a load. */
   #isOfSchedule = false;
   /** What has started the last load of its own. */
@@ -60,11 +62,13 @@ export class CoolDowns implements Watch {
       case 'load-kept': {
         const before = this.#failures;
         this.#over();
+        this.#loadedAt = this.#subject.instance.machine.monotonic();
         this.#before = before;
         break;
       }
       case 'snapshot-adopted':
         this.#over();
+        this.#loadedAt = this.#subject.instance.machine.monotonic() - event.age;
         break;
       case 'round-done-elsewhere': // for a task it counts as a success, unless a caller has forced a run
         if (this.#subject.options.holdsValue) break;
@@ -81,6 +85,7 @@ export class CoolDowns implements Watch {
 
   changed({ kind }: Change): void {
     if (kind === 'set' || (kind === 'reschedule' && this.#isOfSchedule)) this.#over();
+    if (kind === 'set') this.#loadedAt = this.#subject.instance.machine.monotonic();
   }
 
   #over(): void {
@@ -106,8 +111,8 @@ export class CoolDowns implements Watch {
     this.#world.referee.holds(5, failures === this.#failures, () => {
       return `${id}: ${failures} failures in a row are reported, not ${this.#failures}`;
     });
-    const now = instance.machine.monotonic();
-    this.#noneBefore = now + (isOfLoad ? delay : Math.min(delay, this.#world.scenario.maxStaleness));
+    const tooOldAt = isOfLoad ? Infinity : this.#loadedAt + this.#world.scenario.maxStaleness;
+    this.#noneBefore = Math.min(instance.machine.monotonic() + delay, tooOldAt);
   }
 
   /** The longest cool-down by the documentation. */
