@@ -40,7 +40,7 @@ export class Timeline {
   async step(): Promise<void> {
     const next = this.#ahead.pop();
     if (next === undefined) return;
-    this.now = next.at;
+    this.now = Math.max(this.now, next.at); // a timer of a slow clock may have moved it a rounding error ahead
     next.happen();
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -14,6 +14,8 @@ type Refused = number | 'unkept';
 export class Quarantines implements DataWatch {
   readonly #world: DataWorld;
   readonly #kept: Map<DataInstance, Refused> = new Map();
+  /** A value whose acceptance could not be published is in place, and in quarantine to be tried again. */
+  readonly #unpublished: Map<DataInstance, Edition | undefined> = new Map();
   readonly #held: Map<DataInstance, Edition | undefined> = new Map();
   /** The orders under way that may put a version back into place, and those that have ended in this step. */
   readonly #puttingBack: Set<Order> = new Set();
@@ -76,8 +78,10 @@ export class Quarantines implements DataWatch {
         isValueRejectedError(error),
         `a value that is not kept is accepted: ${value ?? error}`,
       );
-    else if (error !== undefined && instance.prices.peek()?.serial === kept && !this.#kept.has(instance))
+    else if (error !== undefined && instance.prices.peek()?.serial === kept && !this.#kept.has(instance)) {
       this.#kept.set(instance, kept);
+      this.#unpublished.set(instance, instance.prices.peek());
+    }
   }
 
   stepped(instance: DataInstance): void {
@@ -86,9 +90,8 @@ export class Quarantines implements DataWatch {
     const wasHeld = this.#held.get(instance);
     this.#held.set(instance, held);
     const isPutBack = [...this.#puttingBack].some((order) => order.instance === instance);
-    // A value whose acceptance could not be published is in place, and in quarantine to be tried again.
-    const isTriedAgain = held?.serial === this.#kept.get(instance);
-    if (isPutBack && held !== undefined && held !== wasHeld && !isTriedAgain) this.#kept.delete(instance);
+    const isUnpublished = held === this.#unpublished.get(instance);
+    if (isPutBack && held !== undefined && held !== wasHeld && !isUnpublished) this.#kept.delete(instance);
     for (const order of this.#ended) {
       if (order.instance !== instance) continue;
       this.#puttingBack.delete(order);
