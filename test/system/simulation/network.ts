@@ -125,6 +125,7 @@ export class Link {
   readonly #unanswered: Map<Message, { readonly sentAt: number; readonly at: number }> = new Map();
   /** The commands to the lock that hold a place: until they are answered, or the backend was silent. */
   readonly #inPlaces: Set<Message> = new Set();
+  readonly #neverAnswered: Set<Message> = new Set();
   /** When the lock answered last, in the time of the world. */
   #heardAt = 0;
   /** Since when all places for commands to the lock are taken, in the time of the world; `undefined`: one is free. */
@@ -248,7 +249,16 @@ export class Link {
     return this.#fullSince === undefined ? 0 : this.#timeline.now - this.#fullSince;
   }
 
+  /**
+   * Whether a step of the lock that is sent now may have waited for its turn: so many have never had an answer. Whether the library
+   * counts them as lost depends on whether it has found the backend silent.
+   */
+  get mayHaveWaited(): boolean {
+    return this.#hasPlaces && this.#neverAnswered.size >= PLACES - 1; // one may have had its answer in this step
+  }
+
   #takePlace(message: Message): void {
+    this.#neverAnswered.add(message);
     const silentMs = this.#timeline.now - Math.max(this.#fullSince ?? Infinity, this.#heardAt);
     if (silentMs >= CLIENT_TIMEOUT_MS) this.#inPlaces.clear(); // they count as lost
     this.#inPlaces.add(message);
@@ -272,6 +282,7 @@ export class Link {
     const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
       return (answer) => {
         this.#unanswered.delete(message);
+        this.#neverAnswered.delete(message);
         if (this.#inPlaces.delete(message)) this.#heardAt = this.#timeline.now;
         settle(answer);
         // What waited is sent in the same step.

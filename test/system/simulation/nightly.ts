@@ -7,13 +7,14 @@ const ROUNDING_MS = 3;
 
 /**
  * The locked task: after a successful run no instance runs it again before `lockAtLeastFor` has passed since it started,
- * by the clock of the backend, and it is held back no longer than that and the time for which the release has waited for its turn. A run whose release does not reach the backend
- * holds others back until its lease is over.
+ * by the clock of the backend, and it is held back no longer than that and the time for which the release has waited for its
+ * turn. A run whose release does not reach the backend holds others back until its lease is over.
  */
 export class Nightly {
   readonly #world: World;
   readonly #atLeastMs: number;
   readonly #runs: Map<number, LoadRun> = new Map();
+  readonly #endedAt: Map<LoadRun, number> = new Map();
   /** The successful run with the highest token. */
   #last: LoadRun | undefined;
 
@@ -29,7 +30,10 @@ export class Nightly {
     const { subject, begunAtOwn, serial } = run;
     const left = Math.max(0, begunAtOwn + this.#atLeastMs - subject.instance.machine.monotonic());
     const over = holdFor - left;
-    const isRight = over > -ROUNDING_MS && over < ROUNDING_MS + subject.instance.link.hasWaitedMs;
+    const { link } = subject.instance;
+    const sinceEnd = this.#world.timeline.now - (this.#endedAt.get(run) ?? 0);
+    const waitedMs = link.mayHaveWaited ? sinceEnd : link.hasWaitedMs;
+    const isRight = over > -ROUNDING_MS && over < ROUNDING_MS + waitedMs;
     this.#world.referee.holds('tasks', isRight, () => {
       return `${subject.id}: run ${serial} holds the next one back for ${holdFor.toFixed(1)} ms, not ${left.toFixed(1)}`;
     });
@@ -49,6 +53,7 @@ export class Nightly {
   }
 
   ended(run: LoadRun): void {
+    this.#endedAt.set(run, this.#world.timeline.now);
     if (run.brought === 'error' || run.wasStopped) return;
     if ((run.token ?? 0) > (this.#last?.token ?? 0)) this.#last = run;
   }
