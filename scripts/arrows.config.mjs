@@ -44,7 +44,7 @@ const MAY_IMPORT = {
   hints: [...BASE, 'observe', 'cluster'],
   sql: [...BASE, 'cluster', 'hints'],
   redis: [...BASE, 'cluster', 'hints', 'records'],
-  mongodb: [...BASE, 'cluster'],
+  mongodb: [...BASE, 'cluster', 'records'],
   files: [...BASE, 'cluster'],
   records: [...BASE, 'cluster'],
   cas: [...BASE, 'cluster', 'records'],

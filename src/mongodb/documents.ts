@@ -1,23 +1,8 @@
-import { commandTimeoutMs } from '../cluster/time-limits.ts';
-import { OptionChecks } from '../option-checks.ts';
-import type { DurationLike } from '../time/duration.ts';
-import { after, type MongoCollection } from './collection.ts';
-
-/** Options of a MongoDB lock or store, as far as they concern its documents. */
-export interface MongoDocumentsOptions {
-  readonly collection: MongoCollection;
-  readonly timeout?: DurationLike | undefined;
-  readonly retention?: DurationLike | undefined;
-}
+import type { MongoCollection } from './collection.ts';
+import type { Change } from './pipelines.ts';
 
 /** A document as the driver returns it. */
 export type MongoDocument = Readonly<{ _id: string } & Record<string, unknown>>;
-
-/** An update of one document. */
-export interface MongoChange {
-  readonly filter: { readonly _id: string };
-  readonly pipeline: object[];
-}
 
 /** Error code of a duplicate `_id`: two concurrent upserts of a new name. */
 const DUPLICATE_KEY = 11_000;
@@ -26,98 +11,55 @@ const MAX_ATTEMPTS = 4;
 /** Greatest `maxTimeMS` that the server accepts. */
 const MAX_TIME_MS = 2 ** 31 - 1;
 
-/** The documents of a lock or a store: one per name, which is its `_id`. */
+/** The documents of a collection, one for each name, which is its `_id`. */
 export class MongoDocuments {
   readonly #collection: MongoCollection;
-  readonly #retentionMs: number;
   readonly #timeoutMs: number;
-  /** A document of this process expires. */
-  #needsIndex = false;
   #hasIndex = false;
 
-  /**
-   * @param about the subject of errors: 'lock' or 'store'.
-   * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
-   */
-  constructor(about: 'lock' | 'store', options: MongoDocumentsOptions) {
-    const { collection, retention = { days: 7 }, timeout } = options ?? {};
-    const checks = new OptionChecks(about);
-    checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
-    this.#retentionMs = checks.duration('retention', retention);
-    checks.done();
+  constructor(collection: MongoCollection, timeoutMs: number) {
     this.#collection = collection;
-    this.#timeoutMs = commandTimeoutMs(about, timeout);
+    this.#timeoutMs = timeoutMs;
   }
 
-  /**
-   * Expiry of a document that is in use for `usedForMs` more milliseconds; `null`: never.
-   *
-   * @param keepFor how long it is kept after that, if that is shorter than the retention.
-   */
-  expiry(usedForMs: number, keepFor: number = Infinity): object | null {
-    const keptMs = Math.min(this.#retentionMs, keepFor);
-    if (keptMs === Infinity) return null;
-    this.#needsIndex = true;
-    return after(usedForMs + keptMs);
-  }
-
-  /** Replaces a document by the result of the pipeline, or creates it. @returns the new document. */
-  async put(name: string, pipeline: object[], projection: object = {}): Promise<MongoDocument> {
+  /** @returns the document after the change, without the fields that are hidden. `undefined`: none matches the filter. */
+  async change(change: Change, hides: object): Promise<MongoDocument | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const found = await this.#update({ _id: name }, pipeline, { upsert: true, projection });
-        if (found === undefined) throw new Error('the server has returned no document');
-        return found;
+        return await this.#update(change, hides);
       } catch (error) {
         if (attempt === MAX_ATTEMPTS || !isDuplicateKey(error)) throw error;
       }
     }
   }
 
-  /** Changes the document that matches a filter. @returns whether one matched. */
-  async change(filter: object, pipeline: object[]): Promise<boolean> {
-    return (await this.#update(filter, pipeline, { projection: { _id: 1 } })) !== undefined;
-  }
-
-  /** Whether `putEach` and `changeEach` are there. */
+  /** Whether `changeEach` is there. */
   get changesMany(): boolean {
     return typeof this.#collection.bulkWrite === 'function';
   }
 
-  /** `put` of several documents in one command. @returns the errors of those that failed, by name. */
-  async putEach(changes: readonly MongoChange[]): Promise<ReadonlyMap<string, Error>> {
+  /** Changes several documents in one command. @returns the errors of those that failed, by name. */
+  async changeEach(changes: readonly Change[]): Promise<ReadonlyMap<string, Error>> {
     for (let attempt = 1, left = changes; ; attempt += 1) {
-      const { errors } = await this.changeEach(left, true);
+      const errors = await this.#bulkWrite(left);
       const again = left.filter(({ filter }) => isDuplicateKey(errors.get(filter._id)));
       if (again.length === 0 || attempt === MAX_ATTEMPTS) return errors;
       left = again;
     }
   }
 
-  /** `change` of several documents in one command. @returns how many matched, and the errors of those that failed. */
-  async changeEach(
-    changes: readonly MongoChange[],
-    upsert = false,
-  ): Promise<{ readonly matched: number; readonly errors: ReadonlyMap<string, Error> }> {
-    const operations = changes.map(({ filter, pipeline }) => ({
+  async #bulkWrite(changes: readonly Change[]): Promise<ReadonlyMap<string, Error>> {
+    const operations = changes.map(({ filter, pipeline, upsert }) => ({
       updateOne: { filter, update: pipeline, upsert },
     }));
     try {
-      const done = await this.#collection.bulkWrite?.(operations as never[], {
-        ...this.#safely,
-        ordered: false,
-      });
-      this.#makeIndex();
-      return { matched: done?.matchedCount ?? 0, errors: new Map() };
+      await this.#collection.bulkWrite?.(operations as never[], { ...this.#safely, ordered: false });
+      if (changes.some(({ expires }) => expires)) this.#makeIndex();
+      return new Map();
     } catch (error) {
-      const { writeErrors, result } = error as BulkWriteError;
-      const failed = [writeErrors ?? []].flat();
+      const failed = [(error as BulkWriteError).writeErrors ?? []].flat();
       if (failed.length === 0) throw error;
-      const nameAt = (index: number): string => changes[index]?.filter._id as string;
-      return {
-        matched: result?.matchedCount ?? 0,
-        errors: new Map(failed.map((one) => [nameAt(one.index), one])),
-      };
+      return new Map(failed.map((one) => [changes[one.index]?.filter._id as string, one]));
     }
   }
 
@@ -141,14 +83,18 @@ export class MongoDocuments {
     return deletedCount > 0;
   }
 
-  async #update(filter: object, pipeline: object[], options: object): Promise<MongoDocument | undefined> {
+  async #update(
+    { filter, pipeline, upsert, expires }: Change,
+    hides: object,
+  ): Promise<MongoDocument | undefined> {
     const found = await this.#collection.findOneAndUpdate(filter, pipeline, {
       ...this.#safely,
       returnDocument: 'after',
       includeResultMetadata: false, // as by default from 6 on
-      ...options,
+      upsert,
+      projection: hides,
     });
-    this.#makeIndex();
+    if (expires) this.#makeIndex();
     return (found ?? undefined) as MongoDocument | undefined;
   }
 
@@ -162,9 +108,9 @@ export class MongoDocuments {
     return { ...this.#inTime, writeConcern: { w: 'majority' } };
   }
 
-  /** Creates the TTL index once, after the first successful step that needs it. Errors are ignored: an index is optional. */
+  /** Creates the TTL index once, after the first document that expires. Errors are ignored: an index is optional. */
   #makeIndex(): void {
-    if (this.#hasIndex || !this.#needsIndex) return;
+    if (this.#hasIndex) return;
     this.#hasIndex = true;
     this.#collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 }).catch(() => {});
   }
@@ -173,7 +119,6 @@ export class MongoDocuments {
 /** Used part of the error of a `bulkWrite` of which some operations failed. */
 interface BulkWriteError {
   readonly writeErrors?: WriteError | readonly WriteError[];
-  readonly result?: { readonly matchedCount?: number };
 }
 
 type WriteError = Error & { readonly index: number };

@@ -102,36 +102,37 @@ if (mongodb !== undefined) {
     const one = new MongoClient(url, options);
     const another = new MongoClient(url, options);
     const none = new MongoClient(`mongodb://${NOBODY}`, { serverSelectionTimeoutMS: 1000 });
-    const collection = (client: MongoClient, name: string): Collection<{ _id: string }> =>
-      client.db('tickless').collection(`${name}_${process.pid}`);
+    const collection = (client: MongoClient): Collection<{ _id: string }> =>
+      client.db('tickless').collection(`records_${process.pid}`);
     afterAll(async () => {
-      for (const name of ['lock', 'store']) await collection(one, name).drop();
+      await collection(one).drop();
       await Promise.all([one.close(), another.close(), none.close()]);
     });
 
     suites(
       {
-        lock: () => mongodbLock({ collection: collection(one, 'lock') }),
-        other: () => mongodbLock({ collection: collection(another, 'lock') }),
-        unreachable: () => mongodbLock({ collection: collection(none, 'lock'), timeout: 1000 }),
-        forget: async (name) => void (await collection(one, 'lock').deleteOne({ _id: name })),
+        lock: () => mongodbLock({ collection: collection(one) }),
+        other: () => mongodbLock({ collection: collection(another) }),
+        unreachable: () => mongodbLock({ collection: collection(none), timeout: 1000 }),
+        forget: async (name) => void (await collection(one).deleteOne({ _id: `lock/${name}` })),
         damage: async (name, field) => {
-          await collection(one, 'lock').updateOne({ _id: name }, { $set: { [field]: mongoDamage(field) } });
+          await collection(one).updateOne({ _id: `lock/${name}` }, { $set: mongoDamage(field) });
         },
       },
       {
         postdate: async (name, ms) => {
-          const change = { $set: { writtenAt: { $add: ['$writtenAt', ms] } } };
-          await collection(one, 'store').updateOne({ _id: name }, [change]);
+          const later = { $add: ['$at', ms] };
+          const change = { $set: { at: later, changedAt: later } };
+          await collection(one).updateOne({ _id: `snapshot/${name}` }, [change]);
         },
-        inNamespace: (namespace) => mongodbStore({ collection: collection(one, 'store'), namespace }),
-        store: () => mongodbStore({ collection: collection(one, 'store') }),
-        other: () => mongodbStore({ collection: collection(another, 'store') }),
-        unreachable: () => mongodbStore({ collection: collection(none, 'store'), timeout: 1000 }),
+        inNamespace: (namespace) => mongodbStore({ collection: collection(one), namespace }),
+        store: () => mongodbStore({ collection: collection(one) }),
+        other: () => mongodbStore({ collection: collection(another) }),
+        unreachable: () => mongodbStore({ collection: collection(none), timeout: 1000 }),
       },
       {
-        store: () => mongodbStore({ collection: collection(one, 'store'), ...OLDER }),
-        other: () => mongodbStore({ collection: collection(another, 'store'), ...OLDER }),
+        store: () => mongodbStore({ collection: collection(one), ...OLDER }),
+        other: () => mongodbStore({ collection: collection(another), ...OLDER }),
       },
     );
   });

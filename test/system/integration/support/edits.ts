@@ -23,10 +23,10 @@ export function redisDamage(field: DamagedField): [field: string, value: string]
   return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
 }
 
-/** The value of a damaged field of a document. */
-export function mongoDamage(field: DamagedField): unknown {
-  if (field === 'token') return HUGE_TOKEN;
-  return field === 'state' ? 'abc' : new Date(farInstant());
+/** A damaged field of a document. */
+export function mongoDamage(field: DamagedField): object {
+  if (field === 'token') return { token: HUGE_TOKEN };
+  return field === 'state' ? { phase: 'abc' } : { until: new Date(farInstant()) };
 }
 
 /** Two years ahead. */
