@@ -161,7 +161,7 @@ function isDoneIn(row: Row, edit: Change): boolean {
   }
 }
 
-/** The driver returns dates as `Date`, and numbers in one of several types. What has another type is damage. */
+/** The driver returns dates as `Date`, and numbers in one of several types; another type is damage. */
 function recordIn(document: MongoDocument): StoredRecord {
   const { phase, until, note, replaced, keepMs, older } = document;
   return {
