@@ -20,13 +20,15 @@ export default defineConfig({
     alias: [
       { find: /^fast-check$/, replacement: source('test/support/fast-check.ts') },
       { find: /^tickless\/testing$/, replacement: source('src/testing/index.ts') },
-      { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
+      {
+        find: /^tickless\/(memory|file|redis|postgres|mysql|sqlite|mongodb|etcd|dynamodb|durable-object)$/,
+        replacement: source('src/backends/$1.ts'),
+      },
       { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
       {
         find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console)$/,
         replacement: source('src/$1/index.ts'),
       },
-      { find: /^tickless\/durable-object$/, replacement: source('src/tickless-object/index.ts') },
       { find: /^tickless\/console\/node$/, replacement: source('src/console/node.ts') },
       { find: /^tickless$/, replacement: source('src/index.ts') },
     ],

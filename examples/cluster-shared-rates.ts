@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshingValue } from 'tickless';
-import { fileLock } from 'tickless/lock/file';
-import { fileStore } from 'tickless/store/file';
+import { fileLock, fileStore } from 'tickless/file';
 
 if (process.send === undefined) await main();
 else await instance(process.argv[2] as string);

@@ -2,8 +2,7 @@
 // other instance starts a load while this one is still running.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshGroup } from 'tickless';
-import { memoryLock } from 'tickless/lock/memory';
-import { memoryStore } from 'tickless/store/memory';
+import { memoryLock, memoryStore } from 'tickless/memory';
 
 const lock = memoryLock(); // in production: redisLock({ client }), postgresLock({ client }), …
 const store = memoryStore();

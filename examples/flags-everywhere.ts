@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loaded, RefreshGroup } from 'tickless';
-import { fileLock } from 'tickless/lock/file';
-import { fileStore } from 'tickless/store/file';
+import { fileLock, fileStore } from 'tickless/file';
 
 const directory = mkdtempSync(join(tmpdir(), 'flags-'));
 const plans: Record<string, string> = { 'tenant-7': 'trial', 'tenant-8': 'paid' }; // the source

@@ -1,7 +1,7 @@
 // Operations: list the locks, their holders and their age, and release the lock of an instance that hangs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLeaseLostError, PeriodicExecutor } from 'tickless';
-import { memoryLock } from 'tickless/lock/memory';
+import { memoryLock } from 'tickless/memory';
 
 const lock = memoryLock({ leaseFor: 600 }); // an operator's script uses the same backend as the service: redisLock({ client }), …
 

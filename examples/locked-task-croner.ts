@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cron } from 'croner';
 import { isLockUnavailableError, type LockedOutcome, lockedTask } from 'tickless';
-import { memoryLock } from 'tickless/lock/memory';
+import { memoryLock } from 'tickless/memory';
 
 const lock = memoryLock(); // in production a shared one: redisLock({ client }), postgresLock({ client })
 const sent: string[] = [];

@@ -1,8 +1,7 @@
 // 05:10: a bad edition of the price list is live. An operator looks at what changed, and puts the edition before it back
 // into place, on all instances within five seconds. The schedule does not bring the bad one back while it is pinned.
 import { RefreshingValue } from 'tickless';
-import { memoryLock } from 'tickless/lock/memory';
-import { memoryStore } from 'tickless/store/memory';
+import { memoryLock, memoryStore } from 'tickless/memory';
 import { FakeClock } from 'tickless/testing';
 
 interface Price {

@@ -131,7 +131,7 @@ const located = (output) =>
 
 /** The used part of a module of workerd. `npx wrangler types` writes it for an application. */
 const CLOUDFLARE = `declare module 'cloudflare:workers' {
-  export const env: { readonly TICKLESS: import('tickless/lock/durable-object').ObjectNamespace };
+  export const env: { readonly TICKLESS: import('tickless/durable-object').ObjectNamespace };
   export function waitUntil(promise: Promise<unknown>): void;
 }
 `;

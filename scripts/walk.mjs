@@ -69,8 +69,7 @@ let calls = [];
 globalThis.$enter = (id) => calls.push(functions[id]);
 const load = (subpath) => import(pathToFileURL(join(folder, `${entryOf(subpath)}.mjs`)).href);
 const { RefreshingValue, RefreshingCache } = await load('.');
-const { memoryLock } = await load('./lock/memory');
-const { memoryStore } = await load('./store/memory');
+const { memoryLock, memoryStore } = await load('./memory');
 const { FakeClock } = await load('./testing');
 const testing = dirname(entryOf('./testing'));
 

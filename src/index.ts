@@ -165,6 +165,7 @@ export type { WaitUntil } from './observe/wait-until.ts';
 export { defaults } from './options/defaults.ts';
 export type { GroupLike } from './options/group-handle.ts';
 export type {
+  BackendLike,
   CoolDownOptions,
   FreshnessOptions,
   SharedOptions,

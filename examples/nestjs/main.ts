@@ -14,7 +14,7 @@ import {
   refreshing,
   refreshingOf,
 } from 'tickless/decorators';
-import { memoryLock } from 'tickless/lock/memory';
+import { memoryLock } from 'tickless/memory';
 
 const LOCK = Symbol('lock');
 const lock = memoryLock(); // in production one that all instances share: redisLock({ client }), postgresLock({ client })

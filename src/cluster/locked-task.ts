@@ -122,7 +122,7 @@ export interface LockedTask<A extends readonly unknown[], R> {
  *
  * ```ts
  * import { lockedTask } from 'tickless';
- * import { memoryLock } from 'tickless/lock/memory';
+ * import { memoryLock } from 'tickless/memory';
  *
  * const report = lockedTask(async (_context, tenant: string) => `report of ${tenant}`, {
  *   name: (tenant) => `report-${tenant}`,

@@ -21,6 +21,8 @@ export interface ReadSnapshot extends Snapshot {
   readonly version: number;
   /** When it was written (monotonic), or a little before. */
   readonly writtenAt: number;
+  /** The same, or a little after. */
+  readonly writtenBy: number;
   /** When it was loaded (monotonic), or a little before. */
   readonly loadedAt: number;
 }
@@ -184,6 +186,7 @@ export class MemberStore {
     const { options, names } = this.#context;
     const { allowUndefined, kind, schema } = options;
     const { codec, schema: schemaOfStore } = this.#format;
+    const writtenBy = options.clock.monotonic() - Math.max(0, age);
     if (damage !== undefined) throw new UndecodableError(damage);
     const checks = { codec, schemas: [schemaOfStore, schema] };
     const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), pace);
@@ -191,7 +194,7 @@ export class MemberStore {
     const isOdd = snapshot.isAbsent ? kind !== 'key' : !isValue && snapshot.mark === undefined;
     if (isOdd) throw new Error('it has no value');
     const writtenAt = sentAt - Math.max(0, age);
-    return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
+    return { ...snapshot, version, writtenAt, writtenBy, loadedAt: writtenAt - snapshot.age };
   }
 
   /** A snapshot that is not read for a round; `undefined`: there is none. Rejects as {@link #demand} does. */

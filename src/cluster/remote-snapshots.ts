@@ -138,8 +138,8 @@ export class RemoteSnapshots<T> {
       const forMs = this.withinAgeLimit(Math.min(retryAfter, notAskedFor));
       return new Deferral(options, forMs, true);
     }
-    const { version, writtenAt, dueIn } = snapshot;
-    const untilAt = isHeld(version) && dueIn < Infinity && !saysNothing ? dueAt : writtenAt + dueIn;
+    const { version, dueIn } = snapshot;
+    const untilAt = isHeld(version) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
     if (mayBeServed() && this.#isOlder(snapshot)) {
       const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
       const forMs = Math.min(untilAt, dueAt, checkAt) - now;
@@ -226,8 +226,8 @@ export class RemoteSnapshots<T> {
   }
 
   /** A person holds it in place, still. */
-  #isPinned({ pinned, writtenAt, dueIn }: ReadSnapshot): boolean {
-    return pinned !== undefined && writtenAt + dueIn > this.#member.options.clock.monotonic();
+  #isPinned(snapshot: ReadSnapshot): boolean {
+    return snapshot.pinned !== undefined && dueAtOf(snapshot) > this.#member.options.clock.monotonic();
   }
 
   #taskDone(token: number, loadedAt: number, dueAt: number): Adoption<T> {
@@ -247,8 +247,8 @@ export class RemoteSnapshots<T> {
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adoption<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
-    const { writtenAt, dueIn, pinned } = snapshot;
-    const untilAt = writtenAt + dueIn;
+    const { writtenAt, pinned } = snapshot;
+    const untilAt = dueAtOf(snapshot);
     const pin = pinned && { ...pinned, sinceAt: writtenAt, untilAt, maxStalenessMs: maxStaleness };
     const checkAt = pin ? this.#member.options.clock.monotonic() + PIN_CHECK_MS : Infinity;
     return new Adoption(this.#member, {
@@ -264,6 +264,11 @@ export class RemoteSnapshots<T> {
       pin,
     });
   }
+}
+
+/** When it is due (monotonic), or a little before; of a pinned one a little after, because it is replaced by no load before. */
+function dueAtOf({ pinned, writtenAt, writtenBy, dueIn }: ReadSnapshot): number {
+  return (pinned === undefined ? writtenAt : writtenBy) + dueIn;
 }
 
 /** The instant (monotonic) after which the value is too old. */

@@ -25,7 +25,7 @@ export interface AsLockOptions {
  * ```ts
  * import { type LockProvider, RefreshingValue } from 'tickless';
  * import { asLock } from 'tickless/lock';
- * import { memoryLock } from 'tickless/lock/memory';
+ * import { memoryLock } from 'tickless/memory';
  *
  * const inner = memoryLock();
  * const counted: LockProvider & { acquires: number } = {

@@ -31,7 +31,7 @@ export interface DurableObjectLockOptions extends LockOptions, DurableObjectOpti
  *
  * ```ts no-run
  * import { RefreshingValue } from 'tickless';
- * import { durableObjectLock, type ObjectNamespace } from 'tickless/lock/durable-object';
+ * import { durableObjectLock, type ObjectNamespace } from 'tickless/durable-object';
  *
  * let rates: RefreshingValue<Record<string, number>> | undefined;
  *

@@ -34,7 +34,7 @@ export interface DynamodbLockOptions extends LockOptions, DynamodbOptions {
  *
  * ```ts no-run
  * import { DynamoDB } from '@aws-sdk/client-dynamodb';
- * import { dynamodbLock, dynamodbLockTable } from 'tickless/lock/dynamodb';
+ * import { dynamodbLock, dynamodbLockTable } from 'tickless/dynamodb';
  *
  * const client = new DynamoDB({ region: 'eu-west-1' });
  * await client.createTable(dynamodbLockTable()); // once, by a migration

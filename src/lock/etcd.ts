@@ -33,7 +33,7 @@ export interface EtcdLockOptions extends LockOptions, EtcdOptions {
  * `prefix`.
  *
  * ```ts no-run
- * import { etcdLock } from 'tickless/lock/etcd';
+ * import { etcdLock } from 'tickless/etcd';
  *
  * const lock = etcdLock({ endpoints: ['http://10.0.0.1:2379', 'http://10.0.0.2:2379'] });
  * const answer = await lock.acquire({ name: 'rates' });

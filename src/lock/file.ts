@@ -62,7 +62,7 @@ export interface FileLockOptions extends LockOptions {
  * of another process longer or shorter by that step.
  *
  * ```ts
- * import { fileLock } from 'tickless/lock/file';
+ * import { fileLock } from 'tickless/file';
  *
  * const directory = 'data/locks'; // or /var/lib/my-service/locks
  * const lock = fileLock({ directory, leaseFor: { seconds: 10 } });

@@ -15,7 +15,7 @@ export interface MemoryLockOptions extends LockOptions {
  * the object share the lock. It keeps the record of each name for ever, except those of absent keys: do not use it for an unbounded number of keys.
  *
  * ```ts
- * import { memoryLock } from 'tickless/lock/memory';
+ * import { memoryLock } from 'tickless/memory';
  *
  * const lock = memoryLock({ leaseFor: { seconds: 10 } });
  * const answer = await lock.acquire({ name: 'rates' });

@@ -37,7 +37,7 @@ export interface MongodbLockOptions extends LockOptions {
  *
  * ```ts no-run
  * import { MongoClient } from 'mongodb';
- * import { mongodbLock } from 'tickless/lock/mongodb';
+ * import { mongodbLock } from 'tickless/mongodb';
  *
  * const client = new MongoClient('mongodb://localhost', { serverSelectionTimeoutMS: 3000 });
  * const lock = mongodbLock({ collection: client.db('app').collection('tickless') });

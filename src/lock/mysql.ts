@@ -27,7 +27,7 @@ export interface MysqlLockOptions extends SqlLockOptions {
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';
- * import { mysqlLock } from 'tickless/lock/mysql';
+ * import { mysqlLock } from 'tickless/mysql';
  *
  * const pool = createPool('mysql://localhost/app');
  * const lock = mysqlLock({ client: pool });

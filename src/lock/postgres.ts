@@ -26,7 +26,7 @@ export interface PostgresLockOptions extends SqlLockOptions {
  *
  * ```ts no-run
  * import { Pool } from 'pg';
- * import { postgresLock } from 'tickless/lock/postgres';
+ * import { postgresLock } from 'tickless/postgres';
  *
  * const pool = new Pool({ connectionString: 'postgres://localhost/app' });
  * pool.on('error', () => {}); // an idle connection broke; the pool replaces it

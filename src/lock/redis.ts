@@ -56,7 +56,7 @@ export interface RedisLockOptions extends LockOptions {
  *
  * ```ts no-run
  * import { Redis } from 'ioredis';
- * import { redisLock } from 'tickless/lock/redis';
+ * import { redisLock } from 'tickless/redis';
  *
  * const lock = redisLock({ client: new Redis(), leaseFor: { seconds: 10 } });
  * const answer = await lock.acquire({ name: 'rates' });

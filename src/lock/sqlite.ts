@@ -19,7 +19,7 @@ export interface SqliteLockOptions extends SqlLockOptions {
  *
  * ```ts no-run
  * import Database from 'better-sqlite3';
- * import { sqliteLock } from 'tickless/lock/sqlite';
+ * import { sqliteLock } from 'tickless/sqlite';
  *
  * const database = new Database('locks.db', { timeout: 50 });
  * database.pragma('journal_mode = WAL');

@@ -16,7 +16,12 @@ import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
 import type { Backends, GroupHandle } from './group-handle.ts';
-import type { FreshnessOptions, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
+import type {
+  BackendLike,
+  FreshnessOptions,
+  SingleSharedOptions,
+  ValueSharedOptions,
+} from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
 export interface MemberOptions extends EngineOptions, Backends {
@@ -45,6 +50,7 @@ export const SHARED: readonly (keyof AnyOptions)[] = [
   'clock',
   'random',
   'group',
+  'backend',
   'lock',
   'whenLockUnavailable',
 ];
@@ -92,7 +98,7 @@ export function resolveOptions(
 ): MemberOptions {
   const own = ownOptions(options);
   const group = own?.group?.handle;
-  const picked = { ...pick(group?.defaults, names), ...pick(own, names) } as AnyOptions;
+  const picked = { ...pick(apart(group?.defaults), names), ...pick(apart(own), names) } as AnyOptions;
   const given = ownOptions(picked);
   const {
     name,
@@ -157,6 +163,13 @@ export function resolveOptions(
   checkClock(clock, checks);
   checks.function('random', random);
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
+  const isBackend = own?.backend === undefined || own.backend === false || hasParts(own.backend);
+  checks.that(
+    isBackend,
+    'backend',
+    "must be what redisBackend() and the like of 'tickless/redis' … return",
+    own?.backend,
+  );
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
   checkBackend('store', store, ['read', 'write'], checks);
   if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
@@ -208,6 +221,19 @@ export function resolveOptions(
     group,
     isRequired: required !== false,
   });
+}
+
+/** Options with the lock and the store of their backend, which those that are given beside it replace. */
+function apart(given: object | undefined): object | undefined {
+  const { backend, lock, store } = (ownOptions(given) ?? {}) as Partial<AnyOptions>;
+  if (backend === undefined) return given;
+  const parts = backend === false ? undefined : ownOptions(backend);
+  return { ...given, lock: lock ?? parts?.lock ?? false, store: store ?? parts?.store ?? false };
+}
+
+function hasParts(backend: BackendLike): boolean {
+  const { lock, store } = ownOptions(backend) ?? {};
+  return [lock, store].some((part) => part?.[coordinationKey] !== undefined);
 }
 
 /** The options that have a value: `undefined` counts as not given. */

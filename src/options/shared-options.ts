@@ -87,6 +87,13 @@ export interface SharedOptions {
   /** Returns numbers from 0 to below 1, for jitter. Any other result is logged and replaced. @default Math.random */
   readonly random?: (() => number) | undefined;
   /**
+   * Lock and store at one place: `redisBackend(options)` of `tickless/redis`, and the like. The same as its `lock` and its
+   * `store`, as far as the member has these options: a task takes the lock. Either of them, given beside it, replaces its
+   * part; `lock: false` or `store: false` leaves it out. `false`: neither, also where the group has one.
+   * @default undefined: that of the group; without one each instance for itself
+   */
+  readonly backend?: BackendLike | false | undefined;
+  /**
    * Lets one instance of the cluster load per round: `redisLock`, `postgresLock` and the like, a lock of `createLock`, or
    * your own `LockProvider` in `asLock`. The lock is held for the `name`; in a cache for each key. With a `store` the
    * other instances adopt the result; without one they take turns at the source. A task is executed once per round of
@@ -105,6 +112,14 @@ export interface SharedOptions {
    * the group, and the group starts the member with the others and closes it. @default undefined
    */
   readonly group?: GroupLike | undefined;
+}
+
+/** What a member takes from a backend. */
+export interface BackendLike {
+  /** `undefined`: it has none. */
+  readonly lock?: LockLike | undefined;
+  /** `undefined`: it has none. */
+  readonly store?: StoreLike | undefined;
 }
 
 /** The options that values and executors share. */

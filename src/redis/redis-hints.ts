@@ -61,7 +61,7 @@ export interface RedisHintsOptions {
  *
  * ```ts no-run
  * import { Redis } from 'ioredis';
- * import { redisHints, redisStore } from 'tickless/store/redis';
+ * import { redisHints, redisStore } from 'tickless/redis';
  *
  * const client = new Redis();
  * const subscriber = client.duplicate();

@@ -50,7 +50,7 @@ const LONGEST_CHANNEL = 63;
  *
  * ```ts no-run
  * import pg from 'pg';
- * import { postgresHints, postgresStore } from 'tickless/store/postgres';
+ * import { postgresHints, postgresStore } from 'tickless/postgres';
  *
  * async function connect() {
  *   const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 1000 });

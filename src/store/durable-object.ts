@@ -34,7 +34,7 @@ export interface DurableObjectStoreOptions extends StoreOptions, DurableObjectOp
  * As for the lock, the binding is known only while a request is handled; it may be kept.
  *
  * ```ts no-run
- * import { durableObjectStore, type ObjectNamespace } from 'tickless/store/durable-object';
+ * import { durableObjectStore, type ObjectNamespace } from 'tickless/durable-object';
  *
  * export default {
  *   async fetch(_request: Request, env: { TICKLESS: ObjectNamespace }): Promise<Response> {

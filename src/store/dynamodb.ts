@@ -35,7 +35,7 @@ export interface DynamodbStoreOptions extends StoreOptions, DynamodbOptions {
  *
  * ```ts no-run
  * import { DynamoDB } from '@aws-sdk/client-dynamodb';
- * import { dynamodbStore, dynamodbStoreTable } from 'tickless/store/dynamodb';
+ * import { dynamodbStore, dynamodbStoreTable } from 'tickless/dynamodb';
  *
  * const client = new DynamoDB({ region: 'eu-west-1' });
  * await client.createTable(dynamodbStoreTable()); // once, by a migration

@@ -34,7 +34,7 @@ export interface EtcdStoreOptions extends StoreOptions, EtcdOptions {
  * with checks (`propagateWithin`), not with the reads and writes of rounds.
  *
  * ```ts no-run
- * import { etcdStore } from 'tickless/store/etcd';
+ * import { etcdStore } from 'tickless/etcd';
  *
  * const store = etcdStore({ endpoints: ['http://10.0.0.1:2379', 'http://10.0.0.2:2379'] });
  * console.log(await store.write('rates', '{"USD":1.08}'));

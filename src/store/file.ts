@@ -55,7 +55,7 @@ export interface FileStoreOptions extends StoreOptions {
  * reboot the wall clock does.
  *
  * ```ts
- * import { fileStore } from 'tickless/store/file';
+ * import { fileStore } from 'tickless/file';
  *
  * const store = fileStore({ directory: 'data/snapshots' }); // or /var/lib/my-service/snapshots
  * await store.write('rates', '{"EUR":1}');

@@ -40,7 +40,7 @@ export interface MongodbStoreOptions extends StoreOptions {
  *
  * ```ts no-run
  * import { MongoClient } from 'mongodb';
- * import { mongodbStore } from 'tickless/store/mongodb';
+ * import { mongodbStore } from 'tickless/mongodb';
  *
  * const client = new MongoClient('mongodb://localhost', { serverSelectionTimeoutMS: 3000 });
  * const store = mongodbStore({ collection: client.db('app').collection('tickless') });

@@ -24,7 +24,7 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';
- * import { mysqlStore } from 'tickless/store/mysql';
+ * import { mysqlStore } from 'tickless/mysql';
  *
  * const pool = createPool('mysql://localhost/app');
  * const store = mysqlStore({ client: pool });

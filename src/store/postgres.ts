@@ -34,7 +34,7 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  *
  * ```ts no-run
  * import { Pool } from 'pg';
- * import { postgresStore } from 'tickless/store/postgres';
+ * import { postgresStore } from 'tickless/postgres';
  *
  * const pool = new Pool({ connectionString: 'postgres://localhost/app' });
  * pool.on('error', () => {}); // an idle connection broke; the pool replaces it

@@ -59,7 +59,7 @@ export interface RedisStoreOptions extends StoreOptions {
  *
  * ```ts no-run
  * import { Redis } from 'ioredis';
- * import { redisStore } from 'tickless/store/redis';
+ * import { redisStore } from 'tickless/redis';
  *
  * const store = redisStore({ client: new Redis() });
  * await store.write('rates', '{"EUR":1}');

@@ -20,7 +20,7 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
  *
  * ```ts no-run
  * import Database from 'better-sqlite3';
- * import { sqliteStore } from 'tickless/store/sqlite';
+ * import { sqliteStore } from 'tickless/sqlite';
  *
  * const database = new Database('snapshots.db', { timeout: 50 });
  * database.pragma('journal_mode = WAL');

@@ -33,7 +33,7 @@ const CASES: readonly Case[] = [
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha
- * import { memoryLock } from 'tickless/lock/memory';
+ * import { memoryLock } from 'tickless/memory';
  * import { lockConformance } from 'tickless/testing';
  *
  * for (const { name, run } of lockConformance({ lock: () => memoryLock() })) it(name, run);

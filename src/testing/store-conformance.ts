@@ -16,7 +16,7 @@ export type { StoreSubject } from './store/case-context.ts';
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha
- * import { memoryStore } from 'tickless/store/memory';
+ * import { memoryStore } from 'tickless/memory';
  * import { storeConformance } from 'tickless/testing';
  *
  * for (const { name, run } of storeConformance({ store: () => memoryStore() })) it(name, run);

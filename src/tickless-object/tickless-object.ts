@@ -5,8 +5,8 @@ import { ObjectTexts } from '../durable-object/object-texts.ts';
 import { answerOf, decodeStep, type ObjectStep, outcomeOf } from '../durable-object/steps.ts';
 
 /**
- * The Durable Object that `durableObjectLock` and `durableObjectStore` of `tickless/lock/durable-object` and
- * `tickless/store/durable-object` send their steps to. It takes each step by its own clock, in one request. Export it from
+ * The Durable Object that `durableObjectLock` and `durableObjectStore` of `tickless/durable-object` and
+ * `tickless/durable-object` send their steps to. It takes each step by its own clock, in one request. Export it from
  * the Worker, and name it in `new_sqlite_classes` of a migration: it needs SQLite storage.
  *
  * ```ts no-run

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
-import { type PostgresClient, postgresLock } from 'tickless/lock/postgres';
-import { postgresStore } from 'tickless/store/postgres';
+import { type PostgresClient, postgresLock, postgresStore } from 'tickless/postgres';
 import type { RealServer } from '../../../test/system/integration/support/servers/server.ts';
 import { codec } from './codec.ts';
 import { LEASE_MS } from './settings.ts';

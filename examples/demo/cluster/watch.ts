@@ -1,5 +1,5 @@
 import type { LockRecord } from 'tickless';
-import type { PostgresClient } from 'tickless/lock/postgres';
+import type { PostgresClient } from 'tickless/postgres';
 import { connect, lockIn } from './database.ts';
 import { NAME } from './settings.ts';
 

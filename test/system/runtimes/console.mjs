@@ -2,8 +2,7 @@
 
 import { RefreshGroup } from 'tickless';
 import { consoleHandler } from 'tickless/console';
-import { memoryLock } from 'tickless/lock/memory';
-import { memoryStore } from 'tickless/store/memory';
+import { memoryLock, memoryStore } from 'tickless/memory';
 
 const group = new RefreshGroup({ logger: false });
 const rates = group.value({ name: 'rates', load: async () => 'loaded' });

@@ -14,8 +14,7 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from 'tickless';
-import { memoryLock } from 'tickless/lock/memory';
-import { memoryStore } from 'tickless/store/memory';
+import { memoryLock, memoryStore } from 'tickless/memory';
 import { FakeClock, lockConformance, storeConformance } from 'tickless/testing';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

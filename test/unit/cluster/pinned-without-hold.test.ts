@@ -142,3 +142,18 @@ it('a refresh of an earlier version of tickless replaces it on all instances wit
     expect(manual.calls.length).toBeLessThan(3);
   }
 });
+
+it('an instance that was long in reading of a pin does not end it early', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await cluster.clock.advance(1100);
+  await a.value.rollback({ by: 'ann', hold: 1000 });
+  const arrives = new Deferred<void>();
+  b.link.fault = (step) => (step === 'read' ? { arrives: arrives.promise } : undefined);
+  await cluster.read(b);
+  await cluster.clock.advance(400);
+  arrives.resolve();
+  b.link.mend();
+  await cluster.clock.flush();
+  await cluster.clock.advance(500);
+  expect(b.value.inspect().pinned?.by).toBe('ann');
+});

@@ -99,9 +99,7 @@ export async function startExample(source: () => unknown): Promise<Miniflare> {
     stdin: { contents: code, loader: 'ts', resolveDir: root },
     alias: {
       tickless: `${root}src/index.ts`,
-      'tickless/durable-object': `${root}src/tickless-object/index.ts`,
-      'tickless/lock/durable-object': `${root}src/lock/durable-object.ts`,
-      'tickless/store/durable-object': `${root}src/store/durable-object.ts`,
+      'tickless/durable-object': `${root}src/backends/durable-object.ts`,
     },
   });
   const example = new Miniflare({

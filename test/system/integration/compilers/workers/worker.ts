@@ -3,9 +3,12 @@
 
 import { env, waitUntil } from 'cloudflare:workers';
 import { RefreshGroup } from 'tickless';
-import { type ObjectState, TicklessObject } from 'tickless/durable-object';
-import { durableObjectLock } from 'tickless/lock/durable-object';
-import { durableObjectStore } from 'tickless/store/durable-object';
+import {
+  durableObjectLock,
+  durableObjectStore,
+  type ObjectState,
+  TicklessObject,
+} from 'tickless/durable-object';
 
 declare global {
   namespace Cloudflare {

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { memoryBackend, memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import { PeriodicExecutor, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+
+const load = async (): Promise<number> => 1;
+
+/** What a member uses, by the lists of its group. */
+function backendsOf(group: RefreshGroup): readonly (readonly [lock: unknown, store: unknown])[] {
+  return group.members().map(({ lock, store }) => [lock, store]);
+}
+
+describe('the option backend', () => {
+  it('is a lock and a store', async () => {
+    const backend = memoryBackend();
+    const group = new RefreshGroup();
+    new RefreshingValue({ name: 'value', load, backend, group });
+    new RefreshingCache({ name: 'cache', load, backend, group });
+    new PeriodicExecutor(() => {}, { name: 'task', backend, group });
+    expect(backendsOf(group)).toEqual([
+      [backend.lock, backend.store],
+      [backend.lock, backend.store],
+      [backend.lock, undefined],
+    ]);
+    await group.close();
+  });
+
+  it('lets one instance load, and the others take over its result', async () => {
+    const backend = memoryBackend();
+    let loads = 0;
+    const open = (): RefreshingValue<number> =>
+      new RefreshingValue({ name: 'rates', load: async () => ++loads, backend });
+    const [one, other] = [open(), open()];
+    expect(await one.get()).toBe(1);
+    await one.close();
+    expect(await other.get()).toBe(1);
+    await other.close();
+    expect(loads).toBe(1);
+  });
+
+  it('is replaced in part by a lock or a store beside it', () => {
+    const backend = memoryBackend();
+    const [lock, store] = [memoryLock(), memoryStore()];
+    const group = new RefreshGroup();
+    new RefreshingValue({ name: 'own lock', load, backend, lock, group });
+    new RefreshingValue({ name: 'own store', load, backend, store, group });
+    new RefreshingValue({ name: 'no lock', load, backend, lock: false, group });
+    new RefreshingValue({ name: 'no store', load, backend, store: false, group });
+    expect(backendsOf(group)).toEqual([
+      [lock, backend.store],
+      [backend.lock, store],
+      [undefined, backend.store],
+      [backend.lock, undefined],
+    ]);
+  });
+
+  it('of a group is that of its members, unless they have their own or none', () => {
+    const [ofGroup, own, lock] = [memoryBackend(), memoryBackend(), memoryLock()];
+    const group = new RefreshGroup({ backend: ofGroup });
+    new RefreshingValue({ name: 'as the group', load, group });
+    new RefreshingValue({ name: 'own', load, backend: own, group });
+    new RefreshingValue({ name: 'none', load, backend: false, group });
+    new RefreshingValue({ name: 'own lock', load, lock, group });
+    new RefreshingValue({ name: 'a lock alone', load, backend: { lock }, group });
+    expect(backendsOf(group)).toEqual([
+      [ofGroup.lock, ofGroup.store],
+      [own.lock, own.store],
+      [undefined, undefined],
+      [lock, ofGroup.store],
+      [lock, undefined],
+    ]);
+  });
+
+  it('of a member replaces the lock and the store of its group', () => {
+    const backend = memoryBackend();
+    const group = new RefreshGroup({ lock: memoryLock(), store: memoryStore() });
+    new RefreshingValue({ name: 'rates', load, backend, group });
+    expect(backendsOf(group)).toEqual([[backend.lock, backend.store]]);
+  });
+
+  it.each([[{}], [{ lock: {} }], [5], [null]])('must be one: %o', (backend) => {
+    expect(() => new RefreshingValue({ name: 'rates', load, backend: backend as never })).toThrow(
+      /backend must be what redisBackend\(\)/,
+    );
+  });
+});
+
+it('a lock is no backend', () => {
+  const backend = memoryLock() as never;
+  expect(() => new RefreshingValue({ name: 'rates', load, backend })).toThrow(/backend must be/);
+});
+
+describe('the options of a backend', () => {
+  it('are those of its lock and of its store', async () => {
+    const { lock, store } = memoryBackend({
+      leaseFor: 5000,
+      keepVersions: 3,
+      namespace: 'app',
+      timeout: 500,
+    });
+    expect(lock.leaseFor).toBe(5000);
+    for (const payload of ['1', '2', '3']) await store.write('rates', payload);
+    expect(await store.history?.('rates')).toHaveLength(3);
+  });
+
+  it('are checked', () => {
+    expect(() => memoryBackend({ leaseFor: 0 })).toThrow(/leaseFor/);
+    expect(() => memoryBackend({ keepVersions: 0 })).toThrow(/keepVersions/);
+    expect(() => memoryBackend({ ttl: 5 } as never)).toThrow(/ttl/);
+    expect(() => redisBackend(null as never)).toThrow(/client/);
+  });
+});
