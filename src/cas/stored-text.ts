@@ -88,8 +88,13 @@ export function recordIn(stored: string | undefined): TextRecord | undefined {
 }
 
 function hasText({ text }: Edition<Text>): boolean {
-  return typeof text === 'string' || Number.isSafeInteger(text.count);
+  if (typeof text === 'string') return true;
+  const { id, count, bytes } = text;
+  return typeof id === 'string' && count >= 1 && count <= MOST_PARTS && Number.isSafeInteger(bytes);
 }
+
+/** Of a text of a gigabyte, which no engine has, in the shortest parts. */
+const MOST_PARTS = 10_000;
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && value > 0 ? value : undefined;

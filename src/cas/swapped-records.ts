@@ -87,8 +87,9 @@ export class SwappedRecords implements Records {
   async #put(edit: Put): Promise<Answer> {
     const key = keyOf(edit.name);
     let text: Text = edit.text;
+    const older = edit.keepMs === undefined ? edit.older : 0;
     // Those that are listed are in one text each.
-    if (!edit.name.startsWith(REPORT) && (edit.older > 0 || bytesOf(text) > MOST_INLINE)) {
+    if (!edit.name.startsWith(REPORT) && (older > 0 || bytesOf(text) > MOST_INLINE)) {
       const [present] = await this.#loop.read([key]);
       const span = this.#texts.span();
       const { answer } = this.#decided({ ...edit, text: '' }, present, span);
@@ -100,7 +101,7 @@ export class SwappedRecords implements Records {
         if ((await this.#wholeText(key, record)) === edit.text) return found(rowAt(record, span, true), '');
       }
       // An edition is the oldest one after as many puts, each within the retention of the one before.
-      const keepForMs = (edit.older + 1) * this.#retentionMs + MARGIN_MS;
+      const keepForMs = (older + 1) * Math.min(this.#retentionMs, edit.keepMs ?? Infinity) + MARGIN_MS;
       text = await this.#parts.write(key.partition, edit.text, keepForMs);
     }
     const own = partsOf([{ text }]);
@@ -164,7 +165,13 @@ export class SwappedRecords implements Records {
     };
   }
 
+  /** Parts that are missing may be those of a put meanwhile. */
   async editions(name: string): Promise<ListedEdition[]> {
+    const editions = await this.#editions(name);
+    return editions.some(({ row }) => row.damage === 'text') ? this.#editions(name) : editions;
+  }
+
+  async #editions(name: string): Promise<ListedEdition[]> {
     const key = keyOf(name);
     const [text] = await this.#loop.read([key]);
     const record = recordIn(text);

@@ -141,6 +141,11 @@ export class DynamodbTexts implements SwappableTexts {
 const IS_NEW: DynamodbCondition = { ConditionExpression: `attribute_not_exists(${PARTITION})` };
 
 function isStill(before: string): DynamodbCondition {
+  if (before === NO_TEXT)
+    return {
+      ConditionExpression: `attribute_exists(${PARTITION}) AND NOT attribute_type(${TEXT}, :type)`,
+      ExpressionAttributeValues: { ':type': { S: 'S' } },
+    };
   return {
     ConditionExpression: `${TEXT} = :before`,
     ExpressionAttributeValues: { ':before': { S: before } },
@@ -153,12 +158,15 @@ function itemKey({ partition, sort }: TextKey): DynamodbItem {
 
 function foundIn(item: DynamodbFound): Found {
   const key = { partition: item[PARTITION]?.S ?? '', sort: item[SORT]?.S ?? '' };
-  return { key, text: textOf(item) ?? '' };
+  return { key, text: textOf(item) as string };
 }
+
+/** Of an item that was edited by hand: it is no record, and is replaced if it still has no text. */
+const NO_TEXT = 'no text';
 
 /** @returns `undefined` if there is no item. */
 function textOf(item: DynamodbFound | undefined): string | undefined {
-  return item && (item[TEXT]?.S ?? '');
+  return item && (item[TEXT]?.S ?? NO_TEXT);
 }
 
 function idOf({ partition, sort }: TextKey): string {

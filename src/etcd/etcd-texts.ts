@@ -69,7 +69,7 @@ export class EtcdTexts implements SwappableTexts {
     const isAsBefore =
       before === undefined
         ? { key, target: 'CREATE', create_revision: '0' }
-        : { key, target: 'VALUE', value: await encode(before) };
+        : { key, target: 'VALUE', value: bytesIn(before) ?? (await encode(before)) };
     const { succeeded, responses } = await this.#withLease(keepForMs, (lease) =>
       this.#client.send<TxnAnswer>('kv/txn', {
         compare: [{ ...isAsBefore, result: 'EQUAL' }],
@@ -148,8 +148,20 @@ function encode(text: string): Promise<string> {
   return toBase64(new TextEncoder().encode(text), turn());
 }
 
+/** Bytes that are no text, edited by hand: no record, and they are replaced if they are still there. */
+const NO_TEXT = 'no text, but in Base64: ';
+
 async function decode(base64: string): Promise<string> {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await fromBase64(base64, turn()));
+  const bytes = await fromBase64(base64, turn());
+  try {
+    return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes);
+  } catch {
+    return NO_TEXT + base64;
+  }
+}
+
+function bytesIn(text: string): string | undefined {
+  return text.startsWith(NO_TEXT) ? text.slice(NO_TEXT.length) : undefined;
 }
 
 async function firstOf({ kvs = [] }: RangeAnswer = {}): Promise<string | undefined> {

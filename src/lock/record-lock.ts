@@ -97,31 +97,37 @@ function noteOf({ state, error }: Partial<End>): string {
 }
 
 function lockRow(name: string, row: Row, now: number): LockRow {
-  const { owner, host } = { owner: '', host: '', ...parsed<Holder>(row.text) };
+  const { owner, host } = parsed<Holder>(row.text);
   const isHeld = row.phase === 'held';
-  const { state, error }: End = { state: 'abandoned', error: undefined, ...parsed<End>(row.note) };
+  const { state, error } = parsed<End>(row.note);
   return {
     name,
     token: row.token,
-    owner,
+    owner: textOr('', owner),
     requestId: row.id,
-    host,
-    state: isHeld ? state : 'running',
+    host: textOr('', host),
+    state: isHeld ? (ENDS.find((end) => end === state) ?? 'abandoned') : 'running',
     tookOver: row.phase === 'seized',
     leaseLeft: isHeld ? 0 : row.left,
     holdLeft: isHeld ? row.left : 0,
     acquiredAgo: row.age,
     finishedAgo: isHeld ? row.changedAgo : undefined,
-    lastError: row.replaced === undefined ? error : REPLACED + row.replaced,
+    lastError: row.replaced === undefined ? textOr(undefined, error) : REPLACED + row.replaced,
     now,
   };
 }
 
+const ENDS: readonly LockRow['state'][] = ['done', 'failed', 'abandoned', 'released'];
+
 /** A text that was edited by hand counts as one without details. */
-function parsed<R>(text: string): Partial<R> {
+function parsed<R>(text: string): Partial<Record<keyof R, unknown>> {
   try {
-    return JSON.parse(text) as R;
+    return (JSON.parse(text) ?? {}) as Partial<Record<keyof R, unknown>>;
   } catch {
     return {};
   }
+}
+
+function textOr<D>(other: D, value: unknown): string | D {
+  return typeof value === 'string' ? value : other;
 }

@@ -7,7 +7,7 @@ import { withTimeout } from '../time/with-timeout.ts';
 import type { RedisClient, RedisConnection } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
-import { NAMES } from './name-index.ts';
+import { NAMES, SOME } from './name-index.ts';
 import { NodeRedisConnection } from './node-redis.ts';
 import type { NameCall, Script } from './script.ts';
 
@@ -71,7 +71,7 @@ export class RedisHashes {
    * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are the retention,
    * then `args`.
    *
-   * @returns the reply for each name; an `Error`: that name alone has failed.
+   * @returns the reply for each name; an `Error`: that name alone has failed, or those of its slot. Rejects where all have.
    */
   async runMany(script: Script, calls: readonly NameCall[]): Promise<unknown[]> {
     if (!this.#isSlotted) {
@@ -88,15 +88,18 @@ export class RedisHashes {
       groups.set(tag, [...(groups.get(tag) ?? []), index]);
     }
     const replies: unknown[] = [];
+    const failures: unknown[] = [];
     const send = async (indexes: readonly number[]): Promise<void> => {
-      const found = await this.#send(
-        script,
-        indexes.map((index) => calls[index] as NameCall),
-      );
+      const some = indexes.map((index) => calls[index] as NameCall);
+      const found = await this.#send(script, some).catch((error: unknown) => {
+        failures.push(error);
+        return some.map(() => asError(error));
+      });
       for (const [i, index] of indexes.entries()) replies[index] = found[i];
     };
     const slots = new Semaphore(MAX_CONCURRENT_SLOTS);
     await Promise.all([...groups.values()].map((indexes) => slots.run(() => send(indexes))));
+    if (failures.length > 0 && failures.length === groups.size) throw failures[0];
     return replies;
   }
 
@@ -122,6 +125,13 @@ export class RedisHashes {
     }
   }
 
+  /** So many names of an index, from a random place on. */
+  async someNames(index: string, count: number): Promise<readonly string[]> {
+    const [found] = await this.#send(SOME, [{ name: index, args: [String(count)] }]);
+    if (found instanceof Error) throw found;
+    return (found as unknown[]).map(String);
+  }
+
   /** The policy by which a server evicts keys of the lock when its memory is full; `undefined`: no server does. */
   evictionPolicy(): Promise<string | undefined> {
     return this.#inTime(async (signal) => {
@@ -144,6 +154,10 @@ export class RedisHashes {
       timer.cancel();
     }
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** The script has keys of several slots. */

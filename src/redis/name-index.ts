@@ -6,8 +6,8 @@ const KEPT_MICROS = 365 * 86_400_000_000;
 /**
  * Part of a script: a call of {@link indexCall} adds names to an index, a sorted set. It changes nothing else, and never
  * fails. For each of them it looks for the records of two names in the set, from a random place on, and removes names
- * whose records have expired: so at most some half of the names in it have none. In a cluster the records may be in other slots:
- * there those go that are {@link unindexCall listed in vain}.
+ * whose records have expired: so at most some half of the names in it have none. In a cluster the records may be in other slots,
+ * and clients look for them: of {@link SOME} names, and of those that are listed.
  */
 export const INDEX: string = `
 if op == 'index' then
@@ -25,7 +25,12 @@ if op == 'index' then
   return 1
 end
 if op == 'unindex' then
-  pcall(function() for i = 3, #ARGV do redis.call('ZREM', key, ARGV[i]) end end)
+  local records = string.sub(key, 1, -#ARGV[3] - 1) .. ARGV[4]
+  pcall(function()
+    for i = 6, #ARGV do
+      if ARGV[5] == '1' or redis.call('EXISTS', records .. ARGV[i]) == 0 then redis.call('ZREM', key, ARGV[i]) end
+    end
+  end)
   return 1
 end
 `;
@@ -41,9 +46,13 @@ export function indexCall({ key, records }: NameIndex, names: readonly string[])
   return { name: key, args: ['index', key, records, ...names] };
 }
 
-/** Removes names without records. */
-export function unindexCall({ key }: NameIndex, names: readonly string[]): NameCall {
-  return { name: key, args: ['unindex', ...names] };
+/** Removes names without records. @param isApart the records are in other slots, so that the script can't look for them. */
+export function unindexCall(
+  { key, records }: NameIndex,
+  names: readonly string[],
+  isApart: boolean,
+): NameCall {
+  return { name: key, args: ['unindex', key, records, isApart ? '1' : '0', ...names] };
 }
 
 /** Names of the index that begin with a text, after another one, in the order of their bytes. No text has the byte 255. */
@@ -51,4 +60,12 @@ export const NAMES: Script = new Script(`
 local prefix, after, limit = ARGV[2], ARGV[3], ARGV[4]
 local from = after == '' and '[' .. prefix or '(' .. after
 return redis.call('ZRANGEBYLEX', key, from, '(' .. prefix .. '\\255', 'LIMIT', '0', limit)
+`);
+
+/** So many names of an index, from a random place on. */
+export const SOME: Script = new Script(`
+local size = redis.call('ZCARD', key)
+if size == 0 then return {} end
+local first = now % size
+return redis.call('ZRANGE', key, digits(first), digits(first + tonumber(ARGV[2]) - 1))
 `);

@@ -31,12 +31,13 @@ if f.err then -- a key of others
 end
 local r = {token = plausible(f[1]), phase = phases[f[2]] and f[2], ends = instant(f[3]), at = instant(f[4]),
   changedAt = instant(f[5]), id = f[6], note = f[7] or '', replaced = f[8] or '', older = f[10] or ''}
+local isBriefKept = (f[9] or '') ~= ''
 local isThere = f[1] or f[2] or redis.call('EXISTS', key) == 1
 local damage = isThere and (not r.token and 'token' or not r.phase and 'phase' or not r.ends and 'until' or not r.at and 'at'
   or not r.changedAt and 'changedAt' or not r.id and 'id')
 
 local function left()
-  return not damage and r.ends > now and math.max(r.at, r.changedAt) <= back and r.ends - now or 0
+  return not damage and r.ends and r.at and r.ends > now and math.max(r.at, r.changedAt) <= back and r.ends - now or 0
 end
 
 local function text() return redis.call('HGET', key, 'text') or '' end
@@ -85,12 +86,12 @@ if op == 'put' then
   local given, over, keepMs, room = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
   local held = r.token or 0
   if given and given < held and held ~= over then return row(false) end
-  local isAsBrief = (keepMs ~= nil) == (f[9] == '1')
+  local isAsBrief = (f[9] or '') == ARGV[6]
   if given and given == r.token and not damage and isAsBrief and text() == ARGV[3] then return row(true) end
   local token = given or math.max(held + 1, now)
   if keepMs then room = 0 end
   local kept = {}
-  if r.token and r.at and room > 0 and held < token and f[9] ~= '1' then
+  if r.token and r.at and room > 0 and held < token and not isBriefKept then
     kept[1] = digits(held)
     redis.call('HSET', key, 'at:' .. kept[1], digits(r.at), 'text:' .. kept[1], text())
   end
@@ -99,7 +100,7 @@ if op == 'put' then
     elseif old ~= kept[1] then redis.call('HDEL', key, 'at:' .. old, 'text:' .. old) end
   end
   r = {token = token, phase = 'held', ends = now, at = now, changedAt = now, id = '', note = '', replaced = ''}
-  set('text', ARGV[3], 'brief', keepMs and '1' or '', 'older', table.concat(kept, ','))
+  set('text', ARGV[3], 'brief', ARGV[6], 'older', table.concat(kept, ','))
   keep(now, keepMs)
   return row(true)
 end
@@ -127,7 +128,9 @@ if op == 'editions' then
   if isThere then add(damage, text()) end
   for old in string.gmatch(older, '%d+') do
     damage = nil
-    add(become(old))
+    local damaged, found = become(old)
+    isThere = true -- also if its fields are gone
+    add(damaged, found)
   end
   return all
 end
@@ -138,8 +141,8 @@ if wanted ~= '' and tonumber(wanted) ~= whole(f[1]) then
   damage, found = become(wanted)
 elseif isThere and not isBrief and not damage and r.token > newerThan then
   found = redis.call('HGET', key, 'text')
-  damage = not found and 'text'
-  if r.id == '' and f[9] ~= '1' then keep(now) end
+  damage = not found and r.id == '' and 'text' -- that of a lock is for people
+  if r.id == '' and not isBriefKept then keep(now) end
 end
 if r.token and r.token <= newerThan then isThere = false end
 return row(true, found, damage)
@@ -174,6 +177,9 @@ const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
 const INDEXED_FOR_MS = 3_600_000;
 const MOST_INDEXED = 10_000;
 
+/** After so many names were added in a cluster, twice as many are looked at. */
+const SWEPT_AFTER = 50;
+
 /** Characters take up to four bytes. */
 const BYTES_OF_CHARACTER = 4;
 
@@ -182,6 +188,8 @@ export class RedisRecords implements Records {
   readonly mostEdits: number = MOST_EDITS;
   readonly #hashes: RedisHashes;
   readonly #indexedAt: Map<string, number> = new Map();
+  /** Names that were added since the last sweep. */
+  #added = 0;
 
   /** @throws {OptionError} when one of these options breaks a rule. */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
@@ -198,8 +206,13 @@ export class RedisRecords implements Records {
     const reports = namesOf(edits, 'put', REPORT);
     const indexed = reports.length > 0 ? [indexCall(REPORTS, reports)] : [];
     const locks = namesOf(edits, 'claim', LOCK);
-    if (locks.length > 0 && !this.#hashes.isSlotted) indexed.push(indexCall(LOCKS, locks));
-    else this.#indexElsewhere(locks);
+    if (this.#hashes.isSlotted) {
+      // Nobody waits for the slots of the indexes.
+      if (indexed.length > 0) this.#hashes.runMany(EDIT, indexed).catch(() => {});
+      this.#indexElsewhere(locks);
+      return this.#run(calls);
+    }
+    if (locks.length > 0) indexed.push(indexCall(LOCKS, locks));
     return this.#run(calls, indexed);
   }
 
@@ -216,6 +229,21 @@ export class RedisRecords implements Records {
     this.#hashes.runMany(EDIT, [indexCall(LOCKS, wanted)]).catch(() => {
       for (const name of wanted) this.#indexedAt.delete(name);
     });
+    this.#added += wanted.length;
+    if (this.#added < SWEPT_AFTER) return;
+    this.#sweep(2 * this.#added).catch(() => {});
+    this.#added = 0;
+  }
+
+  /** Removes names without records, of so many: so at most some half of the names in the index have none. */
+  async #sweep(count: number): Promise<void> {
+    const names = await this.#hashes.someNames(LOCKS.key, count);
+    const { answers } = await this.#run(names.map((name) => callOf(LOCK + name, 'read', -1, '', LISTED)));
+    const gone = names.filter((_, i) => {
+      const answer = answers[i];
+      return !(answer instanceof Error) && answer?.row === undefined;
+    });
+    if (gone.length > 0) this.#unindex(LOCKS, gone);
   }
 
   async #run(calls: readonly NameCall[], more: readonly NameCall[] = []): ReturnType<Records['apply']> {
@@ -244,10 +272,16 @@ export class RedisRecords implements Records {
         if (answer.row !== undefined) rows.push([`${kind}${names[i]}`, answer.row]);
       }
       const expired = names.filter((_, i) => (page.answers[i] as Answer).row === undefined);
-      if (expired.length > 0) this.#hashes.runMany(EDIT, [unindexCall(index, expired)]).catch(() => {});
+      if (expired.length > 0) this.#unindex(index, expired);
       if (rows.length >= limit) break;
     }
     return { now, rows: rows.slice(0, limit) };
+  }
+
+  /** Behind. One that is claimed meanwhile stays. */
+  #unindex(index: NameIndex, names: readonly string[]): void {
+    for (const name of names) this.#indexedAt.delete(name); // in a cluster the next claim adds it again
+    this.#hashes.runMany(EDIT, [unindexCall(index, names, this.#hashes.isSlotted)]).catch(() => {});
   }
 
   async editions(name: string, beginning: number): Promise<ListedEdition[]> {

@@ -191,7 +191,7 @@ export function createStore(backend: StoreBackend, given: StoreOptions, kind: St
   function checkWrite({ name, payload, token, rejected, keepFor }: SnapshotWrite): void {
     check(name, (found) => {
       found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
-      found.that(isVersion(token), 'token', 'must be a token', token);
+      found.that(isVersion(token) && (token ?? 0) >= 0, 'token', 'must be a token', token);
       found.that(isVersion(rejected), 'rejected', 'must be a version', rejected);
       if (keepFor !== undefined) found.finiteDuration('keepFor', keepFor);
     });

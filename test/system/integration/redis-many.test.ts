@@ -150,7 +150,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it.each(['{index}', 'index'])(
-    'the index forgets names whose records have expired, at the latest when they are listed: %s',
+    'the index forgets names whose records have expired, all of them when they are listed: %s',
     async (space) => {
       const lock = redisLock({ client, prefix: `${space}:`, leaseFor: 1000, retention: 1, timeout: 10_000 });
       const acquire = (name: string) => lock.acquire({ name });
@@ -161,7 +161,9 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       await sleep(50);
       await acquire('kept');
       const index = `${space}:{lock}`;
-      if (!isCluster || space.startsWith('{')) expect(await client.zcard(index)).toBeLessThan(50);
+      // Of 400; in a cluster some are looked for after 50 each.
+      const most = isCluster && !space.startsWith('{') ? 250 : 50;
+      await expect.poll(() => client.zcard(index)).toBeLessThan(most);
       await expect.poll(async () => (await lock.list()).map(({ name }) => name)).toEqual(['kept']);
       await expect.poll(() => client.zcard(index)).toBeLessThan(50);
       expect(await client.pttl(index)).toBeGreaterThan(1000);

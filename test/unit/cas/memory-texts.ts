@@ -27,6 +27,8 @@ export class MemoryTexts implements SwappableTexts {
   readonly longestText: number = 1000;
   timeoutMs = 10_000;
   readonly commands: string[] = [];
+  /** Of each put. */
+  readonly keptForMs: number[] = [];
   /** Called before a command takes effect. */
   before: (command: string) => void = () => {};
   /** Called when a swap has taken effect, before its answer. */
@@ -60,8 +62,9 @@ export class MemoryTexts implements SwappableTexts {
     return { isDone: true };
   }
 
-  async put(key: TextKey, text: string): Promise<void> {
+  async put(key: TextKey, text: string, keepForMs: number): Promise<void> {
     this.#command('put');
+    this.keptForMs.push(keepForMs);
     this.#server.texts.set(idOf(key), text);
   }
 

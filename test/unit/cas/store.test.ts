@@ -44,6 +44,36 @@ describe('a store on records that are swapped', () => {
     expect(records.commands).toEqual(['read', ...Array(4).fill('put'), 'swap', 'read', 'read']);
   });
 
+  it('the parts of a payload are kept no longer than a record that is kept for less, however many versions are', async () => {
+    const records = new MemoryTexts(new Server());
+    const retentionMs = 86_400_000;
+    const engine = new RecordStore(new SwappedRecords(records, retentionMs), 10);
+    const store = createStore(engine, { keepVersions: 10 }, { longestName: undefined, options: [] });
+    await store.write('absent', '', TOKEN, undefined, 60_000);
+    expect(records.keptForMs).toEqual([]);
+    await store.write('absent', LONG, TOKEN + 1, undefined, 60_000);
+    const hour = 3_600_000;
+    expect(records.keptForMs).toEqual(Array(4).fill(60_000 + hour));
+    await store.write('present', 'short', TOKEN);
+    expect(records.keptForMs.at(-1)).toBe(10 * retentionMs + hour);
+  });
+
+  it.each([
+    { id: 'x', count: 2 ** 40, bytes: 5 },
+    { id: 'x', count: -1, bytes: 5 },
+    { id: 5, count: 1, bytes: 5 },
+    { id: 'x', count: 1, bytes: 'many' },
+  ])('a payload that is in no such parts is damage, and is replaced: %o', async (text) => {
+    const server = new Server();
+    const store = storeOf(new MemoryTexts(server));
+    await store.write('a', LONG, TOKEN);
+    const [key, record] = [...server.texts].find(([name]) => !name.includes('part/')) as [string, string];
+    server.texts.set(key, JSON.stringify({ ...JSON.parse(record), text }));
+    expect((await store.read('a'))?.damage).toBeDefined();
+    expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
+    expect(await store.read('a')).toMatchObject({ payload: 'mended' });
+  });
+
   it('a report is a command, after a read where the clock is not known yet', async () => {
     const records = new MemoryTexts(new Server());
     const store = storeOf(records);

@@ -1,0 +1,59 @@
+import { Redis } from 'ioredis';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+
+// Records that somebody has edited, and what two clients do at a time.
+
+describe('a record in Redis that was edited', () => {
+  const client = new Redis(inject('redis').url, { lazyConnect: true });
+  const prefix = `by-hand-${process.pid}:`;
+  const options = { client, prefix, timeout: 10_000 };
+  const lock = redisLock(options);
+  const store = redisStore({ ...options, keepVersions: 3 });
+  afterAll(() => client.disconnect());
+
+  it.each([
+    ['until', 'abc'],
+    ['until', '9e15'],
+    ['at', 'z'],
+  ])('has its versions still, with %s %s', async (field, value) => {
+    const name = `${field} ${value}`;
+    const { version } = await store.write(name, 'one');
+    await store.write(name, 'two');
+    await client.hset(`${prefix}snapshot/${name}`, field, value);
+    expect((await store.history?.(name))?.map((one) => one.version)).toContain(version);
+    expect(await store.read(name, undefined, version)).toMatchObject({ payload: 'one' });
+  });
+
+  it('lists a version whose text is gone with its number, and as damaged', async () => {
+    const { version } = await store.write('gone', 'one');
+    await store.write('gone', 'two');
+    await client.hdel(`${prefix}snapshot/gone`, `at:${version}`, `text:${version}`);
+    const [, old] = (await store.history?.('gone')) ?? [];
+    expect(old).toMatchObject({ version, bytes: 0 });
+  });
+
+  it('is seen, and can be released, without the text for people', async () => {
+    await lock.acquire({ name: 'without text' });
+    await client.hdel(`${prefix}lock/without text`, 'text');
+    const found = await lock.inspect('without text');
+    expect(found).toMatchObject({ state: 'running', owner: '', host: '' });
+    expect(await lock.forceRelease('without text', found?.token ?? 0)).toBe(true);
+  });
+
+  it('has no owner, host, state or error of another type', async () => {
+    const answer = await lock.acquire({ name: 'types' });
+    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    await client.hset(`${prefix}lock/types`, 'text', '{"owner":5,"host":{}}');
+    expect(await lock.inspect('types')).toMatchObject({ owner: '', host: '' });
+    await lock.release(answer.lease, { as: 'failed', holdFor: 0, error: 'down' });
+    await client.hset(`${prefix}lock/types`, 'note', '{"state":"weird","error":{}}');
+    expect(await lock.inspect('types')).toMatchObject({ state: 'abandoned', lastError: undefined });
+  });
+
+  it('a write again for longer is another one', async () => {
+    await store.write('again', '1', 5, undefined, 2000);
+    await store.write('again', '1', 5, undefined, 60_000);
+    expect(await client.pttl(`${prefix}snapshot/again`)).toBeGreaterThan(10_000);
+  });
+});
