@@ -161,7 +161,7 @@ function foundIn(item: DynamodbFound): Found {
   return { key, text: textOf(item) as string };
 }
 
-/** Of an item that was edited by hand: it is no record, and is replaced if it still has no text. */
+/** In place of the text of an item that was edited by hand: damage, which is replaced while the item still has none. */
 const NO_TEXT = 'no text';
 
 /** @returns `undefined` if there is no item. */

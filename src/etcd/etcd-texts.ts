@@ -148,7 +148,7 @@ function encode(text: string): Promise<string> {
   return toBase64(new TextEncoder().encode(text), turn());
 }
 
-/** Bytes that are no text, edited by hand: no record, and they are replaced if they are still there. */
+/** The beginning in place of bytes that were edited by hand and can't be decoded: damage, which is replaced while it is there. */
 const NO_TEXT = 'no text, but in Base64: ';
 
 async function decode(base64: string): Promise<string> {

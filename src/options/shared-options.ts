@@ -114,7 +114,7 @@ export interface SharedOptions {
   readonly group?: GroupLike | undefined;
 }
 
-/** What a member takes from a backend. */
+/** The parts of a backend, as members take them. */
 export interface BackendLike {
   /** `undefined`: it has none. */
   readonly lock?: LockLike | undefined;

@@ -125,7 +125,7 @@ export class RedisHashes {
     }
   }
 
-  /** So many names of an index, from a random place on. */
+  /** At most `count` names of an index, from a random place on. */
   async someNames(index: string, count: number): Promise<readonly string[]> {
     const [found] = await this.#send(SOME, [{ name: index, args: [String(count)] }]);
     if (found instanceof Error) throw found;

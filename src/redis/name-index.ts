@@ -62,7 +62,7 @@ local from = after == '' and '[' .. prefix or '(' .. after
 return redis.call('ZRANGEBYLEX', key, from, '(' .. prefix .. '\\255', 'LIMIT', '0', limit)
 `);
 
-/** So many names of an index, from a random place on. */
+/** At most that many names of an index, from a random place on. */
 export const SOME: Script = new Script(`
 local size = redis.call('ZCARD', key)
 if size == 0 then return {} end

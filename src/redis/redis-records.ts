@@ -177,7 +177,7 @@ const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
 const INDEXED_FOR_MS = 3_600_000;
 const MOST_INDEXED = 10_000;
 
-/** After so many names were added in a cluster, twice as many are looked at. */
+/** In a cluster: after this number of new names twice as many are looked at. */
 const SWEPT_AFTER = 50;
 
 /** Characters take up to four bytes. */
@@ -207,7 +207,7 @@ export class RedisRecords implements Records {
     const indexed = reports.length > 0 ? [indexCall(REPORTS, reports)] : [];
     const locks = namesOf(edits, 'claim', LOCK);
     if (this.#hashes.isSlotted) {
-      // Nobody waits for the slots of the indexes.
+      // No caller waits for the slots of the indexes.
       if (indexed.length > 0) this.#hashes.runMany(EDIT, indexed).catch(() => {});
       this.#indexElsewhere(locks);
       return this.#run(calls);
@@ -235,7 +235,7 @@ export class RedisRecords implements Records {
     this.#added = 0;
   }
 
-  /** Removes names without records, of so many: so at most some half of the names in the index have none. */
+  /** Removes names without records, of `count` that it looks at: so at most some half of the names in the index have none. */
   async #sweep(count: number): Promise<void> {
     const names = await this.#hashes.someNames(LOCKS.key, count);
     const { answers } = await this.#run(names.map((name) => callOf(LOCK + name, 'read', -1, '', LISTED)));

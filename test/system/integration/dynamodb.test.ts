@@ -97,6 +97,16 @@ describe('records in DynamoDB', { concurrent: true }, () => {
     it(name, run);
 });
 
+describe('an item in DynamoDB that was edited to one without a text', () => {
+  it.each([undefined, { N: '5' }, { NULL: true } as const])('is replaced: %o', async (body) => {
+    const Key = { pk: { S: 'lock/no text' }, sk: { S: 'v1' } };
+    await here.putItem({ TableName: 'tickless_lock', Item: { ...Key, ...(body && { body }) } });
+    const answer = await lock(here).acquire({ name: 'no text' });
+    expect(answer.kind).toBe('acquired');
+    expect((await lock(there).inspect('no text'))?.state).toBe('running');
+  });
+});
+
 describe('answers of DynamoDB in several pages', () => {
   it('a payload of more than the 16 MB of an answer', async () => {
     const payload = `${'x'.repeat(17_000_000)}end`;

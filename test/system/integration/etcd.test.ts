@@ -99,6 +99,14 @@ describe('etcd', () => {
   );
 });
 
+it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', async () => {
+  const key = base64(`${prefix}lock/bytes\0v1`);
+  await send('put', { key, value: Buffer.from([0x7b, 0xff]).toString('base64') });
+  const lock = etcdLock({ endpoints, prefix, timeout: 10_000 });
+  expect((await lock.acquire({ name: 'bytes' })).kind).toBe('acquired');
+  expect((await lock.inspect('bytes'))?.state).toBe('running');
+});
+
 describe('records in etcd', { concurrent: true }, () => {
   const open = () => openKeys('store', { endpoints, prefix, timeout: 10_000 }).records;
   const [records, other] = [open(), open()];
