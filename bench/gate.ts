@@ -3,8 +3,8 @@
 // tables of `npm run bench`.
 
 import { LRUCache } from 'lru-cache';
+import { memoryStore } from '../dist/backends/memory.js';
 import { RefreshGroup, RefreshingCache, RefreshingValue } from '../dist/index.js';
-import { memoryStore } from '../dist/store/memory.js';
 import type { Allocation } from './allocation.ts';
 import { apart } from './apart.ts';
 import { KEEP_MS } from './candidates/candidate.ts';

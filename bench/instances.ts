@@ -1,6 +1,5 @@
+import { memoryLock, memoryStore } from '../dist/backends/memory.js';
 import { RefreshingValue } from '../dist/index.js';
-import { memoryLock } from '../dist/lock/memory.js';
-import { memoryStore } from '../dist/store/memory.js';
 import { FakeClock } from '../dist/testing/index.js';
 
 /** The calls of a cluster to its source, lock and store. Counts per round. */

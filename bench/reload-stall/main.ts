@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileStore } from '../../dist/backends/file.js';
 import { RefreshingValue } from '../../dist/index.js';
-import { fileStore } from '../../dist/store/file.js';
 import { loadInWorker } from '../../dist/worker/index.js';
 
 const RELOADS = 3;
