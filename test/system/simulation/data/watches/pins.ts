@@ -1,4 +1,5 @@
 import { isClosedError, isPinnedError, type TicklessEvent } from '../../../../../src/index.ts';
+import type { Edition } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import { noteOf } from '../persons.ts';
 import type { Written } from '../shelf.ts';
@@ -30,6 +31,7 @@ interface Pin {
  * - the backend has lost or damaged its data since: nothing is pinned any longer, or it can't be read;
  * - a rollback that has rejected, though its version may be in the store;
  * - a `refresh()` on an instance that publishes the end of the pin: its load begins after that;
+ * - a `refresh()` whose place a person's value has taken there, by `set` or `rollback`: it gives that value, and loads nothing;
  * - a value that was set, or accepted, here only: it is served here while the pin lasts;
  * - an instance that does not know of the pin, and reaches neither lock nor store: it loads for itself, and does not publish;
  * - a rollback that fails on an instance which cannot read the store then: what was put into place gives way to a load;
@@ -95,12 +97,20 @@ export class Pins implements DataWatch {
     const about = `${instance.name}: ${kind} (${id})`;
     if (kind === 'refresh' && before.isKnown && !unpins) {
       this.#holds(
-        isPinnedError(error) || isClosedError(error),
+        isPinnedError(error) ||
+          isClosedError(error) ||
+          (error === undefined && !this.#isLoaded(order, value)),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,
       );
     }
     if (kind === 'unpin')
       this.#holds(error !== undefined, () => `${about} gives ${value}, and ${pinned(before.pin)} is pinned`);
+  }
+
+  /** It is the value of a load that began on that instance since the order. */
+  #isLoaded({ instance, at }: Order, value: unknown): boolean {
+    const run = this.#world.runs.get((value as Edition).serial);
+    return run !== undefined && run.instance === instance && run.begunAt >= at;
   }
 
   emitted(instance: DataInstance, event: TicklessEvent): void {
