@@ -51,6 +51,24 @@ describe('a record in Redis that was edited', () => {
     expect(await lock.inspect('types')).toMatchObject({ state: 'abandoned', lastError: undefined });
   });
 
+  it('a lock that was forgotten, and is acquired while it is listed, stays in the list', async () => {
+    const name = 'forgotten';
+    await lock.acquire({ name });
+    await client.del(`${prefix}lock/${name}`);
+    let removal: Promise<unknown> | undefined;
+    const between = {
+      ...{ status: 'ready', options: {}, connect: async () => {}, on: () => {} },
+      call(command: string, ...args: string[]): Promise<unknown> {
+        if (!args.includes('unindex')) return client.call(command, ...args);
+        removal = lock.acquire({ name }).then(() => client.call(command, ...args));
+        return removal;
+      },
+    };
+    expect(await redisLock({ ...options, client: between }).list({ prefix: name })).toEqual([]);
+    await expect.poll(() => removal).toEqual([1]); // its name is removed behind the answer
+    expect(await lock.list({ prefix: name })).toMatchObject([{ name, state: 'running' }]);
+  });
+
   it('a write again for longer is another one', async () => {
     await store.write('again', '1', 5, undefined, 2000);
     await store.write('again', '1', 5, undefined, 60_000);

@@ -170,6 +170,22 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     },
   );
 
+  it.each(['{again}', 'again'])(
+    'a name that has left the index is in it again after the next acquire: %s',
+    async (space) => {
+      const lock = redisLock({ client, prefix: `${space}:`, timeout: 10_000 });
+      const names = async () => (await lock.list()).map(({ name }) => name);
+      await lock.acquire({ name: 'kept' }); // finds out whether the slots are several
+      await lock.acquire({ name: 'n' });
+      await expect.poll(names).toEqual(['kept', 'n']);
+      await client.del(`${space}:lock/n`);
+      expect(await names()).toEqual(['kept']);
+      await expect.poll(() => client.zscore(`${space}:{lock}`, 'n')).toBeNull();
+      await lock.acquire({ name: 'n' });
+      await expect.poll(names).toEqual(['kept', 'n']);
+    },
+  );
+
   it('the rights that the docstring of the lock lists are enough', async () => {
     const docstring = readFileSync(new URL('../../../src/lock/redis.ts', import.meta.url), 'utf8');
     const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];

@@ -166,6 +166,28 @@ describe('a store on records that are swapped', () => {
     expect((await store.history('a'))[0]?.damage).toContain('missing');
   });
 
+  it('versions that are listed while a write deletes the oldest one are those after it', async () => {
+    const server = new Server();
+    const store = storeOf(new MemoryTexts(server), 2);
+    for (const token of [1, 2]) await store.write('a', LONG, TOKEN + token);
+    const records = new MemoryTexts(server);
+    const read = records.read.bind(records);
+    let reads = 0;
+    records.read = async (keys) => {
+      reads += 1;
+      if (reads === 2) {
+        await store.write('a', LONG, TOKEN + 3); // between the head and its parts
+        await expect.poll(() => partsIn(server).length).toBe(8); // parts are deleted behind the answer
+      }
+      return read(keys);
+    };
+    const versions = await storeOf(records, 2).history('a');
+    expect(versions.map(({ version, damage }) => [version, damage])).toEqual([
+      [TOKEN + 3, undefined],
+      [TOKEN + 2, undefined],
+    ]);
+  });
+
   it('an age is never less than it is', async () => {
     const server = new Server();
     await storeOf(new MemoryTexts(server, 0, 1000)).write('a', 'payload', TOKEN);

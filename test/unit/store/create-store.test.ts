@@ -105,6 +105,7 @@ describe('createStore', () => {
     ['delete of a number', (store) => store.delete(5 as never), 'name'],
     ['write with NaN as token', (store) => store.write('n', '', Number.NaN), 'token'],
     ['write with an unsafe token', (store) => store.write('n', '', 2 ** 53), 'token'],
+    ['write with a negative token', (store) => store.write('n', '', -1), 'token'],
     ['write with a keepFor without end', (store) => store.write('n', '', 7, 6, Infinity), 'keepFor'],
     ['write of an object', (store) => store.write('n', { a: 1 } as never), 'payload'],
     ['read of an invalid version', (store) => store.read('n', 0, 1.5), 'version'],
