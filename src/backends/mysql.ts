@@ -7,13 +7,11 @@ export * from '../lock/mysql.ts';
 export * from '../store/mysql.ts';
 export type { Backend } from './backend.ts';
 
-/** The options of {@link mysqlBackend}: those of the lock and of the store, but for `table`: both have their default names. */
-export interface MysqlBackendOptions
-  extends Omit<MysqlLockOptions, 'table'>,
-    Omit<MysqlStoreOptions, 'table'> {}
+/** The options of {@link mysqlBackend}: those of the lock and of the store. */
+export interface MysqlBackendOptions extends MysqlLockOptions, MysqlStoreOptions {}
 
 /**
- * A lock and a store in MySQL or MariaDB, each in a table of its own, for the option `backend`: {@link mysqlLock} and {@link mysqlStore} with the same options.
+ * A lock and a store in MySQL or MariaDB in one table, for the option `backend`: {@link mysqlLock} and {@link mysqlStore} with the same options.
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';

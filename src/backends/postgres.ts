@@ -7,13 +7,11 @@ export * from '../lock/postgres.ts';
 export * from '../store/postgres.ts';
 export type { Backend } from './backend.ts';
 
-/** The options of {@link postgresBackend}: those of the lock and of the store, but for `table`: both have their default names. */
-export interface PostgresBackendOptions
-  extends Omit<PostgresLockOptions, 'table'>,
-    Omit<PostgresStoreOptions, 'table'> {}
+/** The options of {@link postgresBackend}: those of the lock and of the store. */
+export interface PostgresBackendOptions extends PostgresLockOptions, PostgresStoreOptions {}
 
 /**
- * A lock and a store in PostgreSQL, each in a table of its own, for the option `backend`: {@link postgresLock} and {@link postgresStore} with the same options.
+ * A lock and a store in a table of PostgreSQL, for the option `backend`: {@link postgresLock} and {@link postgresStore} with the same options.
  *
  * ```ts no-run
  * import { Pool } from 'pg';

@@ -7,13 +7,11 @@ export * from '../lock/sqlite.ts';
 export * from '../store/sqlite.ts';
 export type { Backend } from './backend.ts';
 
-/** The options of {@link sqliteBackend}: those of the lock and of the store, but for `table`: both have their default names. */
-export interface SqliteBackendOptions
-  extends Omit<SqliteLockOptions, 'table'>,
-    Omit<SqliteStoreOptions, 'table'> {}
+/** The options of {@link sqliteBackend}: those of the lock and of the store. */
+export interface SqliteBackendOptions extends SqliteLockOptions, SqliteStoreOptions {}
 
 /**
- * A lock and a store in SQLite, each in a table of its own, for the option `backend`: {@link sqliteLock} and {@link sqliteStore} with the same options.
+ * A lock and a store in SQLite in one table, for the option `backend`: {@link sqliteLock} and {@link sqliteStore} with the same options.
  *
  * ```ts no-run
  * import Database from 'better-sqlite3';

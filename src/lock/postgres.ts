@@ -1,17 +1,18 @@
-import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { ownOptions } from '../option-checks.ts';
-import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
-import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
-import { tableName } from '../sql/table-name.ts';
-import type { Lock } from './create-lock.ts';
-import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
+import { openPostgres } from '../sql/open-postgres.ts';
+import type { SqlOptions } from '../sql/open-records.ts';
+import type { PostgresClient } from '../sql/postgres.ts';
+import type { PostgresJsClient } from '../sql/postgres-js.ts';
+import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import { RecordLock } from './record-lock.ts';
 
+export { postgresTable } from '../sql/open-postgres.ts';
+export type { SqlOptions } from '../sql/open-records.ts';
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
 export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../sql/postgres-js.ts';
-export type { SqlLockOptions } from './sql.ts';
 
 /** The options of {@link postgresLock}. */
-export interface PostgresLockOptions extends SqlLockOptions {
+export interface PostgresLockOptions extends LockOptions, SqlOptions {
   /**
    * A `Pool` of `pg`; or a connected `Client` without an open transaction; or the client of the package `postgres`
    * (postgres.js), without a `transform` of columns. You keep ownership: add an `error` listener to a pool of `pg`, as it
@@ -22,7 +23,7 @@ export interface PostgresLockOptions extends SqlLockOptions {
 
 /**
  * A lock in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
- * Only the server's clock decides. Instances that share the table share the lock.
+ * Only the server's clock decides. Instances that share the table share the lock; a store may have the same table.
  *
  * ```ts no-run
  * import { Pool } from 'pg';
@@ -42,41 +43,12 @@ export interface PostgresLockOptions extends SqlLockOptions {
  * Names are at most 1024 bytes long, and compared byte by byte; they can't contain U+0000.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link postgresLockTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
+ * {@link postgresTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
 export function postgresLock(given: PostgresLockOptions): Lock {
   const options = ownOptions(given);
-  const client = postgresClient('lock', options?.client);
-  return sqlLock(options, {
-    client: new PostgresSql(client, answerTimeoutMs(options?.timeout)),
-    dialect: POSTGRES,
-    definition: postgresLockTable,
-    definedBy: 'postgresLockTable()',
-    longestName: 1024, // an index entry takes at most 2700 bytes
-  });
-}
-
-/**
- * The statement that creates the table of {@link postgresLock}: for migrations.
- *
- * @param table @default 'tickless_lock'
- * @throws {OptionError} when the name of the table is invalid.
- */
-export function postgresLockTable(table: string = LOCK_TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${tableName('lock', table, POSTGRES.quoted)} (
-  name text COLLATE "C" PRIMARY KEY,
-  token bigint NOT NULL,
-  owner text NOT NULL,
-  request_id text NOT NULL,
-  lease_until timestamptz NOT NULL,
-  not_before timestamptz NOT NULL,
-  state text NOT NULL,
-  took_over boolean NOT NULL,
-  acquired_at timestamptz NOT NULL,
-  finished_at timestamptz,
-  host text NOT NULL,
-  last_error text
-)`;
+  const { records, backend } = openPostgres('lock', options);
+  return createLock(new RecordLock(records), options, backend);
 }

@@ -1,14 +1,16 @@
-import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
-import { tableName } from '../sql/table-name.ts';
-import type { Lock } from './create-lock.ts';
-import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
+import { ownOptions } from '../option-checks.ts';
+import type { SqlOptions } from '../sql/open-records.ts';
+import { openSqlite } from '../sql/open-sqlite.ts';
+import type { SqliteClient } from '../sql/sqlite.ts';
+import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import { RecordLock } from './record-lock.ts';
 
+export type { SqlOptions } from '../sql/open-records.ts';
+export { sqliteTable } from '../sql/open-sqlite.ts';
 export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';
-export type { SqlLockOptions } from './sql.ts';
 
 /** The options of {@link sqliteLock}. */
-export interface SqliteLockOptions extends SqlLockOptions {
+export interface SqliteLockOptions extends LockOptions, SqlOptions {
   /** A `Database` of `better-sqlite3`, or a `DatabaseSync` of `node:sqlite`. You keep ownership: close it yourself. */
   readonly client: SqliteClient;
 }
@@ -36,44 +38,13 @@ export interface SqliteLockOptions extends SqlLockOptions {
  * and the writer don't block each other.
  *
  * Names are at most 1024 bytes of UTF-8 long, and compared byte by byte. Instants in the table are milliseconds since
- * 1970: `datetime(lease_until / 1000, 'unixepoch')`. The table is created on first use if it is missing;
- * {@link sqliteLockTable} is for migrations.
+ * 1970: `datetime(ends_at / 1000, 'unixepoch')`. The table is created on first use if it is missing;
+ * {@link sqliteTable} is for migrations.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
 export function sqliteLock(given: SqliteLockOptions): Lock {
   const options = ownOptions(given);
-  const checks = new OptionChecks('lock');
-  checks.methods('client', options?.client, ['prepare']);
-  checks.done();
-  return sqlLock(options, {
-    client: new SqliteSql(options.client),
-    dialect: SQLITE,
-    definition: sqliteLockTable,
-    definedBy: 'sqliteLockTable()',
-    longestName: 1024,
-  });
-}
-
-/**
- * The statement that creates the table of {@link sqliteLock}: for migrations.
- *
- * @param table @default 'tickless_lock'
- * @throws {OptionError} when the name of the table is invalid.
- */
-export function sqliteLockTable(table: string = LOCK_TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${tableName('lock', table, SQLITE.quoted)} (
-  name TEXT NOT NULL PRIMARY KEY,
-  token INTEGER NOT NULL CHECK (typeof(token) IN ('integer', 'real')),
-  owner TEXT NOT NULL,
-  request_id TEXT NOT NULL,
-  lease_until INTEGER NOT NULL CHECK (typeof(lease_until) IN ('integer', 'real')),
-  not_before INTEGER NOT NULL CHECK (typeof(not_before) IN ('integer', 'real')),
-  state TEXT NOT NULL,
-  took_over INTEGER NOT NULL CHECK (typeof(took_over) IN ('integer', 'real')),
-  acquired_at INTEGER NOT NULL CHECK (typeof(acquired_at) IN ('integer', 'real')),
-  finished_at INTEGER CHECK (typeof(finished_at) IN ('integer', 'real', 'null')),
-  host TEXT NOT NULL,
-  last_error TEXT
-)`;
+  const { records, backend } = openSqlite('lock', options);
+  return createLock(new RecordLock(records), options, backend);
 }

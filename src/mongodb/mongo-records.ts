@@ -1,5 +1,5 @@
 import { oneByOne } from '../cluster/one-by-one.ts';
-import { foundBy, type Instant, rowOf, type StoredRecord } from '../records/edited.ts';
+import { foundBy, type Instant, isDoneIn, rowOf, type StoredRecord } from '../records/edited.ts';
 import type {
   Amend,
   Answer,
@@ -144,21 +144,6 @@ interface Clock {
 /** Whether its effect shows in the document, which is read in another command. Without a token it could be that of the next put. */
 function isJoined(edit: Edit): boolean {
   return edit.op === 'claim' || edit.op === 'amend' || (edit.op === 'put' && edit.token !== undefined);
-}
-
-function isDoneIn(row: Row, edit: Change): boolean {
-  const isHeld = row.phase === 'held';
-  switch (edit.op) {
-    case 'claim':
-      return !isHeld && row.id === edit.id;
-    case 'put':
-      return edit.token === undefined || row.token === edit.token;
-    case 'amend': {
-      const isOwn = row.token === edit.token && (edit.id ?? row.id) === row.id && row.damage === undefined;
-      if (edit.phase === 'held') return isOwn && isHeld && row.note === (edit.note ?? '');
-      return isOwn && (edit.id === undefined || (!isHeld && row.left > 0));
-    }
-  }
 }
 
 /** The driver returns dates as `Date`, and numbers in one of several types; another type is damage. */

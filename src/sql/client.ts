@@ -8,29 +8,6 @@ export type SqlParameters = Readonly<Record<string, SqlValue>>;
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** Statements that take effect together or not at all, after each other. */
-export interface SqlBatch {
-  /** Changes rows. Where it is a part of one statement it gets a RETURNING. */
-  readonly write?: string | undefined;
-  /** Change rows of other tables. They find those of `write` in `SqlDialect.written`. At least one. */
-  readonly then: readonly string[];
-  /** Returns rows. */
-  readonly answer: string;
-}
-
-/** The statements of a batch that change rows. */
-export function changesOf({ write, then }: Pick<SqlBatch, 'write' | 'then'>): readonly string[] {
-  return write === undefined ? then : [write, ...then];
-}
-
-/** Result of a statement that returns no rows. */
-export interface SqlChange {
-  /** Rows that match the WHERE, changed or not. */
-  readonly matched: number;
-  /** The last value of `SqlDialect.generateId`, on clients that return it here; else 0. */
-  readonly generatedId: number;
-}
-
 /**
  * A database client: each call is one command at the server. Statements contain `:name` for each parameter. Methods
  * reject with any error of the client.
@@ -41,20 +18,10 @@ export interface SqlChange {
 export interface SqlClient {
   /** Runs a statement that returns rows. */
   query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
-  /** Runs a statement that returns no rows. */
-  change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange>;
-  /** Runs a batch, as one command if the database can. @returns the rows of its answer. */
-  batch(batch: SqlBatch, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
-  /** Whether a batch is one command; in a database of this process it is. `undefined`: known after `hasReturning`. */
-  readonly isBatchOneCommand: boolean | undefined;
-  /** Whether an INSERT can return the row. Queries the server at most once, if that depends on its version. */
-  hasReturning(endAt?: number): Promise<boolean>;
+  /** Runs a statement that returns no rows. @returns the number of rows that match its WHERE, changed or not. */
+  change(sql: string, parameters: SqlParameters, endAt?: number): Promise<number>;
   /** The statement failed because the table is missing. */
   isTableMissing(error: unknown): boolean;
-  /** The statement failed because the user has no right to do that to the table. */
-  isDenied(error: unknown): boolean;
-  /** The statement failed because the table lacks a column. */
-  isColumnMissing(error: unknown): boolean;
   /** The statement failed because another session has just created the table. */
   isTablePresent(error: unknown): boolean;
   /** The statement failed because of concurrent statements, without effect. It may be retried at once. */
@@ -110,6 +77,17 @@ export function parameterOf(parameters: SqlParameters, name: string): SqlValue {
 export function throwIfLate(endAt: number): void {
   if (systemClock.monotonic() >= endAt) throw new Error('no connection became free within the timeout');
 }
+
+/** A thousand years: longer durations exceed the calendars of some databases. */
+const LONGEST_MS = 365_250 * 86_400_000;
+
+/** A duration as a parameter of a statement. */
+export function durationParameter(ms: number): number {
+  return Math.min(ms, LONGEST_MS);
+}
+
+/** Characters of the longest statement whose positional form is kept: those for several names may have many texts. */
+export const LONGEST_KEPT = 10_000;
 
 /** A property of an error of any type. */
 export function propertyOf(

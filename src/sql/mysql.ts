@@ -1,19 +1,14 @@
 import { systemClock } from '../time/clock.ts';
 import {
-  changesOf,
   PARAMETER,
   parameterOf,
   propertyOf,
-  type SqlBatch,
-  type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
   type SqlValue,
   throwIfLate,
 } from './client.ts';
-import type { GivenType, SqlDialect } from './dialect.ts';
-import { parameterRows } from './given.ts';
 
 /**
  * The used part of a MySQL or MariaDB client: a pool or a connection of the package `mysql2`, version 3, either from
@@ -60,73 +55,26 @@ interface PromiseConnection extends PromiseClient {
 /** The used part of an OK packet. */
 interface ResultHeader {
   readonly affectedRows?: number | string;
-  readonly insertId?: number | string;
   readonly info?: string;
 }
 
-export const MYSQL: SqlDialect = {
-  quoted: (identifier) => `\`${identifier}\``,
-  now: 'UTC_TIMESTAMP(6)', // one instant per statement
-  micros: `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`,
-  waited: '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)', // SYSDATE advances within a statement
-  plus: (instant, ms) => `(${instant} + INTERVAL ROUND(${ms} * 1000) MICROSECOND)`,
-  between: (from, to) => `(TIMESTAMPDIFF(MICROSECOND, ${from}, ${to}) / 1000)`,
-  isFinite: () => 'TRUE',
-  greater: (a, b) => `GREATEST(${a}, ${b})`,
-  beginsWith: (text, prefix) => `LEFT(${text}, CHAR_LENGTH(${prefix})) = ${prefix}`,
-  returned: (column) => `CAST(${column} AS BINARY) AS ${column}`, // else in the charset of the connection
-  whole: (column) => column,
-  long: (parameter) => `${BASE64}${parameter})`,
-  generateId: (expression) => `LAST_INSERT_ID(${expression})`,
-  // MySQL deprecates the function VALUES(), and MariaDB does not know its replacement. Both accept this form.
-  row: (values, rows) => {
-    const columns = Object.keys(values);
-    const incoming = Object.entries(values).map(([column, value]) => `${value} AS new_${column}`);
-    const named = columns.map((column) => `new_${column}`);
-    const from = rows === undefined ? '' : ` FROM ${rows}`;
-    return `(${columns.join(', ')}) SELECT ${named.join(', ')} FROM (SELECT ${incoming.join(', ')}${from}) AS incoming`;
-  },
-  // The two products write VALUES with several rows differently; both accept this form.
-  rows: (columns, count) => {
-    const rows = parameterRows(columns, count, literalOf);
-    const named = Object.keys(columns).map((column, i) => `${rows[0]?.[i]} AS given_${column}`);
-    const others = rows.slice(1).map((row) => ` UNION ALL SELECT ${row.join(', ')}`);
-    return `(SELECT ${named.join(', ')}${others.join('')}) AS given`;
-  },
-  // Finds the rows by their names one after the other, in the order of the given ones.
-  updateEach: (table, assignments, rows, condition) =>
-    `UPDATE ${rows} JOIN ${table} ON name = given_name SET ${assignments} WHERE ${condition}`,
-  updateReturnsNames: false,
-  orUpdate: () => 'ON DUPLICATE KEY UPDATE',
-  written: (table) => table,
-  // DISTINCT has the rows looked up before any is deleted.
-  deleteEach: (table, gone) =>
-    `DELETE v FROM ${table} AS v JOIN (${gone}) AS gone ON v.name = gone_name AND v.version = gone_version`,
-  deleteBoth: (table, other) =>
-    `DELETE m, v FROM ${table} AS m LEFT JOIN ${other} AS v ON v.name = m.name WHERE m.name = :name`,
-  text: (expression) => `CAST(${expression} AS BINARY)`,
-  firstLine: (expression) => `SUBSTRING_INDEX(${expression}, '\n', 1)`, // a line break in the statement: no escape
-  bytes: (column) => `LENGTH(${column})`,
-  stored: (_, column) => column,
-  incoming: (column) => `incoming.new_${column}`,
-  assignsInTurn: true,
-};
+/** Statements for one connection. */
+export interface MysqlBatch {
+  readonly changes: readonly string[];
+  /** Returns rows. */
+  readonly answer: string;
+  readonly isWhole: boolean;
+}
 
 /**
  * A collation that compares texts byte by byte, trailing spaces included. The two products name it differently; each
  * ignores the comment of the other. MySQL has it since 8.0.17.
  */
-const COLLATION = 'COLLATE /*!80017 utf8mb4_0900_bin */ /*M! utf8mb4_nopad_bin */';
+export const COLLATION: string = 'COLLATE /*!80017 utf8mb4_0900_bin */ /*M! utf8mb4_nopad_bin */';
 export const MYSQL_TEXT: string = `CHARACTER SET utf8mb4 ${COLLATION}`;
 
-/** A key has the collation of the columns, so that the index serves the comparison. */
-function literalOf(parameter: string, type: GivenType): string {
-  if (type === 'long') return MYSQL.long(parameter);
-  return type === 'key' ? `${parameter} ${COLLATION}` : parameter;
-}
-
 /** Marks a parameter to be written in base64, a third longer than its bytes; hexadecimal would take twice its bytes. */
-const BASE64 = 'FROM_BASE64(';
+export const BASE64 = 'FROM_BASE64(';
 const PLACE = new RegExp(`(FROM_BASE64\\()?${PARAMETER.source}`, PARAMETER.flags);
 
 /** The beginning of a block of MariaDB that undoes all if one of its statements fails. */
@@ -134,9 +82,6 @@ const BLOCK = 'BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLL
 
 const PARSE_ERROR = 1064;
 const NO_SUCH_TABLE = 1146;
-const BAD_FIELD = 1054;
-/** The server also returns it for a table that is missing. */
-const TABLE_ACCESS_DENIED = 1142;
 /** The server closes the connection after this error. */
 const PACKET_TOO_LARGE = 1153;
 /** Errors of concurrent changes of one row: a deadlock, and "record has changed" of MariaDB 11. */
@@ -154,14 +99,13 @@ const OF_VALUES = [1264, 1366, 1406, PACKET_TOO_LARGE];
 export class MysqlSql implements SqlClient {
   readonly #client: PromiseClient;
   readonly #timeoutMs: number;
-  #hasReturning: boolean | undefined;
-  #hasBlocks = true;
+  #hasBlocks: boolean;
 
-  /** @param hasReturning @default derived from the version of the server */
-  constructor(client: MysqlClient, timeoutMs: number, hasReturning?: boolean) {
+  /** @param hasBlocks @default until the server does not know them */
+  constructor(client: MysqlClient, timeoutMs: number, hasBlocks: boolean = true) {
     this.#client = (typeof client.promise === 'function' ? client.promise() : client) as PromiseClient;
     this.#timeoutMs = Math.ceil(timeoutMs);
-    this.#hasReturning = hasReturning;
+    this.#hasBlocks = hasBlocks;
   }
 
   async query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]> {
@@ -169,69 +113,49 @@ export class MysqlSql implements SqlClient {
     return Array.isArray(result) ? result : [];
   }
 
-  async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange> {
-    const result = (await this.#send(sql, parameters, endAt)) as ResultHeader;
-    const { affectedRows = 0, insertId = 0, info = '' } = result;
-    // Clients without the flag FOUND_ROWS receive only changed rows in affectedRows. In any language, the first number
-    // of `info` is that of the rows that an UPDATE matched.
-    const found = Number(/\d+/.exec(info)?.[0] ?? 0);
-    return { matched: Math.max(Number(affectedRows), found), generatedId: Number(insertId) };
+  async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<number> {
+    return matchedIn(await this.#send(sql, parameters, endAt));
   }
 
   /**
-   * MariaDB runs a block of statements as one command. MySQL has no such blocks outside of procedures: there the
-   * statements of the transaction are queued at once, so that others on the same connection can't come between them.
-   * If one of them fails, those before it may have taken effect; repeating the batch completes it. A single change needs no
-   * transaction.
+   * Changes rows, then reads some. In MariaDB it is a transaction in one command, a block of statements. MySQL has no such blocks
+   * outside of procedures: there the statements are queued at once, so that others on the same connection can't come between them.
+   * `isWhole`: also there in a transaction.
+   *
+   * @returns the rows that were read; and where other sessions may have come between, how many rows the first change has matched.
    */
   async batch(
-    { write, then, answer }: SqlBatch,
+    { changes, answer, isWhole }: MysqlBatch,
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
-  ): Promise<readonly SqlRow[]> {
-    const changes = changesOf({ write, then });
+  ): Promise<{ readonly rows: readonly SqlRow[]; readonly matched?: number }> {
     const steps = [...changes, answer];
-    if (changes.length > 1) steps.splice(0, steps.length, 'START TRANSACTION', ...steps, 'COMMIT');
-    if (this.#hasBlocks && (await this.hasReturning(endAt))) {
+    const whole = ['START TRANSACTION', ...steps, 'COMMIT'];
+    if (this.#hasBlocks) {
       try {
-        return ((await this.#send(`${BLOCK} ${steps.join('; ')}; END`, parameters, endAt)) as [SqlRow[]])[0];
+        const [rows] = (await this.#send(`${BLOCK} ${whole.join('; ')}; END`, parameters, endAt)) as [
+          SqlRow[],
+        ];
+        return { rows };
       } catch (error) {
         if (propertyOf(error, 'errno') !== PARSE_ERROR) throw error;
-        this.#hasBlocks = false; // sql_mode=ORACLE has another syntax
+        this.#hasBlocks = false; // MySQL; or sql_mode=ORACLE, which has another syntax
       }
     }
-    const commands = steps.map((sql) => this.#command(sql, parameters));
+    const queued = isWhole ? whole : steps;
+    const commands = queued.map((sql) => this.#command(sql, parameters));
     const replies = await this.#onConnection(endAt, async (client) => {
       const ends = await Promise.allSettled(commands.map((command) => client.query(command)));
       const failed = ends.find(({ status }) => status === 'rejected');
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
       return ends.map((end) => (end as PromiseFulfilledResult<readonly [unknown]>).value[0]);
     });
-    return replies[steps.indexOf(answer)] as SqlRow[];
-  }
-
-  get isBatchOneCommand(): boolean | undefined {
-    return this.#hasBlocks && this.#hasReturning;
-  }
-
-  async hasReturning(endAt?: number): Promise<boolean> {
-    if (this.#hasReturning === undefined) {
-      const [row] = await this.query('SELECT VERSION() AS version', {}, endAt);
-      this.#hasReturning = returnsRows(String(row?.version));
-    }
-    return this.#hasReturning;
+    const rows = replies[queued.indexOf(answer)] as SqlRow[];
+    return isWhole ? { rows } : { rows, matched: matchedIn(replies[0]) };
   }
 
   isTableMissing(error: unknown): boolean {
     return propertyOf(error, 'errno') === NO_SUCH_TABLE;
-  }
-
-  isDenied(error: unknown): boolean {
-    return propertyOf(error, 'errno') === TABLE_ACCESS_DENIED;
-  }
-
-  isColumnMissing(error: unknown): boolean {
-    return propertyOf(error, 'errno') === BAD_FIELD;
   }
 
   isTablePresent(): boolean {
@@ -290,6 +214,15 @@ export class MysqlSql implements SqlClient {
   }
 }
 
+/**
+ * The rows that a statement has matched. Clients without the flag FOUND_ROWS receive only changed rows in affectedRows. In any
+ * language, the first number of `info` is that of the rows that an UPDATE matched.
+ */
+function matchedIn(result: unknown): number {
+  const { affectedRows = 0, info = '' } = result as ResultHeader;
+  return Math.max(Number(affectedRows), Number(/\d+/.exec(info)?.[0] ?? 0));
+}
+
 /** Whether a connection is unusable after an error, or soon will be. */
 function isBroken(error: unknown): boolean {
   if (propertyOf(error, 'fatal') || propertyOf(error, 'errno') === PACKET_TOO_LARGE) return true;
@@ -335,9 +268,3 @@ function base64(text: string): string {
 
 /** Bytes per call. A multiple of three, so that only the last slice is padded. */
 const SLICE = 0x6000;
-
-/** MariaDB supports INSERT … RETURNING from 10.5 on; MySQL does not. */
-function returnsRows(version: string): boolean {
-  const [, major, minor] = /(\d+)\.(\d+)\.\d+-MariaDB/i.exec(version) ?? [];
-  return Number(major) > 10 || (Number(major) === 10 && Number(minor) >= 5);
-}

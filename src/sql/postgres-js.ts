@@ -1,6 +1,6 @@
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
-import { LONGEST_KEPT } from './given.ts';
+import { LONGEST_KEPT } from './client.ts';
 import type { PostgresClient, PostgresCommand, PostgresResult } from './postgres.ts';
 
 /**

@@ -1,17 +1,14 @@
 import { systemClock } from '../time/clock.ts';
 import {
+  LONGEST_KEPT,
   type Positional,
   propertyOf,
-  type SqlBatch,
-  type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
   throwIfLate,
   withNumbers,
 } from './client.ts';
-import type { GivenType, SqlDialect } from './dialect.ts';
-import { insertedRow, LONGEST_KEPT, valuesRelation } from './given.ts';
 
 /**
  * The used part of a PostgreSQL client: a `Pool`, a `Client` or a `PoolClient` of the package `pg`, version 8, or a
@@ -51,61 +48,11 @@ export interface PostgresResult {
   rowCount: number | null;
 }
 
-/** Read once per statement: clock_timestamp() advances within a statement, and now() is fixed within a transaction. */
-const CLOCK = 'WITH clock AS (SELECT clock_timestamp() AS now)';
-const NOW = '(SELECT clock.now FROM clock)';
-
-/** Each statement runs outside of a transaction block, so it is a transaction of its own. */
-export const POSTGRES: SqlDialect = {
-  quoted: (identifier) => `"${identifier}"`,
-  now: NOW,
-  micros: `floor(extract(epoch FROM ${NOW}) * 1000000)::bigint`,
-  waited: '(extract(epoch FROM (clock_timestamp() - statement_timestamp())) * 1000)',
-  plus: (instant, ms) => `(${instant} + ${ms}::double precision * interval '1 millisecond')`,
-  between: (from, to) => `(extract(epoch FROM (${to} - ${from})) * 1000)`,
-  isFinite: (instant) => `isfinite(${instant})`,
-  greater: (a, b) => `greatest(${a}, ${b})`,
-  beginsWith: (text, prefix) => `left(${text}, char_length(${prefix}::text)) = ${prefix}::text`,
-  returned: (column) => column,
-  whole: (column) => column,
-  long: (parameter) => parameter,
-  generateId: (expression) => expression,
-  row: insertedRow,
-  rows: (columns, count) =>
-    valuesRelation(columns, count, (parameter, type) => `${parameter}::${TYPES[type]}`),
-  // The order of the locks is that of the subquery, which other sessions' inserts keep to as well.
-  updateEach: (table, assignments, rows, condition) => `UPDATE ${table} SET ${assignments} FROM (
-    SELECT given.* FROM ${rows} JOIN ${table} AS locked ON locked.name = given_name
-    ORDER BY locked.name COLLATE "C" FOR UPDATE OF locked) AS given
-    WHERE name = given_name AND ${condition} RETURNING name`,
-  updateReturnsNames: true,
-  orUpdate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
-  written: () => 'written',
-  deleteEach: (table, gone) =>
-    `DELETE FROM ${table} AS v USING (${gone}) AS gone WHERE v.name = gone_name AND v.version = gone_version`,
-  deleteBoth: (table, other) =>
-    `WITH others AS (DELETE FROM ${other} WHERE name = :name) DELETE FROM ${table} WHERE name = :name`,
-  text: (expression) => expression,
-  firstLine: (expression) => `split_part(${expression}, chr(10), 1)`,
-  bytes: (column) => `octet_length(${column})`,
-  stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
-  incoming: (column) => `excluded.${column}`,
-  assignsInTurn: false,
-};
-
-const TYPES: Readonly<Record<GivenType, string>> = {
-  key: 'text',
-  text: 'text',
-  long: 'text',
-  whole: 'bigint',
-  number: 'double precision',
-};
-
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const CODES = {
   undefinedTable: '42P01',
-  undefinedColumn: '42703',
-  insufficientPrivilege: '42501',
+  /** No right to change the table, and a server or a session that is read-only. */
+  denied: ['42501', '25006'],
   /** CREATE TABLE IF NOT EXISTS checks first and creates then: one of two concurrent sessions gets any of these. */
   present: ['42P07', '42710', '23505'],
   /** A serialization failure (only if the default isolation level is above READ COMMITTED), and a deadlock. */
@@ -116,7 +63,6 @@ const CODES = {
 
 /** @param timeoutMs how long the client waits for an answer. */
 export class PostgresSql implements SqlClient {
-  readonly isBatchOneCommand = true;
   readonly #client: PostgresClient;
   readonly #timeoutMs: number;
   readonly #statements: Map<string, Positional> = new Map();
@@ -130,41 +76,21 @@ export class PostgresSql implements SqlClient {
     return (await this.#send(sql, parameters, endAt)).rows as SqlRow[];
   }
 
-  async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange> {
-    return { matched: Number((await this.#send(sql, parameters, endAt)).rowCount), generatedId: 0 };
-  }
-
-  /** One statement, whose parts see the tables as they were before it. */
-  async batch(
-    { write, then, answer }: SqlBatch,
-    parameters: SqlParameters,
-    endAt?: number,
-  ): Promise<readonly SqlRow[]> {
-    const parts = [
-      ...(write === undefined ? [] : [`written AS (${write} RETURNING name, version, written_at, payload)`]),
-      ...then.map((sql, i) => `then_${i} AS (${sql})`),
-    ];
-    return this.query(`${CLOCK}, ${parts.join(', ')} ${answer}`, parameters, endAt);
-  }
-
-  async hasReturning(): Promise<boolean> {
-    return true;
+  async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<number> {
+    return Number((await this.#send(sql, parameters, endAt)).rowCount);
   }
 
   isTableMissing(error: unknown): boolean {
     return propertyOf(error, 'code') === CODES.undefinedTable;
   }
 
-  isDenied(error: unknown): boolean {
-    return propertyOf(error, 'code') === CODES.insufficientPrivilege;
-  }
-
-  isColumnMissing(error: unknown): boolean {
-    return propertyOf(error, 'code') === CODES.undefinedColumn;
-  }
-
   isTablePresent(error: unknown): boolean {
     return CODES.present.some((code) => code === propertyOf(error, 'code'));
+  }
+
+  /** The user may read, at most. */
+  isDenied(error: unknown): boolean {
+    return CODES.denied.some((code) => code === propertyOf(error, 'code'));
   }
 
   isContention(error: unknown): boolean {
@@ -180,9 +106,7 @@ export class PostgresSql implements SqlClient {
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<PostgresResult> {
-    const statement =
-      this.#statements.get(sql) ??
-      withNumbers(!sql.startsWith(CLOCK) && sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
+    const statement = this.#statements.get(sql) ?? withNumbers(sql);
     if (sql.length <= LONGEST_KEPT) this.#statements.set(sql, statement);
     const { text } = statement;
     const command = { text, values: statement.values(parameters), query_timeout: this.#timeoutMs };

@@ -1,34 +1,34 @@
+import { REPORT } from '../records/names.ts';
+import type { Amend, Edit, Put } from '../records/records.ts';
 import { systemClock } from '../time/clock.ts';
-import type { SqlBatch, SqlChange, SqlClient, SqlParameters, SqlRow } from './client.ts';
+import { durationParameter, type SqlClient, type SqlParameters, type SqlRow } from './client.ts';
+import { endOf } from './record-sql.ts';
 
 /** Parameters of {@link SqlTable}. */
 export interface SqlTableOptions {
   readonly client: SqlClient;
   /** CREATE TABLE IF NOT EXISTS. */
   readonly definition: string;
-  /** The function that returns it, for error messages: `postgresLockTable()`. */
+  /** The function that returns it, for error messages: `postgresTable()`. */
   readonly definedBy: string;
   /** How long a statement is retried during contention, in milliseconds. */
   readonly timeoutMs: number;
-  /** `Infinity`: no row is ever purged. */
+  /** `Infinity`: only rows that are to be kept for less are ever purged. */
   readonly retentionMs: number;
-  /** The shortest time between two passes that purge. @default an hour; ten minutes while there are rows kept for less than the retention */
-  readonly purgeEveryMs?: number;
-  /** Selects the names after `:after` that are past `:retention`, in order, at most `:limit`. Takes no row locks. */
+  /** Selects the names from `:after` to `:before` whose present record is kept no longer, in order, at most `:limit`. Takes no row locks. */
   readonly expired: string;
-  /** Deletes those of {@link PURGED_NAMES} that are past `:retention`. */
-  readonly purge: string;
-  /** Both for a table without the columns of the present version. */
-  readonly older?: Pick<SqlTableOptions, 'expired' | 'purge'> | undefined;
-  /** A table of which statements use rows too: it is created with this one. */
-  readonly beside?: SqlTable | undefined;
-  /** A second table, created and purged after the first. */
-  readonly further?: Pick<SqlTableOptions, 'definition' | 'expired' | 'purge'> | undefined;
+  /** Each deletes rows of {@link PURGED_NAMES} that are kept no longer. */
+  readonly purge: readonly string[];
+  /** The beginnings of the names that it purges. */
+  readonly owned: readonly string[];
 }
 
+/** The shortest time between two passes through all names. */
 const PURGE_INTERVAL_MS = 3_600_000;
-/** While there are rows that are kept for less than the retention. */
+/** The same while there are rows that are kept for less than the retention. */
 const BRIEF_INTERVAL_MS = 600_000;
+/** The same through the names of reports only: with each deployment there are others. */
+const REPORTS_INTERVAL_MS = 60_000;
 const PURGE_LIMIT = 1000;
 
 /** Names per DELETE: one statement for each would delete more slowly than many instances write. */
@@ -38,17 +38,6 @@ const PURGE_CHUNK = 100;
 export const PURGED_NAMES: string = Array.from({ length: PURGE_CHUNK }, (_, i) => `:name${i}`).join(', ');
 const LONGEST_PAUSE_MS = 50;
 
-/** A thousand years: longer durations exceed the calendars of some databases. */
-const LONGEST_MS = 365_250 * 86_400_000;
-
-/** A duration as a parameter of a statement. */
-export function durationParameter(ms: number): number {
-  return Math.min(ms, LONGEST_MS);
-}
-
-/** A table is missing and can't be created. */
-class MissingTableError extends Error {}
-
 /**
  * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table
  * is missing creates it, then runs again. A statement that fails by contention is retried.
@@ -56,6 +45,7 @@ class MissingTableError extends Error {}
 export class SqlTable {
   readonly #options: SqlTableOptions;
   #purgedAt: number = Number.NEGATIVE_INFINITY;
+  #reportsPurgedAt: number = Number.NEGATIVE_INFINITY;
   #isPurging = false;
   /** The last of the rows that this process has written to be kept for less than the retention. */
   #briefUntil: number = Number.NEGATIVE_INFINITY;
@@ -64,67 +54,36 @@ export class SqlTable {
     this.#options = options;
   }
 
-  /** How long the caller of a step waits, in milliseconds. */
-  get timeoutMs(): number {
-    return this.#options.timeoutMs;
+  query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
+    return this.run((endAt) => this.#options.client.query(sql, parameters, endAt));
   }
 
-  /** Deadline of a step that begins now, on the monotonic clock. */
-  endAt(): number {
-    return systemClock.monotonic() + this.#options.timeoutMs;
-  }
-
-  hasReturning(endAt: number): Promise<boolean> {
-    return this.#options.client.hasReturning(endAt);
-  }
-
-  get isBatchOneCommand(): boolean | undefined {
-    return this.#options.client.isBatchOneCommand;
-  }
-
-  isOfValues(error: unknown): boolean {
-    return this.#options.client.isOfValues(error);
-  }
-
-  query(sql: string, parameters: SqlParameters, endAt: number = this.endAt()): Promise<readonly SqlRow[]> {
-    return this.#run(endAt, () => this.#options.client.query(sql, parameters, endAt));
-  }
-
-  change(sql: string, parameters: SqlParameters, endAt: number = this.endAt()): Promise<SqlChange> {
-    return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
-  }
-
-  batch(batch: SqlBatch, parameters: SqlParameters): Promise<readonly SqlRow[]> {
-    const endAt = this.endAt();
-    return this.#run(endAt, () => this.#options.client.batch(batch, parameters, endAt));
-  }
-
-  /** The table can't be used as it is: it is missing and can't be created, or the user has not the rights. */
-  isUnusable(error: unknown): boolean {
-    return error instanceof MissingTableError || this.#options.client.isDenied(error);
-  }
-
-  /** The table was made by an earlier version: it lacks a column of the statement. */
-  isColumnMissing(error: unknown): boolean {
-    return this.#options.client.isColumnMissing(error);
-  }
-
-  /**
-   * Deletes all rows that are kept no longer in the background, in one pass, at most once in `purgeEveryMs`. Never throws.
-   *
-   * @param briefFor how long the row that was just written is kept, if that is less; 0: it is not.
-   */
-  purgeSoon(briefFor: number = 0): void {
-    const { retentionMs } = this.#options;
+  /** The records of these edits were changed: deletes all that are kept no longer in the background, if it is time. Never throws. */
+  changed(edits: readonly Edit[]): void {
     const now = systemClock.monotonic();
-    if (briefFor > 0) this.#briefUntil = Math.max(this.#briefUntil, now + briefFor);
+    const changes = edits.filter(({ op }) => op === 'put' || op === 'amend') as readonly (Put | Amend)[];
+    const hasReport = changes.some(({ name }) => name.startsWith(REPORT));
+    const others = changes.filter(({ name }) => !name.startsWith(REPORT));
+    for (const edit of others) {
+      const { keepMs = 0 } = edit;
+      if (keepMs > 0) this.#briefUntil = Math.max(this.#briefUntil, now + forMsOf(edit) + keepMs);
+    }
+    if (this.#isPurging) return;
     const hasBrief = now - this.#briefUntil < BRIEF_INTERVAL_MS;
-    const interval = this.#options.purgeEveryMs ?? (hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS);
-    if ((retentionMs === Infinity && !hasBrief) || this.#isPurging || now - this.#purgedAt < interval) return;
-    this.#purgedAt = now;
+    const isTime = now - this.#purgedAt >= (hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS);
+    if (others.length > 0 && isTime && (hasBrief || this.#options.retentionMs < Infinity)) {
+      this.#purgedAt = now;
+      this.#purgeSoon(this.#options.owned);
+    } else if (hasReport && now - this.#reportsPurgedAt >= REPORTS_INTERVAL_MS) {
+      this.#reportsPurgedAt = now;
+      this.#purgeSoon([REPORT]);
+    }
+  }
+
+  #purgeSoon(beginnings: readonly string[]): void {
     this.#isPurging = true;
     systemClock.setTimeout(() => {
-      this.#purgeAll(durationParameter(retentionMs))
+      this.#purgeAll(beginnings)
         .catch(() => {}) // no right to delete, a closed client: retried in the next pass
         .finally(() => {
           this.#isPurging = false;
@@ -132,32 +91,25 @@ export class SqlTable {
     }, 0);
   }
 
-  async #purgeAll(retention: number): Promise<void> {
-    const { older, further } = this.#options;
-    try {
-      await this.#purge(retention, this.#options);
-    } catch (error) {
-      if (older === undefined || !this.isColumnMissing(error)) throw error;
-      await this.#purge(retention, older);
-    }
-    if (further !== undefined) await this.#purge(retention, further);
+  async #purgeAll(beginnings: readonly string[]): Promise<void> {
+    for (const beginning of beginnings) await this.#purge(beginning);
   }
 
-  /** Goes through the table once, in the order of names: rows that are kept are not looked at again. */
-  async #purge(
-    retention: number,
-    { expired, purge }: Pick<SqlTableOptions, 'expired' | 'purge'>,
-  ): Promise<void> {
-    const { client } = this.#options;
-    for (let after = ''; ; ) {
-      const rows = await client.query(expired, { retention, limit: PURGE_LIMIT, after });
+  /** Goes through names once, in their order: records that are kept are not looked at again. */
+  async #purge(beginning: string): Promise<void> {
+    const { client, expired, purge, retentionMs } = this.#options;
+    const retention = durationParameter(retentionMs);
+    const before = endOf(beginning);
+    for (let after = beginning; ; ) {
+      const rows = await client.query(expired, { retention, limit: PURGE_LIMIT, after, before });
       const names = rows.map(({ name }) => String(name));
       for (let i = 0; i < names.length; i += PURGE_CHUNK) {
-        await client
-          .change(purge, { ...parametersOf(names.slice(i, i + PURGE_CHUNK)), retention })
-          .catch((error) => {
+        const parameters = { ...parametersOf(names.slice(i, i + PURGE_CHUNK)), retention };
+        for (const statement of purge) {
+          await client.change(statement, parameters).catch((error) => {
             if (!client.isContention(error)) throw error; // else another instance is deleting them
           });
+        }
         await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0)); // some clients are synchronous
       }
       const last = names.at(-1);
@@ -166,16 +118,20 @@ export class SqlTable {
     }
   }
 
-  async #run<R>(endAt: number, statement: () => Promise<R>): Promise<R> {
+  /** Runs a statement until its end, on the monotonic clock: creates the table if it is missing, and retries during contention. */
+  async run<R>(
+    statement: (endAt: number) => Promise<R>,
+    endAt: number = systemClock.monotonic() + this.#options.timeoutMs,
+  ): Promise<R> {
     const { client } = this.#options;
     let isCreated = false;
     for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        return await statement();
+        return await statement(endAt);
       } catch (error) {
         if (client.isTableMissing(error) && !isCreated) {
           isCreated = true;
-          await this.create(endAt);
+          await this.#create(endAt);
         } else if (client.isContention(error) && systemClock.monotonic() + pauseMs < endAt) {
           await pause(pauseMs * (0.5 + Math.random() / 2));
         } else throw error;
@@ -183,16 +139,8 @@ export class SqlTable {
     }
   }
 
-  /** Creates what is missing. @throws {MissingTableError} without the right to do so. */
-  async create(endAt: number): Promise<void> {
-    const { definition, further, beside } = this.#options;
-    await this.#createOne(definition, endAt);
-    if (further !== undefined) await this.#createOne(further.definition, endAt);
-    await beside?.create(endAt);
-  }
-
-  async #createOne(definition: string, endAt: number): Promise<void> {
-    const { client, definedBy } = this.#options;
+  async #create(endAt: number): Promise<void> {
+    const { client, definition, definedBy } = this.#options;
     for (;;) {
       try {
         await client.change(definition, {}, endAt);
@@ -205,10 +153,14 @@ export class SqlTable {
         }
         const reason = error instanceof Error ? error.message : String(error);
         const message = `the table is missing and can't be created (${definedBy} returns its definition): ${reason}`;
-        throw new MissingTableError(message, { cause: error });
+        throw new Error(message, { cause: error });
       }
     }
   }
+}
+
+function forMsOf(edit: Amend | Put): number {
+  return edit.op === 'amend' ? edit.forMs : 0;
 }
 
 /** The last name fills up the list, so that all statements have the same text. */

@@ -1,16 +1,12 @@
 import {
-  changesOf,
+  LONGEST_KEPT,
   type Positional,
   propertyOf,
-  type SqlBatch,
-  type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
   withQuestionMarks,
 } from './client.ts';
-import type { SqlDialect } from './dialect.ts';
-import { insertedRow, LONGEST_KEPT, valuesRelation } from './given.ts';
 
 /**
  * The used part of an SQLite client: a `Database` of the package `better-sqlite3`, a `DatabaseSync` of `node:sqlite`, or
@@ -32,48 +28,7 @@ export interface SqliteStatement {
 /** Value bound to a statement. */
 export type SqliteValue = string | number | null;
 
-/**
- * Instants are milliseconds since 1970, as numbers. Numbers are returned as REAL, exact up to 2^53: an INTEGER beyond that, of
- * a damaged row, would fail the statement in `node:sqlite`.
- */
-const NOW = `CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
-
-export const SQLITE: SqlDialect = {
-  quoted: (identifier) => `"${identifier}"`,
-  now: NOW, // 'now' is one instant per statement
-  micros: `(${NOW} * 1000)`,
-  waited: '0', // the client waits before the statement begins
-  plus: (instant, ms) => `(${instant} + ${ms})`,
-  between: (from, to) => `(${to} - ${from} + 0.0)`,
-  isFinite: () => 'TRUE',
-  greater: (a, b) => `max(${a}, ${b})`,
-  beginsWith: (text, prefix) => `substr(${text}, 1, length(${prefix})) = ${prefix}`,
-  returned: (column) => column,
-  whole: (column) => `(${column} + 0.0) AS ${column}`,
-  long: (parameter) => parameter,
-  generateId: (expression) => expression,
-  row: insertedRow,
-  rows: (columns, count) => valuesRelation(columns, count, (parameter) => parameter),
-  updateEach: (table, assignments, rows, condition) =>
-    `UPDATE ${table} SET ${assignments} FROM ${rows} WHERE name = given_name AND ${condition} RETURNING name`,
-  updateReturnsNames: true,
-  orUpdate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
-  written: (table) => table,
-  deleteEach: (table, gone) => `DELETE FROM ${table} WHERE (name, version) IN (${gone})`,
-  deleteBoth: (table, other) => ({
-    write: `DELETE FROM ${other} WHERE name = :name`,
-    then: [`DELETE FROM ${table} WHERE name = :name`],
-    answer: 'SELECT changes() AS changed',
-  }),
-  text: (expression) => expression,
-  firstLine: (expression) => `substr(${expression}, 1, instr(${expression} || char(10), char(10)) - 1)`,
-  bytes: (column) => `length(CAST(${column} AS BLOB))`,
-  stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
-  incoming: (column) => `excluded.${column}`,
-  assignsInTurn: false,
-};
-
-/** The transaction of a batch: it may be a part of one of the caller's. */
+/** It may be a part of a transaction of the caller. */
 const STEP = 'tickless_step';
 
 /** SQLITE_BUSY and SQLITE_LOCKED: another connection, or another statement of this one, has a lock. */
@@ -82,9 +37,11 @@ const CONTENTION = { codes: [5, 6], name: /^SQLITE_(BUSY|LOCKED)/ };
 /** A text that is longer than a row can be. */
 const TOO_BIG = { code: 18, name: 'SQLITE_TOOBIG' };
 
+/** Runs a statement of a transaction. @returns its rows, if it is a SELECT. */
+export type SqliteRun = (sql: string, parameters?: SqlParameters) => readonly SqlRow[];
+
 /** Prepares each statement anew: it costs microseconds, and no statement outlives a closed database. */
 export class SqliteSql implements SqlClient {
-  readonly isBatchOneCommand = true;
   readonly #client: SqliteClient;
   readonly #statements: Map<string, Positional> = new Map();
 
@@ -93,29 +50,36 @@ export class SqliteSql implements SqlClient {
   }
 
   async query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
+    return this.all(sql, parameters);
+  }
+
+  /** The same on the caller's stack. */
+  all(sql: string, parameters: SqlParameters): readonly SqlRow[] {
     const { text, values } = this.#positional(sql);
     return this.#client.prepare(text).all(...(values(parameters) as never[])) as SqlRow[];
   }
 
-  async change(sql: string, parameters: SqlParameters): Promise<SqlChange> {
+  async change(sql: string, parameters: SqlParameters): Promise<number> {
     const { text, values } = this.#positional(sql);
     const { changes } = this.#client.prepare(text).run(...(values(parameters) as never[]));
-    return { matched: Number(changes), generatedId: 0 };
+    return Number(changes);
   }
 
-  /** Runs on the caller's stack, so that no other statement of this process comes between. */
-  async batch({ write, then, answer }: SqlBatch, parameters: SqlParameters): Promise<readonly SqlRow[]> {
-    const run = (sql: string): unknown => this.#client.prepare(sql).run();
+  /** Runs on the caller's stack, so that no other statement of this process comes between. @param first takes the lock of the file. */
+  transaction<R>(first: string, work: (run: SqliteRun) => R): R {
+    const run: SqliteRun = (sql, parameters = {}) => {
+      const { text, values } = this.#positional(sql);
+      const statement = this.#client.prepare(text);
+      if (sql.startsWith('SELECT')) return statement.all(...(values(parameters) as never[])) as SqlRow[];
+      statement.run(...(values(parameters) as never[]));
+      return [];
+    };
     run(`SAVEPOINT ${STEP}`);
     try {
-      for (const sql of changesOf({ write, then })) {
-        const { text, values } = this.#positional(sql);
-        this.#client.prepare(text).run(...(values(parameters) as never[]));
-      }
-      const { text, values } = this.#positional(answer);
-      const rows = this.#client.prepare(text).all(...(values(parameters) as never[])) as SqlRow[];
+      run(first);
+      const result = work(run);
       run(`RELEASE ${STEP}`);
-      return rows;
+      return result;
     } catch (error) {
       try {
         run(`ROLLBACK TO ${STEP}`);
@@ -127,20 +91,8 @@ export class SqliteSql implements SqlClient {
     }
   }
 
-  async hasReturning(): Promise<boolean> {
-    return true;
-  }
-
   isTableMissing(error: unknown): boolean {
     return String(propertyOf(error, 'message')).includes('no such table: ');
-  }
-
-  isDenied(): boolean {
-    return false; // it has no users
-  }
-
-  isColumnMissing(error: unknown): boolean {
-    return /no such column: |has no column named /.test(String(propertyOf(error, 'message')));
   }
 
   isTablePresent(): boolean {

@@ -1,5 +1,8 @@
 import { OptionChecks } from '../option-checks.ts';
 
+/** The default name of the table. */
+export const TABLE = 'tickless';
+
 /**
  * A table name as used in statements, each part quoted. Only letters, digits, `_` and `$` are accepted, so that a name
  * can't inject SQL.
@@ -9,7 +12,7 @@ import { OptionChecks } from '../option-checks.ts';
  */
 export function tableName(about: string, table: string, quoted: (identifier: string) => string): string {
   const checks = new OptionChecks(about);
-  const isName = typeof table === 'string' && TABLE.test(table);
+  const isName = typeof table === 'string' && NAME.test(table);
   checks.that(isName, 'table', 'must be a name of letters, digits, _ and $, or schema.name', table);
   const isShort = !isName || table.split('.').every((part) => part.length <= LONGEST_PART);
   checks.that(
@@ -26,4 +29,4 @@ export function tableName(about: string, table: string, quoted: (identifier: str
 const LONGEST_PART = 63;
 
 const PART = '[A-Za-z_][A-Za-z0-9_$]*';
-const TABLE = new RegExp(`^${PART}(\\.${PART})?$`);
+const NAME = new RegExp(`^${PART}(\\.${PART})?$`);

@@ -1,15 +1,17 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
-import { tableName } from '../sql/table-name.ts';
-import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
-import { fleetTable } from './sql-reports.ts';
+import { ownOptions } from '../option-checks.ts';
+import type { SqlOptions } from '../sql/open-records.ts';
+import { openSqlite } from '../sql/open-sqlite.ts';
+import type { SqliteClient } from '../sql/sqlite.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import { RecordStore } from './record-store.ts';
 
+export type { SqlOptions } from '../sql/open-records.ts';
+export { sqliteTable } from '../sql/open-sqlite.ts';
 export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';
-export type { SqlStoreOptions } from './sql.ts';
 
 /** The options of {@link sqliteStore}. */
-export interface SqliteStoreOptions extends SqlStoreOptions {
+export interface SqliteStoreOptions extends StoreOptions, SqlOptions {
   /** A `Database` of `better-sqlite3`, or a `DatabaseSync` of `node:sqlite`. You keep ownership: close it yourself. */
   readonly client: SqliteClient;
 }
@@ -36,73 +38,13 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
  * and the writer don't block each other.
  *
  * Names are at most 1024 bytes of UTF-8 long, and compared byte by byte. Instants in the table are milliseconds since
- * 1970. The table is created on first use if it is missing; {@link sqliteStoreTable} is for migrations.
- * So is that of the reports of instances, on first use of a report: {@link sqliteFleetTable}.
+ * 1970. The table is created on first use if it is missing; {@link sqliteTable} is for migrations.
+ * Earlier versions (`keepVersions`) and the reports of instances are rows of the same table.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
 export function sqliteStore(given: SqliteStoreOptions): Store {
   const options = ownOptions(given);
-  const checks = new OptionChecks('store');
-  checks.methods('client', options?.client, ['prepare']);
-  checks.done();
-  return sqlStore(options, {
-    client: new SqliteSql(options.client),
-    dialect: SQLITE,
-    definition: sqliteStoreTable,
-    versionsDefinition: sqliteVersionsTable,
-    definedBy: 'sqliteStoreTable()',
-    fleet: { definition: sqliteFleetTable, definedBy: 'sqliteFleetTable()', isEmbedded: true },
-    longestName: 1024,
-  });
-}
-
-/**
- * The statement that creates the table of {@link sqliteStore}: for migrations.
- *
- * @param table @default 'tickless_snapshot'
- * @throws {OptionError} when the name of the table is invalid.
- */
-export function sqliteStoreTable(table: string = STORE_TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${tableName('store', table, SQLITE.quoted)} (
-  name TEXT NOT NULL PRIMARY KEY,
-  version INTEGER NOT NULL CHECK (typeof(version) IN ('integer', 'real')),
-  written_at INTEGER NOT NULL CHECK (typeof(written_at) IN ('integer', 'real')),
-  payload TEXT NOT NULL,
-  brief_version INTEGER,
-  brief_until INTEGER
-)`;
-}
-
-/**
- * The statement that creates the table of the versions that {@link sqliteStore} keeps with `keepVersions`: for migrations.
- * Its name is that of the table of the store with `_versions` after it.
- *
- * @param table the table of the store. @default 'tickless_snapshot'
- * @throws {OptionError} when the name of the table is invalid, or too long.
- */
-export function sqliteVersionsTable(table: string = STORE_TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${versionsTable(table, SQLITE.quoted)} (
-  name TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  written_at INTEGER NOT NULL,
-  payload TEXT NOT NULL,
-  PRIMARY KEY (name, version)
-)`;
-}
-
-/**
- * The statement that creates the table of the reports that instances leave in {@link sqliteStore} with their checks: for
- * migrations. Its name is that of the table of the store with `_fleet` after it.
- *
- * @param table the table of the store. @default 'tickless_snapshot'
- * @throws {OptionError} when the name of the table is invalid, or too long.
- */
-export function sqliteFleetTable(table: string = STORE_TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${fleetTable(table, SQLITE.quoted)} (
-  name TEXT NOT NULL PRIMARY KEY,
-  written_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  report TEXT NOT NULL
-)`;
+  const { records, backend } = openSqlite('store', options);
+  return createStore(new RecordStore(records, options.keepVersions), options, backend);
 }

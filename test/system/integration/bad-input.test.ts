@@ -3,11 +3,9 @@ import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { mysqlLockTable } from '../../../src/lock/mysql.ts';
-import { postgresLockTable } from '../../../src/lock/postgres.ts';
+import { mysqlTable } from '../../../src/lock/mysql.ts';
+import { postgresTable } from '../../../src/lock/postgres.ts';
 import { sqliteLock } from '../../../src/lock/sqlite.ts';
-import { mysqlStoreTable } from '../../../src/store/mysql.ts';
-import { postgresStoreTable } from '../../../src/store/postgres.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import {
   type Backend,
@@ -29,8 +27,7 @@ interface Admin {
   /** Creates a user with rights for all future tables. */
   create(user: string, rights: string): Promise<unknown>;
   drop(user: string): Promise<unknown>;
-  lockTable(space: string): string;
-  storeTable(space: string): string;
+  definition(table: string): string;
   end(): Promise<unknown>;
 }
 
@@ -44,8 +41,7 @@ async function postgresAdmin(): Promise<Admin> {
         `CREATE ROLE ${user} LOGIN PASSWORD '${PASSWORD}'; ALTER DEFAULT PRIVILEGES GRANT ${rights} ON TABLES TO ${user}`,
       ),
     drop: (user) => client.query(`DROP OWNED BY ${user}; DROP ROLE ${user}`),
-    lockTable: (space) => postgresLockTable(lockTable(space)),
-    storeTable: (space) => postgresStoreTable(storeTable(space)),
+    definition: postgresTable,
     end: () => client.end(),
   };
 }
@@ -59,8 +55,7 @@ async function mariadbAdmin(): Promise<Admin> {
       await client.query(`GRANT ${rights} ON tickless.* TO ${user}`);
     },
     drop: (user) => client.query(`DROP USER ${user}`),
-    lockTable: (space) => mysqlLockTable(lockTable(space)),
-    storeTable: (space) => mysqlStoreTable(storeTable(space)),
+    definition: mysqlTable,
     end: () => client.end(),
   };
 }
@@ -154,21 +149,20 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
 
   it('a missing column: the error names it', async () => {
     const own = space('column');
-    await admin.run(admin.lockTable(own));
-    await admin.run(admin.storeTable(own));
-    await admin.run(`ALTER TABLE ${lockTable(own)} DROP COLUMN took_over`);
-    await admin.run(`ALTER TABLE ${storeTable(own)} DROP COLUMN payload`);
+    await admin.run(admin.definition(lockTable(own)));
+    await admin.run(admin.definition(storeTable(own)));
+    await admin.run(`ALTER TABLE ${lockTable(own)} DROP COLUMN phase`);
+    await admin.run(`ALTER TABLE ${storeTable(own)} DROP COLUMN text`);
     const [lock, store] = [client.lock(own), client.store(own)];
-    await expectRefused(() => lock.acquire({ name: 'any' }), 'LOCK', /took_over/);
-    await expectRefused(() => lock.inspect('any'), 'LOCK', /took_over/);
-    await expectRefused(() => store.read('any'), 'STORE', /payload/);
-    await expectRefused(() => store.write('any', ''), 'STORE', /payload/);
+    await expectRefused(() => lock.acquire({ name: 'any' }), 'LOCK', /phase/);
+    await expectRefused(() => lock.inspect('any'), 'LOCK', /phase/);
+    await expectRefused(() => store.read('any'), 'STORE', /text/);
+    await expectRefused(() => store.write('any', ''), 'STORE', /text/);
   });
 
   it('no right to create the table: the error says so, and what to do', async () => {
     const [lock, store] = [writer.lock(space('nothing')), writer.store(space('nothing'))];
-    const said =
-      /can't be created \((postgres|mysql)(Lock|Store)Table\(\) returns its definition\): .*denied/;
+    const said = /can't be created \((postgres|mysql)Table\(\) returns its definition\): .*denied/;
     for (const step of [() => lock.acquire({ name: 'any' }), () => lock.list()]) {
       const { error, causes } = await reasonsOf(step);
       expect(error).toMatchObject({
@@ -188,8 +182,8 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
 
   it('a missing right on the table: the error says so', async () => {
     const own = space('rights');
-    await admin.run(admin.lockTable(own));
-    await admin.run(admin.storeTable(own));
+    await admin.run(admin.definition(lockTable(own)));
+    await admin.run(admin.definition(storeTable(own)));
     const [lock, store] = [reader.lock(own), reader.store(own)];
     expect(await lock.inspect('any')).toBeUndefined();
     expect(await store.read('any')).toBeUndefined();
@@ -275,13 +269,11 @@ describe.each(backends.filter(({ engine }) => engine === 'redis'))('$name', ({ n
 describe('SQLite with better-sqlite3', () => {
   it('a missing column: the error names it', async () => {
     const client = new Database(':memory:');
-    client.exec(
-      'CREATE TABLE tickless_lock (name TEXT PRIMARY KEY); CREATE TABLE tickless_snapshot (name TEXT)',
-    );
+    client.exec('CREATE TABLE tickless (name TEXT PRIMARY KEY)');
     await expectRefused(
       () => sqliteLock({ client }).acquire({ name: 'any' }),
       'LOCK',
-      /no column named token/,
+      /no such column: token/,
     );
     await expectRefused(() => sqliteStore({ client }).read('any'), 'STORE', /no such column: \w+/);
   });

@@ -37,14 +37,16 @@ describe('SQLite with better-sqlite3', () => {
       lock: () => sqliteLock({ client: one }),
       other: () => sqliteLock({ client: another }),
       unreachable: () => sqliteLock({ client: closed }),
-      forget: (name) => void one.prepare('DELETE FROM tickless_lock WHERE name = ?').run(name),
+      forget: (name) => void one.prepare(`DELETE FROM tickless WHERE name = 'lock/' || ?`).run(name),
       damage: (name, field) => {
-        one.prepare(`UPDATE tickless_lock SET ${sqlDamage(field, FAR.sqlite)} WHERE name = ?`).run(name);
+        one
+          .prepare(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)} WHERE name = 'lock/' || ?`)
+          .run(name);
       },
     },
     {
       postdate: (name, ms) => {
-        one.prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`).run(name);
+        one.prepare(`UPDATE tickless SET ${POSTDATED.sqlite(ms)} WHERE name = 'snapshot/' || ?`).run(name);
       },
       inNamespace: (namespace) => sqliteStore({ client: one, namespace }),
       store: () => sqliteStore({ client: one }),

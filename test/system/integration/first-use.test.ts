@@ -7,12 +7,10 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { mysqlLockTable } from '../../../src/lock/mysql.ts';
-import { postgresLockTable } from '../../../src/lock/postgres.ts';
-import { sqliteLock, sqliteLockTable } from '../../../src/lock/sqlite.ts';
-import { mysqlStoreTable } from '../../../src/store/mysql.ts';
-import { postgresStoreTable } from '../../../src/store/postgres.ts';
-import { sqliteStore, sqliteStoreTable } from '../../../src/store/sqlite.ts';
+import { mysqlTable } from '../../../src/lock/mysql.ts';
+import { postgresTable } from '../../../src/lock/postgres.ts';
+import { sqliteLock, sqliteTable } from '../../../src/lock/sqlite.ts';
+import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { backends, type Connected, lockTable, storeTable } from './support/backends.ts';
 
 const CLIENTS = 10;
@@ -89,8 +87,8 @@ describe('SQLite with better-sqlite3', () => {
 
   it('the documented statements make tables that are taken as they are', async () => {
     const client = new Database(':memory:');
-    client.exec(sqliteLockTable('locks'));
-    client.exec(sqliteStoreTable('stores'));
+    client.exec(sqliteTable('locks'));
+    client.exec(sqliteTable('stores'));
     const schema = client.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
     await useAll(sqliteLock({ client, table: 'locks' }), sqliteStore({ client, table: 'stores' }));
     expect(client.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all()).toEqual(schema);
@@ -107,7 +105,7 @@ describe('a user who may not create tables', () => {
 
   const statements = {
     postgres: {
-      tables: [postgresLockTable, postgresStoreTable],
+      definition: postgresTable,
       create: `CREATE ROLE ${user} LOGIN PASSWORD 'secret'`,
       drop: `DROP OWNED BY ${user}; DROP ROLE ${user}`,
       async admin(url: string) {
@@ -117,7 +115,7 @@ describe('a user who may not create tables', () => {
       },
     },
     mariadb: {
-      tables: [mysqlLockTable, mysqlStoreTable],
+      definition: mysqlTable,
       create: `CREATE USER ${user} IDENTIFIED BY 'secret'`,
       drop: `DROP USER ${user}`,
       admin: (url: string) => createConnection(url),
@@ -127,14 +125,18 @@ describe('a user who may not create tables', () => {
   it.each(backends.filter(({ engine }) => engine !== 'redis'))(
     '$name: works with the tables of the documented statements',
     async (backend) => {
-      const { tables, create, drop, admin: connect } = statements[backend.engine as keyof typeof statements];
+      const {
+        definition,
+        create,
+        drop,
+        admin: connect,
+      } = statements[backend.engine as keyof typeof statements];
       const { url } = inject(backend.engine);
       const admin: { query(sql: string): Promise<unknown>; end(): Promise<unknown> } = await connect(url);
       ended.push(() => admin.end());
       const own = space('ddl', backends.indexOf(backend));
-      const [lockDefinition, storeDefinition] = tables;
-      await admin.query(lockDefinition(lockTable(own)));
-      await admin.query(storeDefinition(storeTable(own)));
+      await admin.query(definition(lockTable(own)));
+      await admin.query(definition(storeTable(own)));
       await admin.query(create);
       ended.push(() => admin.query(drop));
       for (const table of [lockTable(own), storeTable(own)]) {

@@ -1,82 +1,69 @@
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import type { AcquireAnswer, LockProvider } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import { mysqlLockTable } from '../../../src/lock/mysql.ts';
-import { postgresLockTable } from '../../../src/lock/postgres.ts';
-import { sqlLock } from '../../../src/lock/sql.ts';
-import type { SqlClient } from '../../../src/sql/client.ts';
-import { MYSQL, MysqlSql } from '../../../src/sql/mysql.ts';
-import { POSTGRES, PostgresSql } from '../../../src/sql/postgres.ts';
-import { mysqlStoreTable } from '../../../src/store/mysql.ts';
-import { postgresStoreTable } from '../../../src/store/postgres.ts';
-import { sqlStore } from '../../../src/store/sql.ts';
-import { lockTable, storeTable } from './support/backends.ts';
+import { createLock } from '../../../src/lock/create-lock.ts';
+import { RecordLock } from '../../../src/lock/record-lock.ts';
+import { MysqlSql } from '../../../src/sql/mysql.ts';
+import { openMysql } from '../../../src/sql/open-mysql.ts';
+import { openPostgres } from '../../../src/sql/open-postgres.ts';
+import type { OpenRecords } from '../../../src/sql/open-records.ts';
+import { PostgresSql } from '../../../src/sql/postgres.ts';
+import { createStore } from '../../../src/store/create-store.ts';
+import { RecordStore } from '../../../src/store/record-store.ts';
 
 // What the conformance suite can't see of the steps for several names: what sessions do to each other, and refused values.
 
 const NAMES = Array.from({ length: 300 }, (_, i) => `name-${i}`);
 const ROUNDS = 15;
-const TIMEOUT_MS = 20_000;
+const OPTIONS = { timeout: 20_000 };
 
 type Many<T, P extends keyof T> = { readonly [K in P]-?: NonNullable<T[K]> };
 type Steps = Many<LockProvider, 'acquireMany' | 'releaseMany'> &
   Many<SnapshotStore, 'readMany' | 'writeMany'>;
 
-/** A lock and a store with their own pool; `contention` counts the statements that failed by others, and were retried. */
+/** A lock and a store with their own pool. */
 interface Session extends Steps {
-  contention: number;
   close(): Promise<void>;
 }
+
+type Open = (about: 'lock' | 'store') => OpenRecords;
 
 const KINDS = [
   {
     name: 'PostgreSQL',
+    client: PostgresSql,
     refused: 'a\0b', // no text there has it
-    open: (space: string) => {
-      const pool = new pg.Pool({ connectionString: inject('postgres').url });
-      const tables = { lock: postgresLockTable, store: postgresStoreTable };
-      const sql = new PostgresSql(pool, TIMEOUT_MS);
-      return { sql, session: session(space, sql, POSTGRES, tables, () => pool.end()) };
+    open: (table: string) => {
+      const client = new pg.Pool({ connectionString: inject('postgres').url });
+      return session(
+        (about) => openPostgres(about, { client, table, ...OPTIONS }),
+        () => client.end(),
+      );
     },
   },
-  ...[true, false].map((hasReturning) => ({
-    name: `MariaDB, with RETURNING: ${hasReturning}`,
+  ...[true, false].map((hasBlocks) => ({
+    name: `MariaDB, with blocks: ${hasBlocks}`,
+    client: MysqlSql,
     refused: 'x'.repeat(17_000_000), // it takes no statement of more than 16 MB
-    open: (space: string) => {
-      const pool = createPool(inject('mariadb').url);
-      const tables = { lock: mysqlLockTable, store: mysqlStoreTable };
-      const sql = new MysqlSql(pool, TIMEOUT_MS, hasReturning);
-      return { sql, session: session(space, sql, MYSQL, tables, () => pool.end()) };
+    open: (table: string) => {
+      const client = createPool(inject('mariadb').url);
+      return session(
+        (about) => openMysql(about, { client, table, ...OPTIONS }, hasBlocks),
+        () => client.end(),
+      );
     },
   })),
 ];
 
-function session(
-  space: string,
-  client: SqlClient,
-  dialect: typeof MYSQL,
-  tables: { readonly lock: (table?: string) => string; readonly store: (table?: string) => string },
-  close: () => Promise<void>,
-): Session {
-  const kind = { client, dialect, definedBy: '', longestName: 512 };
-  const timeout = { timeout: TIMEOUT_MS };
-  const lock = sqlLock({ table: lockTable(space), ...timeout }, { ...kind, definition: tables.lock });
-  const store = sqlStore({ table: storeTable(space), ...timeout }, { ...kind, definition: tables.store });
-  const counted: Session = {
-    ...(lock as unknown as Steps),
-    ...(store as unknown as Steps),
-    contention: 0,
+function session(open: Open, close: () => Promise<void>): Session {
+  const [locks, snapshots] = [open('lock'), open('store')];
+  return {
+    ...(createLock(new RecordLock(locks.records), OPTIONS, locks.backend) as unknown as Steps),
+    ...(createStore(new RecordStore(snapshots.records), OPTIONS, snapshots.backend) as unknown as Steps),
     close,
   };
-  const isContention = client.isContention.bind(client);
-  client.isContention = (error) => {
-    const is = isContention(error);
-    if (is) counted.contention += 1;
-    return is;
-  };
-  return counted;
 }
 
 function sound<A>(answers: readonly (A | Error)[]): A[] {
@@ -86,11 +73,12 @@ function sound<A>(answers: readonly (A | Error)[]): A[] {
   });
 }
 
-describe.each(KINDS)('$name', ({ name, open, refused }) => {
+describe.each(KINDS)('$name', ({ name, client, open, refused }) => {
   const space = `many_${KINDS.findIndex((kind) => kind.name === name)}_${process.pid}`;
 
   it('two sessions that take the same names in opposite order never wait for each other in a circle', async () => {
-    const sessions = [open(space).session, open(space).session];
+    const contention = vi.spyOn(client.prototype, 'isContention');
+    const sessions = [open(space), open(space)];
     sound(await (sessions[0] as Session).writeMany([{ name: 'table', payload: '' }]));
     sound(await (sessions[0] as Session).acquireMany([{ ...requestOf('table', 0) }]));
     const won: string[] = [];
@@ -109,12 +97,13 @@ describe.each(KINDS)('$name', ({ name, open, refused }) => {
       }),
     );
     expect(new Set(won).size).toBe(NAMES.length);
-    expect(sessions.map(({ contention }) => contention)).toEqual([0, 0]);
+    expect(contention.mock.results.filter(({ value }) => value === true)).toEqual([]);
+    contention.mockRestore();
     await Promise.all(sessions.map(({ close }) => close()));
   });
 
   it('a value that the server refuses is alone with that', async () => {
-    const { readMany, writeMany, close } = open(space).session;
+    const { readMany, writeMany, close } = open(space);
     const payloads = ['a', 'b', refused, 'd', 'e'];
     const answers = await writeMany(payloads.map((payload, i) => ({ name: `${i}`, payload, token: i + 1 })));
     expect(answers.map((answer) => answer instanceof Error)).toEqual([false, false, true, false, false]);

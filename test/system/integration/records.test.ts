@@ -1,7 +1,13 @@
+import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
 import { RedisRecords } from '../../../src/redis/redis-records.ts';
+import { openMysql } from '../../../src/sql/open-mysql.ts';
+import { openPostgres } from '../../../src/sql/open-postgres.ts';
+import { openSqlite } from '../../../src/sql/open-sqlite.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 
 // Those of the other backends are in the files of their servers.
@@ -22,4 +28,38 @@ describe('Redis', { concurrent: true }, () => {
     other: () => new RedisRecords('store', { client: nodeRedis, ...patient }),
   };
   for (const { name, run } of recordsConformance(subject)) it(name, run);
+});
+
+const TABLE = { table: `records_${process.pid}`, timeout: 10_000 };
+
+describe('PostgreSQL', { concurrent: true }, () => {
+  const pools = [1, 2].map(() => new pg.Pool({ connectionString: inject('postgres').url }));
+  for (const pool of pools) pool.on('error', () => {});
+  afterAll(() => Promise.all(pools.map((pool) => pool.end())));
+
+  const open = (i: number) => openPostgres('store', { client: pools[i] as pg.Pool, ...TABLE }).records;
+  for (const { name, run } of recordsConformance({ records: () => open(0), other: () => open(1) }))
+    it(name, run);
+});
+
+describe.each([
+  ['MariaDB', true],
+  ['MariaDB as MySQL, without blocks', false],
+])('%s', { concurrent: true }, (_, hasBlocks) => {
+  const pools = [1, 2].map(() => createPool(inject('mariadb').url));
+  afterAll(() => Promise.all(pools.map((pool) => pool.end())));
+
+  const table = `${TABLE.table}_${hasBlocks}`;
+  const open = (i: number) =>
+    openMysql('store', { client: pools[i] as never, ...TABLE, table }, hasBlocks).records;
+  for (const { name, run } of recordsConformance({ records: () => open(0), other: () => open(1) }))
+    it(name, run);
+});
+
+describe('SQLite with better-sqlite3', () => {
+  const client = new Database(':memory:');
+  afterAll(() => client.close());
+
+  const { records } = openSqlite('store', { client, ...TABLE });
+  for (const { name, run } of recordsConformance({ records: () => records })) it(name, run);
 });

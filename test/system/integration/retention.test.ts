@@ -1,15 +1,11 @@
 import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
-import { createConnection } from 'mysql2/promise';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import type { LeaseRelease } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { sqliteLock } from '../../../src/lock/sqlite.ts';
-import { mysqlStore, mysqlStoreTable } from '../../../src/store/mysql.ts';
-import { postgresStore, postgresStoreTable } from '../../../src/store/postgres.ts';
-import { sqliteStore, sqliteStoreTable } from '../../../src/store/sqlite.ts';
+import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { backends, type Connected, snapshotKey } from './support/backends.ts';
 
 const HOUR = 3_600_000;
@@ -140,9 +136,7 @@ describe('records that nobody has used for the retention are deleted, and no oth
     for (const token of [1, 2, 3]) await open().write('unused', '', token);
     await vi.waitFor(async () => {
       await open().write('used', ''); // a new object purges after its first write
-      expect(client.prepare(`SELECT * FROM tickless_snapshot_versions WHERE name = 'unused'`).all()).toEqual(
-        [],
-      );
+      expect(client.prepare(`SELECT * FROM tickless WHERE name = 'snapshot/unused'`).all()).toEqual([]);
     }, 20_000);
     expect(await open().history('used')).toHaveLength(3);
     client.close();
@@ -169,85 +163,4 @@ it('Redis: reads prolong a snapshot that was written again with its token but wi
   expect(await admin.pttl(key)).toBeGreaterThan(HOUR / 2);
   admin.disconnect();
   await client.destroy();
-});
-
-interface Sql {
-  run(statement: string): unknown;
-  store(table: string, retention: number): SnapshotStore;
-  close(): unknown;
-}
-
-describe('the table of a store that an earlier version has made', () => {
-  const sqls: [string, () => Promise<Sql>, string, string][] = [
-    [
-      'SQLite',
-      async () => {
-        const client = new Database(':memory:');
-        const store = (table: string, retention: number) => sqliteStore({ client, table, retention });
-        return { run: (statement) => client.exec(statement), store, close: () => client.close() };
-      },
-      sqliteStoreTable('older'),
-      'INTEGER',
-    ],
-    [
-      'PostgreSQL',
-      async () => {
-        const client = new pg.Client(inject('postgres').url);
-        await client.connect();
-        const store = (table: string, retention: number) => postgresStore({ client, table, retention });
-        return { run: (statement) => client.query(statement), store, close: () => client.end() };
-      },
-      postgresStoreTable('older'),
-      'timestamptz',
-    ],
-    [
-      'MariaDB',
-      async () => {
-        const client = await createConnection(inject('mariadb').url);
-        const store = (table: string, retention: number) => mysqlStore({ client, table, retention });
-        return { run: (statement) => client.query(statement), store, close: () => client.end() };
-      },
-      mysqlStoreTable('older'),
-      'DATETIME(6)',
-    ],
-  ];
-
-  it.each(sqls)('keeps snapshots of absent keys as any, until it has the columns: %s', async (...given) => {
-    const [, connect, definition, instant] = given;
-    const { run, store, close } = await connect();
-    const isThere = async (): Promise<boolean> => (await store('older', HOUR).read('absent')) !== undefined;
-    /** A new object purges with its first write. */
-    const isPurged = (retention: number) =>
-      vi.waitFor(
-        async () => {
-          await store('older', retention).write('another', '');
-          expect(await isThere()).toBe(false);
-        },
-        { timeout: 20_000, interval: 200 },
-      );
-    await run('DROP TABLE IF EXISTS older');
-    await run(definition.replace(/,\s*brief_version.*\n.*brief_until.*/, ''));
-    const older = store('older', HOUR);
-    expect((await older.write('absent', 'none', 1, undefined, RETENTION_MS)).kind).toBe('written');
-    expect((await store('older', HOUR).write('present', '', 1)).kind).toBe('written');
-    const many = { name: 'absent', payload: 'none', keepFor: RETENTION_MS };
-    expect(
-      await store('older', HOUR).writeMany?.([
-        { ...many, token: 2 },
-        { ...many, name: 'other' },
-      ]),
-    ).toEqual([{ kind: 'written', version: 2 }, expect.objectContaining({ kind: 'written' })]);
-    await new Promise((resolve) => setTimeout(resolve, 1.5 * RETENTION_MS));
-    await store('older', HOUR).write('another', '');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await isThere()).toBe(true);
-    await isPurged(RETENTION_MS);
-    for (const column of ['brief_version BIGINT', `brief_until ${instant}`])
-      await run(`ALTER TABLE older ADD COLUMN ${column}`);
-    await older.write('absent', 'by an object that knows the older table', 3, undefined, RETENTION_MS);
-    await store('older', HOUR).write('absent', 'none', 4, undefined, RETENTION_MS);
-    await isPurged(HOUR);
-    await run('DROP TABLE older');
-    await close();
-  });
 });

@@ -6,8 +6,10 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { type SqliteClient, sqliteLock } from '../../../src/lock/sqlite.ts';
+import { openSqlite } from '../../../src/sql/open-sqlite.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { type DamagedField, lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { FAR, POSTDATED, sqlDamage } from '../../system/integration/support/edits.ts';
 
 type Database = SqliteClient & { close(): void };
@@ -46,7 +48,7 @@ describe.concurrent('node:sqlite', () => {
     lock: () => sqliteLock({ client }),
     damage: (name: string, field: DamagedField) => {
       client
-        .prepare(`UPDATE tickless_lock SET ${sqlDamage(field, FAR.sqlite)} WHERE name = ?`)
+        .prepare(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)} WHERE name = 'lock/' || ?`)
         .run(name as never);
     },
   };
@@ -55,12 +57,14 @@ describe.concurrent('node:sqlite', () => {
     inNamespace: (namespace: string) => sqliteStore({ client, namespace }),
     postdate: (name: string, ms: number) => {
       client
-        .prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`)
+        .prepare(`UPDATE tickless SET ${POSTDATED.sqlite(ms)} WHERE name = 'snapshot/' || ?`)
         .run(name as never);
     },
   };
   for (const { name, run } of lockConformance(lockSubject)) it(`lock: ${name}`, run);
   for (const { name, run } of storeConformance(storeSubject)) it(`store: ${name}`, run);
+  const { records } = openSqlite('store', { client });
+  for (const { name, run } of recordsConformance({ records: () => records })) it(`records: ${name}`, run);
   const older = { ...storeSubject, store: () => sqliteStore({ client, keepVersions: 3 }), keepVersions: 3 };
   for (const { name, run } of storeConformance(older)) it(`store with keepVersions: ${name}`, run);
 
@@ -68,7 +72,7 @@ describe.concurrent('node:sqlite', () => {
     const table = 'clock_set_back';
     const lock = sqliteLock({ client, table });
     const [present, absent] = [await leaseOf(lock, 'present'), await leaseOf(lock, 'absent')];
-    client.prepare(`UPDATE ${table} SET acquired_at = acquired_at + 500`).run();
+    client.prepare(`UPDATE ${table} SET begun_at = begun_at + 500`).run();
     await lock.release(present, DONE);
     await lock.release(absent, { ...DONE, keepFor: 500 });
     await vi.waitFor(
@@ -105,12 +109,12 @@ describe.concurrent('node:sqlite', () => {
   const HUGE = 2n ** 62n; // node:sqlite refuses to read integers over 2^53
   const names = ['a', 'damaged', 'c'];
   const damage = (table: string, column: string, value: bigint): void => {
-    client.prepare(`UPDATE ${table} SET ${column} = ? WHERE name = 'damaged'`).run(value as never);
+    client.prepare(`UPDATE ${table} SET ${column} = ? WHERE name LIKE '%/damaged'`).run(value as never);
   };
 
   it.each([
-    ['version', HUGE],
-    ['written_at', -HUGE],
+    ['token', HUGE],
+    ['begun_at', -HUGE],
   ])('store: a huge number in the column %s is damage of that name alone', async (column, value) => {
     const table = `huge_${column}`;
     const store = sqliteStore({ client, table });
@@ -119,19 +123,19 @@ describe.concurrent('node:sqlite', () => {
     const [a, damaged, c] = (await store.readMany?.(names.map((name) => ({ name })))) ?? [];
     expect([a, c]).toMatchObject([{ version: 5 }, { version: 5 }]);
     expect(damaged).toMatchObject(
-      column === 'version'
-        ? { damage: expect.stringContaining('461168601842738') }
+      column === 'token'
+        ? { damage: expect.stringContaining('the field token in it') }
         : { version: 5, age: expect.closeTo(2 ** 62, -14) },
     );
-    expect(await store.read('damaged')).toMatchObject({ payload: column === 'version' ? '' : 'damaged' });
+    expect(await store.read('damaged')).toMatchObject({ payload: column === 'token' ? '' : 'damaged' });
   });
 
   it.each([
     ['token', HUGE],
-    ['acquired_at', -HUGE],
-    ['finished_at', -HUGE],
+    ['begun_at', -HUGE],
+    ['changed_at', -HUGE],
   ])('lock: a huge number in the column %s is damage of that name alone', async (column, value) => {
-    const table = `huge_${column}`;
+    const table = `huge_lock_${column}`;
     const lock = sqliteLock({ client, table });
     for (const name of names) await lock.release(await leaseOf(lock, name), { ...DONE, holdFor: 60_000 });
     damage(table, column, value);

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { isOptionError } from '../../../src/errors.ts';
 import { mysqlLock } from '../../../src/lock/mysql.ts';
 import { postgresLock } from '../../../src/lock/postgres.ts';
 import { mysqlStore } from '../../../src/store/mysql.ts';
@@ -7,61 +6,40 @@ import { mysqlStore } from '../../../src/store/mysql.ts';
 // The steps for several names without a server; test/system/integration has those with one.
 
 const REQUEST = { owner: 'me', requestId: 'r', leaseFor: 1000, host: '', force: false };
-const LEASES = ['a', 'b', 'c'].map((name) => ({ name, requestId: 'r', token: 5 }));
-const ENDS = LEASES.map((lease) => ({ lease, outcome: { as: 'abandoned' } as const }));
 
-/** A client of MySQL whose replies are given, and the beginnings of its statements. */
+/** A client of MySQL, which has no blocks of statements: its replies, and the beginnings of its statements. */
 function mysqlOf(...replies: unknown[]) {
   const statements: string[] = [];
   const query = async ({ sql }: { readonly sql: string }) => {
+    if (sql.startsWith('BEGIN NOT ATOMIC')) throw Object.assign(new Error('syntax'), { errno: 1064 });
     statements.push(sql.trim().split(/\s/)[0] as string);
     return [replies[statements.length - 1]];
   };
   return { client: { query } as never, statements };
 }
 
-const named = (...names: string[]) => names.map((name) => ({ name }));
-
-it.each([
-  ['all', [{ affectedRows: 3 }], [true, true, true], 1],
-  ['some', [{ affectedRows: 2 }, named('a', 'c')], [true, false, true], 2],
-  ['none', [{ affectedRows: 0 }, []], [false, false, false], 2],
-])('MySQL is asked which leases have ended, unless all have: %s', async (_, replies, expected, commands) => {
-  const { client, statements } = mysqlOf(...replies);
-  expect(await mysqlLock({ client, retention: Infinity }).releaseMany?.(ENDS)).toEqual(expected);
-  expect(statements).toHaveLength(commands);
+/** The row of a record that is held. */
+const held = (i: number, token: number, note: string) => ({
+  ...{ i, token, id: 'r', phase: 'held', note, text: '', replaced: null, damage: null },
+  ...{ age: 0, changed_ago: 0, remaining: 0, micros: 1, has_older: 0 },
 });
 
-it('a lease of MySQL that was released and acquired again before that has an unknown end', async () => {
-  const { client } = mysqlOf({ affectedRows: 2 }, named('a'));
-  const answers = (await mysqlLock({ client, retention: Infinity }).releaseMany?.(ENDS)) ?? [];
-  expect(answers.map((answer) => (answer instanceof Error ? answer.message : answer))).toEqual([
-    true,
-    expect.stringMatching(/acquired again at once/),
-    expect.stringMatching(/acquired again at once/),
-  ]);
+it('by the records after it MySQL tells which leases have ended', async () => {
+  const leases = ['a', 'b', 'c'].map((name) => ({ name, requestId: 'r', token: 5 }));
+  const ends = leases.map((lease) => ({ lease, outcome: { as: 'abandoned' } as const }));
+  const note = JSON.stringify({ state: 'abandoned' });
+  const { client, statements } = mysqlOf({ affectedRows: 1 }, [held(0, 5, note), held(1, 6, note)]);
+  expect(await mysqlLock({ client, retention: Infinity }).releaseMany?.(ends)).toEqual([true, false, false]);
+  expect(statements).toEqual(['UPDATE', 'SELECT']);
 });
 
-it('in MySQL a text that the column would cut is an error of its name alone', async () => {
-  const row = { name: 'a', token: 1, state: 'running', request_id: 'r', lease_left: 5, server_micros: 1 };
-  const times = { hold_left: 0, acquired_ago: 0, finished_ago: null, last_error: null, took_over: 0 };
-  const { client } = mysqlOf([{ version: '8.4.0' }], {}, [{ ...row, ...times, owner: 'me', host: '' }]);
-  const answers = await mysqlLock({ client }).acquireMany?.([
-    { ...REQUEST, name: 'b', owner: 'x'.repeat(1025) },
-    { ...REQUEST, name: 'a' },
-  ]);
-  expect(answers?.map((answer) => isOptionError(answer) || (answer as { kind?: string }).kind)).toEqual([
-    true,
-    'acquired',
-  ]);
-});
-
-it('without RETURNING and without tokens each write is a statement of its own, whose version is known', async () => {
-  const { client, statements } = mysqlOf([{ version: '8.4.0' }], { insertId: 7 }, { insertId: 8 });
+it('writes without tokens are a transaction, so that their versions are known', async () => {
+  const rows = [held(0, 7, ''), held(1, 8, '')];
+  const { client, statements } = mysqlOf({}, {}, rows, {});
   const writes = ['a', 'b'].map((name) => ({ name, payload: 'p' }));
   const answers = await mysqlStore({ client, retention: Infinity }).writeMany?.(writes);
   expect(answers).toEqual([7, 8].map((version) => ({ kind: 'written', version })));
-  expect(statements).toEqual(['SELECT', 'INSERT', 'INSERT']);
+  expect(statements).toEqual(['START', 'INSERT', 'SELECT', 'COMMIT']);
 });
 
 it('an error of a name is one that a single step would reject with', async () => {
@@ -72,7 +50,7 @@ it('an error of a name is one that a single step would reject with', async () =>
   expect(answers).toEqual([
     expect.objectContaining({
       code: 'ERR_TICKLESS_LOCK_UNAVAILABLE',
-      message: expect.stringMatching(/deleted/),
+      message: expect.stringMatching(/waited for too long/),
     }),
   ]);
 });

@@ -1,55 +1,38 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Edit, Put } from '../../../src/records/records.ts';
 import type { SqlClient, SqlParameters } from '../../../src/sql/client.ts';
-import { SqlTable, type SqlTableOptions } from '../../../src/sql/sql-table.ts';
+import { SqlTable } from '../../../src/sql/sql-table.ts';
 
 /** A table of names, all of which have expired but those that begin with `kept`. */
 class Table implements SqlClient {
-  readonly isBatchOneCommand = true;
   readonly names: Set<string>;
   readonly statements: string[] = [];
   contention: string | undefined;
-  isOlder = false;
 
   constructor(names: readonly string[]) {
     this.names = new Set(names);
   }
 
-  async query(sql: string, { limit, after = '' }: SqlParameters): Promise<{ name: string }[]> {
+  async query(sql: string, { limit, after, before }: SqlParameters): Promise<{ name: string }[]> {
     this.statements.push(sql);
-    if (sql.endsWith('versions')) return [{ name: 'n' }];
-    if (sql === 'SELECT' && this.isOlder) throw new Error('no column');
-    const expired = [...this.names].filter((name) => !name.startsWith('kept') && name > String(after));
+    const expired = [...this.names].filter(
+      (name) => !name.includes('kept') && name > String(after) && name < String(before),
+    );
     return expired
       .sort()
       .slice(0, Number(limit))
       .map((name) => ({ name }));
   }
 
-  async change(sql: string, { retention: _, ...names }: SqlParameters): ReturnType<SqlClient['change']> {
+  async change(sql: string, { retention: _, ...names }: SqlParameters): Promise<number> {
     this.statements.push(sql);
     if (Object.values(names).includes(this.contention ?? null)) throw new Error('deadlock');
     for (const name of Object.values(names)) this.names.delete(String(name));
-    return { matched: 0, generatedId: 0 };
-  }
-
-  async batch(): Promise<[]> {
-    return [];
-  }
-
-  async hasReturning(): Promise<boolean> {
-    return true;
+    return 0;
   }
 
   isTableMissing(): boolean {
     return false;
-  }
-
-  isDenied(): boolean {
-    return false;
-  }
-
-  isColumnMissing(error: unknown): boolean {
-    return (error as Error).message === 'no column';
   }
 
   isTablePresent(): boolean {
@@ -65,47 +48,55 @@ class Table implements SqlClient {
   }
 }
 
-function tableOf(client: Table, retentionMs = 1000, further?: SqlTableOptions['further']): SqlTable {
-  const older = { expired: 'SELECT older', purge: 'DELETE older' };
-  const statements = { definition: '', definedBy: '', expired: 'SELECT', purge: 'DELETE', older };
-  return new SqlTable({ client, timeoutMs: 1000, retentionMs, ...statements, further });
+function tableOf(client: Table, retentionMs = 1000): SqlTable {
+  const statements = {
+    definition: '',
+    definedBy: '',
+    expired: 'SELECT',
+    purge: ['DELETE', 'DELETE editions'],
+  };
+  return new SqlTable({
+    client,
+    timeoutMs: 1000,
+    retentionMs,
+    owned: ['snapshot/', 'report/'],
+    ...statements,
+  });
 }
 
-const expired = Array.from({ length: 3500 }, (_, i) => `n${String(i).padStart(5, '0')}`);
-const kept = Array.from({ length: 10 }, (_, i) => `kept${i}`);
+const expired = Array.from({ length: 3500 }, (_, i) => `snapshot/n${String(i).padStart(5, '0')}`);
+const kept = Array.from({ length: 10 }, (_, i) => `snapshot/kept${i}`);
+const others = ['lock/a', 'snapshots', 'z'];
 
-it('one purge deletes all rows past their retention, a hundred per statement', async () => {
-  const client = new Table([...expired, ...kept]);
+const put = (name: string, keepMs?: number): Put => ({ op: 'put', name, text: '', older: 0, keepMs });
+const WRITE = [put('snapshot/a')];
+const REPORT = [put('report/a', 1000)];
+
+it('one purge deletes all of its rows past their retention, a hundred per statement', async () => {
+  const client = new Table([...expired, ...kept, ...others]);
   const table = tableOf(client);
-  table.purgeSoon();
-  table.purgeSoon();
-  await vi.waitFor(() => expect([...client.names]).toEqual(kept), { timeout: 10_000 });
-  expect(client.statements.filter((sql) => sql === 'SELECT')).toHaveLength(4);
+  table.changed(WRITE);
+  table.changed(WRITE);
+  await vi.waitFor(() => expect([...client.names]).toEqual([...kept, ...others]), { timeout: 10_000 });
+  expect(client.statements.filter((sql) => sql === 'SELECT')).toHaveLength(5); // four, and one of reports
   expect(client.statements.filter((sql) => sql === 'DELETE')).toHaveLength(35);
+  await vi.waitFor(() =>
+    expect(client.statements.filter((sql) => sql === 'DELETE editions')).toHaveLength(35),
+  );
 });
 
 it('rows that another session is deleting are passed by', async () => {
   const client = new Table(expired.slice(0, 250));
   client.contention = expired[150];
-  tableOf(client).purgeSoon();
+  tableOf(client).changed(WRITE);
   await vi.waitFor(() => expect([...client.names]).toEqual(expired.slice(100, 200)));
 });
 
-it('a table of an earlier version is purged without the columns that it lacks', async () => {
-  const client = new Table(expired.slice(0, 50));
-  client.isOlder = true;
-  tableOf(client).purgeSoon();
-  await vi.waitFor(() => expect(client.names.size).toBe(0));
-  expect(client.statements).toEqual(['SELECT', 'SELECT older', 'DELETE older']);
-});
-
-it('a second table is purged after the first', async () => {
-  const client = new Table(expired.slice(0, 50));
-  const further = { definition: '', expired: 'SELECT versions', purge: 'DELETE versions' };
-  tableOf(client, 1000, further).purgeSoon();
-  await vi.waitFor(() =>
-    expect(client.statements).toEqual(['SELECT', 'DELETE', 'SELECT versions', 'DELETE versions']),
-  );
+it('reads delete nothing', async () => {
+  const client = new Table(expired.slice(0, 5));
+  tableOf(client).changed([{ op: 'read', name: 'snapshot/a' }]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(client.statements).toEqual([]);
 });
 
 describe('the next purge', () => {
@@ -120,34 +111,36 @@ describe('the next purge', () => {
   });
 
   /** Whether there is another purge that many minutes after the first. */
-  async function isPurged(
-    { retentionMs, briefFor }: { retentionMs?: number; briefFor?: number },
-    minutes: number,
-  ) {
+  async function isPurged(edits: readonly Edit[], minutes: number, retentionMs = 1000) {
     const client = new Table([]);
     const table = tableOf(client, retentionMs);
-    table.purgeSoon(briefFor);
-    await vi.waitFor(() => expect(client.statements).toHaveLength(1));
-    now += minutes * MINUTE;
-    table.purgeSoon();
+    table.changed(edits);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    return client.statements.length === 2;
+    const before = client.statements.length;
+    expect(before).toBeGreaterThan(0);
+    now += minutes * MINUTE;
+    table.changed(edits[0]?.name === 'report/a' ? REPORT : WRITE);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return client.statements.length > before;
   }
 
-  it.each<[string, Parameters<typeof isPurged>[0], number, boolean]>([
-    ['is an hour later', {}, 59, false],
-    ['is an hour later', {}, 60, true],
-    ['is ten minutes later where rows are kept for less than the retention', { briefFor: MINUTE }, 9, false],
-    ['is ten minutes later where rows are kept for less than the retention', { briefFor: MINUTE }, 10, true],
-    ['is an hour later where those rows are gone', { briefFor: MINUTE }, 30, false],
-    ['is of those rows only, without a retention', { briefFor: MINUTE, retentionMs: Infinity }, 70, false],
-  ])('%s: %o, %d minutes', async (_, how, minutes, expected) => {
-    expect(await isPurged(how, minutes)).toBe(expected);
+  const brief = [put('snapshot/a', MINUTE)];
+  it.each<[string, readonly Edit[], number, number | undefined, boolean]>([
+    ['is an hour later', WRITE, 59, undefined, false],
+    ['is an hour later', WRITE, 60, undefined, true],
+    ['is ten minutes later where rows are kept for less than the retention', brief, 9, undefined, false],
+    ['is ten minutes later where rows are kept for less than the retention', brief, 10, undefined, true],
+    ['is an hour later where those rows are gone', brief, 30, undefined, false],
+    ['is of those rows only, without a retention', brief, 70, Infinity, false],
+    ['of reports is a minute later', REPORT, 0.9, Infinity, false],
+    ['of reports is a minute later', REPORT, 1, Infinity, true],
+  ])('%s: %o, %d minutes, retention %d', async (_, edits, minutes, retention, expected) => {
+    expect(await isPurged(edits, minutes, retention)).toBe(expected);
   });
 
   it('without a retention there is none', async () => {
     const client = new Table([]);
-    tableOf(client, Infinity).purgeSoon();
+    tableOf(client, Infinity).changed(WRITE);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(client.statements).toEqual([]);
   });

@@ -5,25 +5,20 @@ import pg from 'pg';
 import postgresJs from 'postgres';
 import { createClient } from 'redis';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../../../../src/lock/create-lock.ts';
-import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../../src/lock/mysql.ts';
+import { createLock, type Lock, type LockOptions } from '../../../../src/lock/create-lock.ts';
+import { type MysqlClient, mysqlLock } from '../../../../src/lock/mysql.ts';
 import { type PostgresClient, type PostgresJsClient, postgresLock } from '../../../../src/lock/postgres.ts';
+import { RecordLock } from '../../../../src/lock/record-lock.ts';
 import { redisLock } from '../../../../src/lock/redis.ts';
-import { sqlLock } from '../../../../src/lock/sql.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
-import { MYSQL, MysqlSql } from '../../../../src/sql/mysql.ts';
-import type { StoreOptions } from '../../../../src/store/create-store.ts';
-import {
-  mysqlFleetTable,
-  mysqlStore,
-  mysqlStoreTable,
-  mysqlVersionsTable,
-} from '../../../../src/store/mysql.ts';
+import { MysqlSql } from '../../../../src/sql/mysql.ts';
+import { openMysql } from '../../../../src/sql/open-mysql.ts';
+import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
+import { mysqlStore } from '../../../../src/store/mysql.ts';
 import { postgresStore } from '../../../../src/store/postgres.ts';
+import { RecordStore } from '../../../../src/store/record-store.ts';
 import { redisStore } from '../../../../src/store/redis.ts';
-import { sqlStore } from '../../../../src/store/sql.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
-import type { DurationLike } from '../../../../src/time/duration.ts';
 import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
@@ -113,55 +108,50 @@ function postgres(
     lock: (space, options) => postgresLock({ client, table: lockTable(space), ...options }),
     store: (space, options) => postgresStore({ client, table: storeTable(space), ...options }),
     async forget(space, name) {
-      await query(`DELETE FROM "${lockTable(space)}" WHERE name = $1`, name);
+      await query(`DELETE FROM "${lockTable(space)}" WHERE name = 'lock/' || $1`, name);
     },
     async damage(space, name, field) {
-      await query(`UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = $1`, name);
+      await query(
+        `UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = 'lock/' || $1`,
+        name,
+      );
     },
     async postdate(space, name, ms) {
-      await query(`UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = $1`, name);
+      await query(
+        `UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = 'snapshot/' || $1`,
+        name,
+      );
     },
   };
 }
 
 function mysql(client: MysqlClient): Adapters {
+  const edit = (sql: string, name: string) =>
+    new MysqlSql(client, 3000).change(`${sql} WHERE name = :name`, { name });
   return {
     lock: (space, options) => mysqlLock({ client, table: lockTable(space), ...options }),
     store: (space, options) => mysqlStore({ client, table: storeTable(space), ...options }),
     async forget(space, name) {
-      const sql = new MysqlSql(client, 3000);
-      await sql.change(`DELETE FROM ${lockTable(space)} WHERE name = :name`, { name });
+      await edit(`DELETE FROM ${lockTable(space)}`, `lock/${name}`);
     },
     async damage(space, name, field) {
-      const sql = new MysqlSql(client, 3000);
-      const assignment = sqlDamage(field, FAR.mysql);
-      await sql.change(`UPDATE ${lockTable(space)} SET ${assignment} WHERE name = :name`, { name });
+      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage(field, FAR.mysql)}`, `lock/${name}`);
     },
     async postdate(space, name, ms) {
-      const sql = new MysqlSql(client, 3000);
-      await sql.change(`UPDATE ${storeTable(space)} SET ${POSTDATED.mysql(ms)} WHERE name = :name`, { name });
+      await edit(`UPDATE ${storeTable(space)} SET ${POSTDATED.mysql(ms)}`, `snapshot/${name}`);
     },
   };
 }
 
-/** Acquires with two commands, as MySQL does: without RETURNING. */
-export function lockWithoutReturning(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
-  const definition = { definition: mysqlLockTable, definedBy: 'mysqlLockTable()' };
-  return sqlLock({ table, ...options }, { ...withoutReturning(client, options.timeout), ...definition });
+/** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
+export function lockWithoutBlocks(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
+  const { records, backend } = openMysql('lock', { client, table, ...options }, false);
+  return createLock(new RecordLock(records), { ...options }, backend);
 }
 
-/** Writes several names with two commands, as MySQL does. */
-function storeWithoutReturning(client: MysqlClient, table: string, options: StoreOptions = {}): Store {
-  const definition = {
-    ...{ definition: mysqlStoreTable, versionsDefinition: mysqlVersionsTable },
-    definedBy: 'mysqlStoreTable()',
-    fleet: { definition: mysqlFleetTable, definedBy: 'mysqlFleetTable()' },
-  };
-  return sqlStore({ table, ...options }, { ...withoutReturning(client, options.timeout), ...definition });
-}
-
-function withoutReturning(client: MysqlClient, timeout: DurationLike = 3000) {
-  return { client: new MysqlSql(client, Number(timeout), false), dialect: MYSQL, longestName: 512 };
+function storeWithoutBlocks(client: MysqlClient, table: string, options: StoreOptions = {}): Store {
+  const { records, backend } = openMysql('store', { client, table, ...options }, false);
+  return createStore(new RecordStore(records, options.keepVersions), { ...options }, backend);
 }
 
 export const postgresPool: Backend = {
@@ -274,16 +264,16 @@ export const backends: readonly Backend[] = [
     },
   },
   {
-    name: 'MariaDB as MySQL, without RETURNING',
+    name: 'MariaDB as MySQL, without blocks',
     engine: 'mariadb',
     reconnects: true,
     acquireCommands: 2,
     async connect(url) {
       const pool = createPool(url);
       const lock = (space: string, options?: LockOptions): Lock =>
-        lockWithoutReturning(pool, lockTable(space), options);
+        lockWithoutBlocks(pool, lockTable(space), options);
       const store = (space: string, options?: StoreOptions): Store =>
-        storeWithoutReturning(pool, storeTable(space), options);
+        storeWithoutBlocks(pool, storeTable(space), options);
       return {
         ...mysql(pool),
         lock,

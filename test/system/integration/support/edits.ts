@@ -8,9 +8,9 @@ const HUGE_TOKEN = 9_007_199_254_740_990;
 export function sqlDamage(field: DamagedField, far: string): string {
   const assignments: Readonly<Record<DamagedField, string>> = {
     token: `token = ${HUGE_TOKEN}`,
-    leaseUntil: `lease_until = ${far}`,
-    notBefore: `not_before = ${far}`,
-    state: `state = 'abc'`,
+    leaseUntil: `ends_at = ${far}`,
+    notBefore: `ends_at = ${far}`,
+    state: `phase = 'abc'`,
   };
   return assignments[field];
 }
@@ -45,9 +45,12 @@ export function postdated({ at, changedAt }: Record<string, unknown>, ms: number
   return { at: Number(at) + ms, changedAt: Number(changedAt) + ms };
 }
 
+const both = (later: (column: string) => string): string =>
+  ['begun_at', 'changed_at'].map((column) => `${column} = ${later(column)}`).join(', ');
+
 /** The later time of a write, as SQL. */
 export const POSTDATED = {
-  postgres: (ms: number) => `written_at = written_at + ${ms} * interval '1 millisecond'`,
-  mysql: (ms: number) => `written_at = written_at + INTERVAL ${ms * 1000} MICROSECOND`,
-  sqlite: (ms: number) => `written_at = written_at + ${ms}`,
+  postgres: (ms: number): string => both((column) => `${column} + ${ms} * interval '1 millisecond'`),
+  mysql: (ms: number): string => both((column) => `${column} + INTERVAL ${ms * 1000} MICROSECOND`),
+  sqlite: (ms: number): string => both((column) => `${column} + ${ms}`),
 } as const;
