@@ -148,7 +148,7 @@ export function mysqlStatements(table: string): MysqlStatements {
         ON r.name = g_name AND CASE WHEN g_token IS NULL THEN r.edition = ${PRESENT} ELSE r.token = g_token END WHERE r.token > g_newer`,
     claim: (given: Given): string => {
       // A statement that has waited for the row for longer than its caller did changes nothing: the lease would have no holder.
-      const isFree = `(NOT (${own.isLive} AND NOT (phase = 'held' AND g_is_forced)) AND ${WAITED} <= g_patience)`;
+      const isFree = `(NOT (${own.isLive} AND ${own.damage} IS NULL AND NOT (phase = 'held' AND g_is_forced)) AND ${WAITED} <= g_patience)`;
       // By the first assignments the row itself shows whether this claim has taken it. Of one claim that is sent twice within a
       // microsecond, the second gets the lease.
       const isTaken = `((id = new_id AND begun_at = ${NOW}) OR ${isFree})`;

@@ -72,7 +72,10 @@ export function postgresStatements(table: string): PostgresStatements {
   };
 }
 
-/** From the edits to the records after them: `after` has a row for each edit that is no read. */
+/**
+ * From the edits to the records after them: `after` has a row for each edit that is no read. With OFFSET 0 the server computes
+ * one step after the other; else it would put each expression into all that use it, and plan for 30 ms.
+ */
 function decisions(table: string): string[] {
   const state = recordSql(clockOf('now'), (column) => `s_${column}`);
   const before = COLUMNS.map((column) => `s.${column} AS s_${column}`).join(', ');
@@ -83,17 +86,17 @@ function decisions(table: string): string[] {
     'clock AS (SELECT clock_timestamp() AS now FROM (SELECT count(*) FROM locked) AS all_of_them)',
     `before AS (SELECT g.i, g.op, g.name, g.token AS g_token, g.over, g.id AS g_id, coalesce(g.text, :text::text) AS g_text,
       g.phase AS g_phase, g.note AS g_note, "forMs", "keepMs", g.older, g.force, now, s.name IS NOT NULL AS is_there, ${before}
-      FROM given AS g CROSS JOIN clock LEFT JOIN locked AS s ON s.name = g.name WHERE g.op <> 'read')`,
-    `state AS (SELECT *, ${state.damage} AS s_damage, is_there AND ${state.isToken} AS s_has_token,
-      is_there AND ${state.isLive} AS s_is_live, s_id = g_id AND s_phase <> 'held' AS s_is_own,
+      FROM given AS g CROSS JOIN clock LEFT JOIN locked AS s ON s.name = g.name WHERE g.op <> 'read' OFFSET 0)`,
+    `judged AS (SELECT *, ${state.damage} AS s_damage FROM before OFFSET 0)`,
+    `state AS (SELECT *, is_there AND ${state.isToken} AS s_has_token, is_there AND s_damage IS NULL AND ${state.isLive} AS s_is_live, s_id = g_id AND s_phase <> 'held' AS s_is_own,
       s_id = g_id AND s_phase = 'held' AND s_note = g_note AND g_phase = 'held' AS s_is_ended,
       CASE WHEN is_there AND ${state.isToken} THEN greatest(s_token + 1, ${clockOf('now').micros}) ELSE ${clockOf('now').micros} END AS next
-      FROM before)`,
-    `verdict AS (SELECT *, ${verdict()} FROM state)`,
+      FROM judged OFFSET 0)`,
+    `verdict AS (SELECT *, ${verdict()} FROM state OFFSET 0)`,
     `after AS (SELECT i, op, name, now, older, is_there, s_token, s_id, s_phase, s_begun_at, s_changed_at, s_ends_at, s_text, s_note,
       s_replaced, s_keep_ms, changes, is_done, changes AND NOT is_there AS is_new, ${Object.entries(AFTER)
         .map(([column, value]) => `CASE WHEN changes THEN ${value} ELSE s_${column} END AS ${column}`)
-        .join(', ')} FROM verdict WHERE is_there OR changes)`,
+        .join(', ')} FROM verdict WHERE is_there OR changes OFFSET 0)`,
   ];
 }
 
@@ -117,7 +120,7 @@ function olderEditions(table: string): string[] {
   return [
     `kept AS (INSERT INTO ${table} (name, edition, ${columns}) SELECT a.name, a.s_token, ${before} FROM after AS a
       WHERE a.op = 'put' AND a.changes AND a.older > 0 AND ${isKept} ON CONFLICT DO NOTHING)`,
-    `dropped AS (DELETE FROM ${table} AS r USING after AS a WHERE r.name = a.name AND r.edition <> ${PRESENT}
+    `dropped AS (DELETE FROM ${table} AS r USING after AS a WHERE r.name = a.name AND r.edition > ${PRESENT}
       AND a.op = 'put' AND a.changes
       AND (a.keep_ms IS NOT NULL OR r.edition >= a.token OR ${newer} >= a.older - CASE WHEN ${isKept} THEN 1 ELSE 0 END))`,
   ];

@@ -46,7 +46,7 @@ export interface RecordSql {
   readonly damage: string;
   /** The backend can have given the token. */
   readonly isToken: string;
-  /** Its lease or its hold is not over. */
+  /** Its lease or its hold is not over, unless it is damaged. */
   readonly isLive: string;
   /** The token of the next claim or put. */
   readonly nextToken: string;
@@ -73,7 +73,7 @@ export function recordSql(
   const damage = `CASE WHEN NOT ${isToken} THEN 'token' WHEN ${of('phase')} NOT IN ('leased', 'seized', 'held') THEN 'phase'
     WHEN NOT (${isInstant('ends_at')}) THEN 'until' WHEN NOT (${isInstant('begun_at')}) THEN 'at'
     WHEN NOT (${isInstant('changed_at')}) THEN 'changedAt' END`;
-  const isLive = `(${of('ends_at')} > ${now} AND ${of('begun_at')} <= ${back} AND ${of('changed_at')} <= ${back} AND ${damage} IS NULL)`;
+  const isLive = `(${of('ends_at')} > ${now} AND ${of('begun_at')} <= ${back} AND ${of('changed_at')} <= ${back})`;
   const last = `greatest(${of('ends_at')}, ${of('changed_at')})`;
   return {
     damage,
@@ -86,7 +86,7 @@ export function recordSql(
       ...['id', 'phase', 'note', 'replaced'].map((one) => `${text(of(one as Column))} AS ${one}`),
       `CASE WHEN ${ofCalendar(of('begun_at'))} THEN ${between(of('begun_at'), now)} END AS age`,
       `CASE WHEN ${ofCalendar(of('changed_at'))} THEN ${between(of('changed_at'), now)} END AS changed_ago`,
-      `CASE WHEN ${isLive} THEN ${between(now, of('ends_at'))} ELSE 0 END AS remaining`,
+      `CASE WHEN ${isLive} AND ${ofCalendar(of('ends_at'))} THEN ${between(now, of('ends_at'))} ELSE 0 END AS remaining`,
       `${damage} AS damage`,
       `${micros} AS micros`,
     ].join(', '),
@@ -114,7 +114,7 @@ export function rowOf({
     note: String(note),
     age: age === null ? Number.NaN : Number(age),
     changedAgo: changed_ago === null ? Number.NaN : Number(changed_ago),
-    left: Number(remaining),
+    left: damage === null ? Number(remaining) : 0,
     damage: textOf(damage),
     replaced: textOf(replaced),
   };
