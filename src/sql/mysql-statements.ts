@@ -20,7 +20,16 @@ const CLOCK: SqlClock = {
 /** Milliseconds that the statement has waited by now for a row that another session holds: SYSDATE advances within a statement. */
 const WAITED = '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)';
 
+/** In the mode EMPTY_STRING_IS_NULL `''` means NULL. */
+const EMPTY = `X''`;
+
 const columns = COLUMNS.join(', ');
+
+/** The columns that a put replaces, in this order, before the token. */
+const REPLACED = [
+  'ends_at',
+  ...COLUMNS.filter((column) => column !== 'ends_at' && column !== 'token'),
+] as const;
 
 /** Else a text would have the charset of the connection. */
 const inBytes = (column: string): string => `CAST(${column} AS BINARY)`;
@@ -32,6 +41,8 @@ const read = recordSql(CLOCK, (column) => `r.${column}`, inBytes);
 /** Edits as rows of literals, `given`, and their values. */
 export interface Given {
   readonly rows: string;
+  /** The same without their texts, which are in a command once. */
+  readonly brief: string;
   readonly parameters: SqlParameters;
 }
 
@@ -44,12 +55,15 @@ export function givenRows(edits: readonly Edit[], patienceMs: number): Given {
     const cells = Object.entries(cellsOf(edit, i, patienceMs)).map(([name, [value = null, type]]) => {
       const key = `${name}_${i}`;
       parameters[key] = value;
-      if (type === 'long' && value !== null) return `${BASE64}:${key}) AS g_${name}`;
-      return `:${key}${type === 'key' && value !== null ? ` ${COLLATION}` : ''} AS g_${name}`; // as the columns: the index serves the comparison
+      if (value === null || type === undefined) return `:${key} AS g_${name}`;
+      if (type === 'long') return `${BASE64}:${key}) AS g_${name}`;
+      return `:${key} ${COLLATION} AS g_${name}`; // as the columns: the index serves the comparison
     });
-    return `SELECT ${cells.join(', ')}`;
+    return { whole: cells, brief: cells.filter((cell) => !cell.endsWith(' AS g_text')) };
   });
-  return { rows: `(${rows.join(' UNION ALL ')}) AS given`, parameters };
+  const given = (which: 'whole' | 'brief'): string =>
+    `(${rows.map((row) => `SELECT ${row[which].join(', ')}`).join(' UNION ALL ')}) AS given`;
+  return { rows: given('whole'), brief: given('brief'), parameters };
 }
 
 function cellsOf(edit: Edit, i: number, patienceMs: number): Cells {
@@ -137,16 +151,16 @@ export function mysqlStatements(table: string): MysqlStatements {
       FROM (SELECT ${[...incoming, ...beside].join(', ')} FROM ${rows}) AS incoming ON DUPLICATE KEY UPDATE ${assignments.join(', ')}`;
   };
   const present = `JOIN ${table} AS r ON r.name = g_name AND r.edition = ${PRESENT}`;
-  const answer: MysqlStatements['answer'] = ({ rows }, text = `''`) =>
+  const answer: MysqlStatements['answer'] = ({ brief }, text = EMPTY) =>
     `SELECT g_i AS i, ${read.row}, ${text} AS text, EXISTS (SELECT 1 FROM ${table} AS o WHERE o.name = r.name AND o.edition <> ${PRESENT}) AS has_older
-      FROM ${rows} ${present}`;
+      FROM ${brief} ${present}`;
   const isGone = `(${read.isExpired} OR ${CLOCK.plus('greatest(r.ends_at, r.changed_at)', ':retention')} < ${NOW})`;
   return {
     answer,
-    read: ({ rows }: Given): string =>
-      `SELECT g_i AS i, ${read.row}, CASE WHEN g_is_brief THEN '' ELSE ${inBytes('r.text')} END AS text FROM ${rows} JOIN ${table} AS r
+    read: ({ rows }) =>
+      `SELECT g_i AS i, ${read.row}, CASE WHEN g_is_brief THEN ${EMPTY} ELSE ${inBytes('r.text')} END AS text FROM ${rows} JOIN ${table} AS r
         ON r.name = g_name AND CASE WHEN g_token IS NULL THEN r.edition = ${PRESENT} ELSE r.token = g_token END WHERE r.token > g_newer`,
-    claim: (given: Given): string => {
+    claim: (given) => {
       // A statement that has waited for the row for longer than its caller did changes nothing: the lease would have no holder.
       const isFree = `(NOT (${own.isLive} AND ${own.damage} IS NULL AND NOT (phase = 'held' AND g_is_forced)) AND ${WAITED} <= g_patience)`;
       // By the first assignments the row itself shows whether this claim has taken it. Of one claim that is sent twice within a
@@ -163,14 +177,14 @@ export function mysqlStatements(table: string): MysqlStatements {
           changed_at: NOW,
           ends_at: CLOCK.plus(NOW, 'g_for_ms'),
           text: 'g_text',
-          note: `''`,
+          note: EMPTY,
           replaced: 'NULL',
           keep_ms: 'NULL',
         },
         [
           ['replaced', own.damage, isFree],
           ['text', 'new_text', isFree],
-          ['note', `''`, isFree],
+          ['note', EMPTY, isFree],
           ['keep_ms', 'NULL', isFree],
           ['id', 'new_id', isFree],
           ['begun_at', NOW, isFree],
@@ -181,7 +195,7 @@ export function mysqlStatements(table: string): MysqlStatements {
         ],
       );
     },
-    amend: ({ rows }: Given): string => {
+    amend: ({ rows }) => {
       const isEnded = `(g_id IS NOT NULL AND phase = 'held')`;
       const isOwn = `(id = g_id AND ((phase <> 'held' AND ${own.isLive}) OR (g_phase = 'held' AND phase = 'held' AND note = g_note)))`;
       // Finds the rows by their names one after the other, in the order of the given ones.
@@ -193,64 +207,41 @@ export function mysqlStatements(table: string): MysqlStatements {
         phase = coalesce(g_phase, phase)
         WHERE token = g_token AND ${own.damage} IS NULL AND (g_id IS NULL OR ${isOwn})`;
     },
-    put: (given: Given, isByToken: boolean): string => {
-      const isPut = isNewPut(own.damage, own.isToken, '', {
-        token: 'new_token',
-        text: 'new_text',
-        keepMs: 'new_keep_ms',
-      });
+    put: (given, isByToken) => {
+      const held = `(CASE WHEN ${own.isToken} THEN token ELSE 0 END)`;
+      const isRefused = `(new_token < ${held} AND NOT (${held} <=> g_over))`;
+      const isRepeated = `(new_token = token AND ${own.damage} IS NULL AND keep_ms <=> new_keep_ms AND text = new_text)`;
       // The end of the record is assigned first: by it the row itself shows that it is written.
-      const isNew = isByToken
-        ? `(NOT ${isPut.isRefused} AND (ends_at = ${NOW} OR NOT ${isPut.isRepeated}))`
-        : 'TRUE';
+      const isNew = isByToken ? `(NOT ${isRefused} AND (ends_at = ${NOW} OR NOT ${isRepeated}))` : 'TRUE';
       return upsert(
         given,
         ['g_over'],
         {
           ends_at: NOW,
           token: isByToken ? 'g_token' : CLOCK.micros,
-          id: `''`,
+          id: EMPTY,
           phase: `'held'`,
           begun_at: NOW,
           changed_at: NOW,
           text: 'g_text',
-          note: `''`,
+          note: EMPTY,
           replaced: 'NULL',
           keep_ms: 'g_keep_ms',
         },
         [
-          ...(
-            [
-              'ends_at',
-              'begun_at',
-              'changed_at',
-              'id',
-              'phase',
-              'note',
-              'replaced',
-              'keep_ms',
-              'text',
-            ] as const
-          ).map((column) => [column, `new_${column}`, isNew] as const),
+          ...REPLACED.map((column) => [column, `new_${column}`, isNew] as const),
           ['token', isByToken ? 'new_token' : own.nextToken, isNew],
         ],
       );
     },
-    keep: ({ rows }: Given, isByToken: boolean): string => {
-      const { isRefused, isRepeated } = isNewPut(read.damage, read.isToken, 'r.', {
-        token: 'g_token',
-        text: 'g_text',
-        keepMs: 'g_keep_ms',
-      });
-      const isNew = isByToken ? `NOT ${isRefused} AND NOT ${isRepeated} AND r.token < g_token` : read.isToken;
-      return `INSERT IGNORE INTO ${table} (name, edition, ${columns})
-        SELECT r.name, r.token, ${COLUMNS.map((column) => `r.${column}`).join(', ')} FROM ${rows} ${present}
-        WHERE g_older > 0 AND g_keep_ms IS NULL AND r.keep_ms IS NULL AND ${isNew} FOR UPDATE`;
-    },
-    drop: ({ rows }: Given): string => {
+    keep: ({ brief }, isByToken) => `INSERT IGNORE INTO ${table} (name, edition, ${columns})
+        SELECT r.name, r.token, ${COLUMNS.map((column) => `r.${column}`).join(', ')} FROM ${brief} ${present}
+        WHERE g_older > 0 AND g_keep_ms IS NULL AND r.keep_ms IS NULL
+        AND ${isByToken ? 'r.token < g_token' : read.isToken} FOR UPDATE`,
+    drop: ({ brief }) => {
       const newer = `(SELECT count(*) FROM ${table} AS n WHERE n.name = o.name AND n.edition > o.edition AND n.edition < r.token)`;
       // DISTINCT has the rows looked up before any is deleted.
-      return `DELETE v FROM ${table} AS v JOIN (SELECT DISTINCT o.name AS gone_name, o.edition AS gone_edition FROM ${rows} ${present}
+      return `DELETE v FROM ${table} AS v JOIN (SELECT DISTINCT o.name AS gone_name, o.edition AS gone_edition FROM ${brief} ${present}
         JOIN ${table} AS o ON o.name = r.name AND o.edition <> ${PRESENT}
         WHERE coalesce(r.token = g_token, TRUE) AND (r.keep_ms IS NOT NULL OR o.edition >= r.token OR ${newer} >= g_older)) AS gone
         ON v.name = gone_name AND v.edition = gone_edition`;
@@ -267,19 +258,5 @@ export function mysqlStatements(table: string): MysqlStatements {
       `DELETE r FROM ${table} AS r LEFT JOIN ${table} AS p ON p.name = r.name AND p.edition = ${PRESENT}
         WHERE r.name IN (${PURGED_NAMES}) AND r.edition <> ${PRESENT} AND p.name IS NULL AND :retention IS NOT NULL`,
     ],
-  };
-}
-
-/** Whether a put by token is refused, or is one that was done before. @param r the stored record, before its columns */
-function isNewPut(
-  damage: string,
-  isToken: string,
-  r: string,
-  given: { readonly token: string; readonly text: string; readonly keepMs: string },
-): { readonly isRefused: string; readonly isRepeated: string } {
-  const held = `(CASE WHEN ${isToken} THEN ${r}token ELSE 0 END)`;
-  return {
-    isRefused: `(${given.token} < ${held} AND NOT (${held} <=> g_over))`,
-    isRepeated: `(${given.token} = ${r}token AND ${damage} IS NULL AND ${r}keep_ms <=> ${given.keepMs} AND ${r}text = ${given.text})`,
   };
 }
