@@ -33,6 +33,8 @@ interface Known {
  * While a change of a person is being published here, or a load without a lease is under way, what checks find counts from its
  * end. What is set or accepted here only stays where a version of before is put back, or its pin ends.
  *
+ * A version that is older than `maxStaleness` by now is not taken over where readers would not get it.
+ *
  * A value is newer if it was published under a higher version, or if its load or its `set` began after the order.
  */
 export class Marks implements DataWatch {
@@ -149,6 +151,7 @@ export class Marks implements DataWatch {
     if (held === undefined || closing !== 'no' || !this.#isWell(instance, now - known.resolvedAt)) return;
     if (this.#isRefused(instance)) return;
     const { order, written, resolvedAt } = known;
+    if (this.#isTooOld(written, now)) return;
     const left = this.#leftBy.get(instance);
     const isNewer =
       (this.#versions.get(held.serial) ?? 0) >= written.version ||
@@ -159,6 +162,12 @@ export class Marks implements DataWatch {
       const ago = (now - resolvedAt).toFixed(0);
       return `it serves ${held.serial}, though ${order.instance.name} has ${what} (${order.id}), version ${written.version}, ${ago} ms ago`;
     });
+  }
+
+  /** A value that no reader would get is not taken over. Its age counts from the `set`, however long that took to be published. */
+  #isTooOld({ serial }: Written, now: number): boolean {
+    const { maxStaleness, whenTooStale } = this.#world.scenario;
+    return whenTooStale !== 'serve' && now - (this.#begun.get(serial) ?? now) > maxStaleness;
   }
 
   /** What it has under way is in no order with the versions of others. */

@@ -217,14 +217,13 @@ export class Marks implements KeysWatch {
 
   /**
    * When an instance was asked for a change that has replaced that version: for a value that is set here alone, any instance for
-   * a change of the key; for a load, this one, also for one of its tag or of all keys.
+   * a change of the key; for a load, and for a value that was set for all, this one for a mark, also of its tag or of all keys.
    */
   #replacedAt(replaced: number, serial: number, key: HeldKey): number {
-    const isSet = this.#setByHand.has(serial);
-    if (isSet && this.#versions.has(serial)) return Number.POSITIVE_INFINITY;
+    const isSetHere = this.#setByHand.has(serial) && !this.#versions.has(serial);
     const replacing = this.#of(key).filter(({ order: { mark, of, instance }, version }) => {
       if (version <= replaced) return false;
-      if (!isSet) return mark !== undefined && instance.process === key.process;
+      if (!isSetHere) return mark !== undefined && instance.process === key.process;
       return of === 'key' && (mark === undefined || mark === 'dropped');
     });
     return Math.min(...replacing.map(({ order }) => order.at));
