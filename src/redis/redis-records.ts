@@ -4,7 +4,7 @@ import { LOCK, REPORT } from '../records/names.ts';
 import type { Answer, Edit, ListedEdition, Phase, Records, Row } from '../records/records.ts';
 import { systemClock } from '../time/clock.ts';
 import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
-import { INDEX, indexCall, type NameIndex, unindexCall } from './name-index.ts';
+import { INDEX, INDEXED_FOR_MS, indexCall, type NameIndex, unindexCall } from './name-index.ts';
 import { type NameCall, Script } from './script.ts';
 
 /** Kinds of reads. A key of others is an error for one alone, and not looked at by those that look through many. */
@@ -173,8 +173,7 @@ const MOST_EDITS = 500;
 const REPORTS: NameIndex = { key: '{report}', records: '{report}/' };
 const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
 
-/** A name is added again to an index in another slot after an hour. At most ten thousand names are remembered. */
-const INDEXED_FOR_MS = 3_600_000;
+/** The most names that were added to an index in another slot, and are remembered. */
 const MOST_INDEXED = 10_000;
 
 /** In a cluster: after this number of new names twice as many are looked at. */
@@ -188,7 +187,7 @@ export class RedisRecords implements Records {
   readonly mostEdits: number = MOST_EDITS;
   readonly #hashes: RedisHashes;
   readonly #indexedAt: Map<string, number> = new Map();
-  /** Names that were added since the last sweep. */
+  /** Names that were added for the first time since the last sweep. */
   #added = 0;
 
   /** @throws {OptionError} when one of these options breaks a rule. */
@@ -206,21 +205,17 @@ export class RedisRecords implements Records {
     const reports = namesOf(edits, 'put', REPORT);
     const indexed = reports.length > 0 ? [indexCall(REPORTS, reports)] : [];
     const locks = namesOf(edits, 'claim', LOCK);
-    if (this.#hashes.isSlotted) {
-      // No caller waits for the slots of the indexes.
-      if (indexed.length > 0) this.#hashes.runMany(EDIT, indexed).catch(() => {});
-      this.#indexElsewhere(locks);
-      return this.#run(calls);
-    }
-    if (locks.length > 0) indexed.push(indexCall(LOCKS, locks));
+    if (this.#hashes.isSlotted) this.#indexElsewhere(locks);
+    else if (locks.length > 0) indexed.push(indexCall(LOCKS, locks));
     return this.#run(calls, indexed);
   }
 
-  /** The index is in another slot, which is a command more: for each name once in a while. */
+  /** The index is in another slot, which is a command more, for each name once in a while. No caller waits for it. */
   #indexElsewhere(locks: readonly string[]): void {
     const now = systemClock.monotonic();
     const wanted = locks.filter((name) => (this.#indexedAt.get(name) ?? -Infinity) < now - INDEXED_FOR_MS);
     if (wanted.length === 0) return;
+    this.#added += wanted.filter((name) => !this.#indexedAt.has(name)).length;
     for (const name of wanted) this.#indexedAt.set(name, now);
     for (const name of this.#indexedAt.keys()) {
       if (this.#indexedAt.size <= MOST_INDEXED) break;
@@ -229,7 +224,6 @@ export class RedisRecords implements Records {
     this.#hashes.runMany(EDIT, [indexCall(LOCKS, wanted)]).catch(() => {
       for (const name of wanted) this.#indexedAt.delete(name);
     });
-    this.#added += wanted.length;
     if (this.#added < SWEPT_AFTER) return;
     this.#sweep(2 * this.#added).catch(() => {});
     this.#added = 0;
@@ -280,8 +274,8 @@ export class RedisRecords implements Records {
 
   /** Behind. One that is claimed meanwhile stays. */
   #unindex(index: NameIndex, names: readonly string[]): void {
-    for (const name of names) this.#indexedAt.delete(name); // in a cluster the next claim adds it again
-    this.#hashes.runMany(EDIT, [unindexCall(index, names, this.#hashes.isSlotted)]).catch(() => {});
+    const isApart = index === LOCKS && this.#hashes.isSlotted;
+    this.#hashes.runMany(EDIT, [unindexCall(index, names, isApart)]).catch(() => {});
   }
 
   async editions(name: string, beginning: number): Promise<ListedEdition[]> {
