@@ -169,6 +169,19 @@ function argsOf(edit: Edit): readonly unknown[] {
 /** As many as a member sends in one command. */
 const MOST_EDITS = 500;
 
+/**
+ * How long a slot of a cluster may be silent where others have answered, as a part of the time-out: less than the caller waits. A
+ * reader without a value waits for the store for 0.75 of it, and for the lock after a store that was silent for 1 less that time;
+ * others for a time-out, and for a write three.
+ */
+const PATIENCE: Readonly<Record<Edit['op'], number>> = {
+  claim: 0.4,
+  read: 0.4,
+  amend: 0.8,
+  delete: 0.8,
+  put: 2.4,
+};
+
 /** Reports share a slot of a cluster, with their index; that of locks has one of its own. */
 const REPORTS: NameIndex = { key: '{report}', records: '{report}/' };
 const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
@@ -207,7 +220,7 @@ export class RedisRecords implements Records {
     const locks = namesOf(edits, 'claim', LOCK);
     if (this.#hashes.isSlotted) this.#indexElsewhere(locks);
     else if (locks.length > 0) indexed.push(indexCall(LOCKS, locks));
-    return this.#run(calls, indexed);
+    return this.#run(calls, indexed, Math.min(...edits.map(({ op }) => PATIENCE[op])));
   }
 
   /** The index is in another slot, which is a command more, for each name once in a while. No caller waits for it. */
@@ -229,7 +242,7 @@ export class RedisRecords implements Records {
     this.#added = 0;
   }
 
-  /** Removes names without records, of `count` that it looks at: so at most some half of the names in the index have none. */
+  /** Removes names without records, of `count` that it looks at: so at most some half of those that were not added lately have none. */
   async #sweep(count: number): Promise<void> {
     const names = await this.#hashes.someNames(LOCKS.key, count);
     const { answers } = await this.#run(names.map((name) => callOf(LOCK + name, 'read', -1, '', LISTED)));
@@ -240,8 +253,12 @@ export class RedisRecords implements Records {
     if (gone.length > 0) this.#unindex(LOCKS, gone);
   }
 
-  async #run(calls: readonly NameCall[], more: readonly NameCall[] = []): ReturnType<Records['apply']> {
-    const replies = await this.#hashes.runMany(EDIT, [...calls, ...more]);
+  async #run(
+    calls: readonly NameCall[],
+    more: readonly NameCall[] = [],
+    patience: number = PATIENCE.read,
+  ): ReturnType<Records['apply']> {
+    const replies = await this.#hashes.runMany(EDIT, [...calls, ...more], patience);
     let now = 0;
     const answers = calls.map((_, i): Answer | Error => {
       const reply = replies[i];
