@@ -279,7 +279,7 @@ export class RedisRecords implements Records {
       const page = await this.#run(names.map((name) => callOf(kind + name, 'read', -1, '', LISTED)));
       now = page.now;
       for (const [i, answer] of page.answers.entries()) {
-        if (answer instanceof Error) throw answer;
+        if (answer instanceof Error) throw answer; // a list without the names of a slot would look whole
         if (answer.row !== undefined) rows.push([`${kind}${names[i]}`, answer.row]);
       }
       const expired = names.filter((_, i) => (page.answers[i] as Answer).row === undefined);

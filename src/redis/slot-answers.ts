@@ -19,7 +19,7 @@ const SLOWNESS_FACTOR = 2;
 
 /**
  * Asks several slots of a cluster, which may be on several servers. While none has answered, all are waited for. Where some have,
- * and then there is silence, the rest has failed with an {@link OverdueError}: so the caller, who does not wait for ever, has the
+ * and then there is silence, the rest has failed with an {@link OverdueError}: so the caller, whose patience has an end, has the
  * answers that there are. Later ones are dropped.
  *
  * Slow is not silent: how long a late answer has taken is remembered for as long as one may take, and later steps wait longer.

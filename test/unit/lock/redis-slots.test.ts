@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { redisLock } from '../../../src/lock/redis.ts';
 import { RedisRecords } from '../../../src/redis/redis-records.ts';
+import { RecordStore } from '../../../src/store/record-store.ts';
 import { redisStore } from '../../../src/store/redis.ts';
 
 const NAMES = ['a', 'b', 'c'];
@@ -41,6 +42,16 @@ it.each([
     const failure = expect.objectContaining({ message: expect.stringMatching(message) });
     expect(answers).toEqual([DONE, failure, DONE]);
   }
+});
+
+it('a check gets the versions of the other slots of a Redis Cluster; a call by hand rejects', async () => {
+  const client = clientOf(['b'], refuse);
+  const records = new RecordStore(new RedisRecords('store', { client, timeout: 20 }));
+  const failure = expect.objectContaining({ message: expect.stringMatching('CLUSTERDOWN') });
+  expect(await records.versions(NAMES)).toEqual([7, failure, 7]);
+  await expect(redisStore({ client }).versions(NAMES)).rejects.toThrow(
+    'the store is unavailable: CLUSTERDOWN',
+  );
 });
 
 it('where no slot of a Redis Cluster answers, the call rejects', async () => {
