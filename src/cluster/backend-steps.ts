@@ -15,17 +15,11 @@ export type ManyLockSteps = Pick<LockProvider, 'acquireMany' | 'releaseMany' | '
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,
-  | 'read'
-  | 'write'
-  | 'history'
-  | 'versions'
-  | 'reports'
-  | 'takesReports'
-  | 'keepVersions'
-  | 'schema'
-  | 'longestName'
+  'read' | 'write' | 'history' | 'reports' | 'takesReports' | 'keepVersions' | 'schema' | 'longestName'
 > & {
   readonly codec: Codec;
+  /** As of {@link SnapshotStore}. */
+  readonly versions: NonNullable<SnapshotStore['versions']>;
   /** That of members which leave it out, in milliseconds. @default Infinity */
   readonly propagateWithinMs?: number | undefined;
   /** Those that go with its changes. @default none */

@@ -182,6 +182,7 @@ export class StoreChecks {
     const startedAt = clock.monotonic();
     try {
       const named = await this.#named();
+      let failure: Error | undefined;
       let next = this.#reports.next(clock.monotonic());
       for (let from = 0; from < named.length || next !== undefined; from += MOST_NAMES) {
         const asked = named.slice(from, from + MOST_NAMES);
@@ -194,11 +195,16 @@ export class StoreChecks {
         next = undefined;
         for (const [index, [, all]] of asked.entries()) {
           const version = answer[index] ?? 0;
+          if (version instanceof Error) {
+            failure = version; // of that name alone
+            continue;
+          }
           for (const followed of all)
             if (version > (followed.knownVersion ?? version))
               this.#passToPlatform(followed.adoptNewer(version));
         }
       }
+      if (failure !== undefined) throw failure;
       this.checkedAt = startedAt;
       this.error = this.failingSince = undefined;
     } catch (error) {
@@ -227,11 +233,11 @@ export class StoreChecks {
     asked: readonly (readonly [string, unknown])[],
     { options: { clock }, log }: Checker,
     report: InstanceReport | undefined,
-  ): Promise<readonly number[] | undefined> {
+  ): Promise<readonly (number | Error)[] | undefined> {
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const names = asked.map(([name]) => name);
     const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
-    const step = (): Promise<readonly number[]> =>
+    const step = (): Promise<readonly (number | Error)[]> =>
       answers.wait(() => steps.versions(names, report), clock, limits);
     const options = { clock, waitsForProbe: true };
     let answer = await this.#access.ask(step, options);

@@ -255,13 +255,14 @@ export interface SnapshotStore {
   /**
    * The present version of each name, at the same index; 0: there is none, or its version is damaged. A check whether
    * anything has changed: it reads no payload, so the snapshot of a version may still prove to be damaged, and does not
-   * prolong the retention of a snapshot. One command, or as few as the backend allows. Optional. No name occurs twice.
+   * prolong the retention of a snapshot. One command, or as few as the backend allows. Optional. No name occurs twice. An
+   * `Error`: the version of that name alone could not be read.
    *
    * @param report stored in the same step where the backend can do so, else before or after it. Optional in an adapter: it
    *   may ignore it. Where the step rejects, the report may be stored. @default none
    */
   readonly versions?:
-    | ((names: readonly string[], report?: InstanceReport) => Promise<readonly number[]>)
+    | ((names: readonly string[], report?: InstanceReport) => Promise<readonly (number | Error)[]>)
     | undefined;
   /**
    * The reports that have not expired, in any order: at most 1,000. Of further instances some have no report in the store,
@@ -283,7 +284,10 @@ export interface SnapshotStore {
 export interface Store extends SnapshotStore {
   /** As of {@link SnapshotStore}. */
   readonly history: (name: string) => Promise<readonly VersionRecord[]>;
-  /** As of {@link SnapshotStore}. Of a backend without it each snapshot is read, and the report is not stored. */
+  /**
+   * As of {@link SnapshotStore}; rejects where the version of one name could not be read. Of a backend without it each snapshot is
+   * read, and the report is not stored.
+   */
   readonly versions: (names: readonly string[], report?: InstanceReport) => Promise<readonly number[]>;
   /** As of {@link SnapshotStore}. Empty for a backend without it. */
   readonly reports: () => Promise<readonly StoredReport[]>;

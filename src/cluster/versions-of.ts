@@ -6,21 +6,25 @@ export async function versionsOf(
   backend: Pick<SnapshotStore, 'read' | 'readMany' | 'versions'>,
   names: readonly string[],
   report: InstanceReport | undefined,
-): Promise<readonly number[]> {
+): Promise<readonly (number | Error)[]> {
   if (names.length === 0 && report === undefined) return [];
   return backend.versions?.(names, report) ?? versionsRead(backend, names);
 }
 
-/** @throws the error of a name that alone has failed: its version is unknown. */
 async function versionsRead(
   backend: Pick<SnapshotStore, 'read' | 'readMany'>,
   names: readonly string[],
-): Promise<readonly number[]> {
+): Promise<readonly (number | Error)[]> {
   const reads = names.map((name) => ({ name }));
   const found = await (backend.readMany?.(reads) ?? oneByOne(names, (name) => backend.read(name)));
-  return found.map((read) => {
-    if (read instanceof Error) throw read;
-    return versionIn(read);
+  return found.map((read) => (read instanceof Error ? read : versionIn(read)));
+}
+
+/** @throws the first error among them. */
+export function allVersions(found: readonly (number | Error)[]): readonly number[] {
+  return found.map((version) => {
+    if (version instanceof Error) throw version;
+    return version;
   });
 }
 

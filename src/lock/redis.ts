@@ -43,7 +43,7 @@ export interface RedisLockOptions extends LockOptions {
  * The names of all records are in a sorted set, whose key is the prefix and `{lock}`, so `list` reads nothing of others. A name is
  * added by an acquire, and leaves the set some time after its record has expired. In a Redis Cluster without a hash tag in the prefix
  * (`'{locks}:'`) the set is in a slot of its own: there a name is added with a further command, behind the first acquire of each
- * instance, and once an hour.
+ * instance, and behind one every ten minutes. A key beside the set, `{lock}:` and the name, keeps it there for twenty minutes at least.
  *
  * The user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hget`, `hset`, `exists`, `pexpire`, `persist`, and for the
  * index of names `zadd`, `zcard`, `zrange`, `zrangebylex`, `zrem`.

@@ -1,8 +1,7 @@
-import { answerTimeoutMs, commandTimeoutMs } from '../cluster/time-limits.ts';
+import { answerTimeoutMs, commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
-import type { DurationLike } from '../time/duration.ts';
-import { Semaphore } from '../time/semaphore.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import type { RedisClient, RedisConnection } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
@@ -10,6 +9,7 @@ import { IoredisConnection } from './ioredis.ts';
 import { NAMES, SOME } from './name-index.ts';
 import { NodeRedisConnection } from './node-redis.ts';
 import type { NameCall, Script } from './script.ts';
+import { SlotAnswers } from './slot-answers.ts';
 
 /** Options of a Redis lock or store, as far as they concern its hashes. */
 export interface RedisHashesOptions {
@@ -25,14 +25,12 @@ const NEVER_MS = 1e16;
 /** Names per page. */
 const LISTED_AT_ONCE = 500;
 
-/** How many slots of a cluster one step for many names asks at a time. */
-const MAX_CONCURRENT_SLOTS = 32;
-
 /** The hashes of a lock or a store: one key per name. */
 export class RedisHashes {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
   readonly #retention: string;
+  readonly #slots: SlotAnswers;
   /** After which a command is not sent any more, and how long its answer is waited for, in milliseconds. */
   readonly #sendWithinMs: number;
   readonly #answerWithinMs: number;
@@ -43,7 +41,12 @@ export class RedisHashes {
    * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions, defaultPrefix: string) {
-    const { client, prefix = defaultPrefix, retention = { days: 7 }, timeout } = options ?? {};
+    const {
+      client,
+      prefix = defaultPrefix,
+      retention = { days: 7 },
+      timeout = DEFAULT_TIMEOUT_MS,
+    } = options ?? {};
     const checks = new OptionChecks(about);
     const isClient = isIoredis(client) || isNodeRedis(client);
     checks.that(
@@ -58,6 +61,7 @@ export class RedisHashes {
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
+    this.#slots = new SlotAnswers(toMillis(timeout));
     this.#sendWithinMs = commandTimeoutMs(about, timeout);
     this.#answerWithinMs = answerTimeoutMs(timeout);
   }
@@ -71,9 +75,10 @@ export class RedisHashes {
    * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are the retention,
    * then `args`.
    *
+   * @param patience how long the slots of a cluster may be silent after the first answers, as a part of the time-out.
    * @returns the reply for each name; an `Error`: that name alone has failed, or those of its slot. Rejects where all have.
    */
-  async runMany(script: Script, calls: readonly NameCall[]): Promise<unknown[]> {
+  async runMany(script: Script, calls: readonly NameCall[], patience = 1): Promise<unknown[]> {
     if (!this.#isSlotted) {
       try {
         return await this.#send(script, calls);
@@ -87,19 +92,19 @@ export class RedisHashes {
       const tag = hashTagOf(this.#connection.keyPrefix + this.#prefix + name);
       groups.set(tag, [...(groups.get(tag) ?? []), index]);
     }
+    const slots = [...groups.values()];
+    const ask = (indexes: readonly number[]): Promise<unknown[]> =>
+      this.#send(
+        script,
+        indexes.map((index) => calls[index] as NameCall),
+      );
+    const answers = await this.#slots.of(slots, ask, patience);
     const replies: unknown[] = [];
-    const failures: unknown[] = [];
-    const send = async (indexes: readonly number[]): Promise<void> => {
-      const some = indexes.map((index) => calls[index] as NameCall);
-      const found = await this.#send(script, some).catch((error: unknown) => {
-        failures.push(error);
-        return some.map(() => asError(error));
-      });
-      for (const [i, index] of indexes.entries()) replies[index] = found[i];
-    };
-    const slots = new Semaphore(MAX_CONCURRENT_SLOTS);
-    await Promise.all([...groups.values()].map((indexes) => slots.run(() => send(indexes))));
-    if (failures.length > 0 && failures.length === groups.size) throw failures[0];
+    for (const [at, indexes] of slots.entries()) {
+      const answer = answers[at] as unknown[] | Error;
+      for (const [i, index] of indexes.entries())
+        replies[index] = answer instanceof Error ? answer : answer[i];
+    }
     return replies;
   }
 
@@ -154,10 +159,6 @@ export class RedisHashes {
       timer.cancel();
     }
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** The script has keys of several slots. */

@@ -4,7 +4,7 @@ import { LOCK, REPORT } from '../records/names.ts';
 import type { Answer, Edit, ListedEdition, Phase, Records, Row } from '../records/records.ts';
 import { systemClock } from '../time/clock.ts';
 import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
-import { INDEX, indexCall, type NameIndex, unindexCall } from './name-index.ts';
+import { INDEX, INDEXED_FOR_MS, indexCall, type NameIndex, unindexCall } from './name-index.ts';
 import { type NameCall, Script } from './script.ts';
 
 /** Kinds of reads. A key of others is an error for one alone, and not looked at by those that look through many. */
@@ -169,12 +169,24 @@ function argsOf(edit: Edit): readonly unknown[] {
 /** As many as a member sends in one command. */
 const MOST_EDITS = 500;
 
+/**
+ * How long a slot of a cluster may be silent where others have answered, as a part of the time-out: less than the caller waits. A
+ * reader without a value waits for the store for 0.75 of it, and for the lock after a store that was silent for 1 less that time;
+ * others for a time-out, and for a write three.
+ */
+const PATIENCE: Readonly<Record<Edit['op'], number>> = {
+  claim: 0.4,
+  read: 0.4,
+  amend: 0.8,
+  delete: 0.8,
+  put: 2.4,
+};
+
 /** Reports share a slot of a cluster, with their index; that of locks has one of its own. */
 const REPORTS: NameIndex = { key: '{report}', records: '{report}/' };
 const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
 
-/** A name is added again to an index in another slot after an hour. At most ten thousand names are remembered. */
-const INDEXED_FOR_MS = 3_600_000;
+/** The most names that were added to an index in another slot, and are remembered. */
 const MOST_INDEXED = 10_000;
 
 /** In a cluster: after this number of new names twice as many are looked at. */
@@ -188,7 +200,7 @@ export class RedisRecords implements Records {
   readonly mostEdits: number = MOST_EDITS;
   readonly #hashes: RedisHashes;
   readonly #indexedAt: Map<string, number> = new Map();
-  /** Names that were added since the last sweep. */
+  /** Names that were added for the first time since the last sweep. */
   #added = 0;
 
   /** @throws {OptionError} when one of these options breaks a rule. */
@@ -206,21 +218,17 @@ export class RedisRecords implements Records {
     const reports = namesOf(edits, 'put', REPORT);
     const indexed = reports.length > 0 ? [indexCall(REPORTS, reports)] : [];
     const locks = namesOf(edits, 'claim', LOCK);
-    if (this.#hashes.isSlotted) {
-      // No caller waits for the slots of the indexes.
-      if (indexed.length > 0) this.#hashes.runMany(EDIT, indexed).catch(() => {});
-      this.#indexElsewhere(locks);
-      return this.#run(calls);
-    }
-    if (locks.length > 0) indexed.push(indexCall(LOCKS, locks));
-    return this.#run(calls, indexed);
+    if (this.#hashes.isSlotted) this.#indexElsewhere(locks);
+    else if (locks.length > 0) indexed.push(indexCall(LOCKS, locks));
+    return this.#run(calls, indexed, Math.min(...edits.map(({ op }) => PATIENCE[op])));
   }
 
-  /** The index is in another slot, which is a command more: for each name once in a while. */
+  /** The index is in another slot, which is a command more, for each name once in a while. No caller waits for it. */
   #indexElsewhere(locks: readonly string[]): void {
     const now = systemClock.monotonic();
     const wanted = locks.filter((name) => (this.#indexedAt.get(name) ?? -Infinity) < now - INDEXED_FOR_MS);
     if (wanted.length === 0) return;
+    this.#added += wanted.filter((name) => !this.#indexedAt.has(name)).length;
     for (const name of wanted) this.#indexedAt.set(name, now);
     for (const name of this.#indexedAt.keys()) {
       if (this.#indexedAt.size <= MOST_INDEXED) break;
@@ -229,13 +237,12 @@ export class RedisRecords implements Records {
     this.#hashes.runMany(EDIT, [indexCall(LOCKS, wanted)]).catch(() => {
       for (const name of wanted) this.#indexedAt.delete(name);
     });
-    this.#added += wanted.length;
     if (this.#added < SWEPT_AFTER) return;
     this.#sweep(2 * this.#added).catch(() => {});
     this.#added = 0;
   }
 
-  /** Removes names without records, of `count` that it looks at: so at most some half of the names in the index have none. */
+  /** Removes names without records, of `count` that it looks at: so at most some half of those that were not added lately have none. */
   async #sweep(count: number): Promise<void> {
     const names = await this.#hashes.someNames(LOCKS.key, count);
     const { answers } = await this.#run(names.map((name) => callOf(LOCK + name, 'read', -1, '', LISTED)));
@@ -246,8 +253,12 @@ export class RedisRecords implements Records {
     if (gone.length > 0) this.#unindex(LOCKS, gone);
   }
 
-  async #run(calls: readonly NameCall[], more: readonly NameCall[] = []): ReturnType<Records['apply']> {
-    const replies = await this.#hashes.runMany(EDIT, [...calls, ...more]);
+  async #run(
+    calls: readonly NameCall[],
+    more: readonly NameCall[] = [],
+    patience: number = PATIENCE.read,
+  ): ReturnType<Records['apply']> {
+    const replies = await this.#hashes.runMany(EDIT, [...calls, ...more], patience);
     let now = 0;
     const answers = calls.map((_, i): Answer | Error => {
       const reply = replies[i];
@@ -268,7 +279,7 @@ export class RedisRecords implements Records {
       const page = await this.#run(names.map((name) => callOf(kind + name, 'read', -1, '', LISTED)));
       now = page.now;
       for (const [i, answer] of page.answers.entries()) {
-        if (answer instanceof Error) throw answer;
+        if (answer instanceof Error) throw answer; // a list without the names of a slot would look whole
         if (answer.row !== undefined) rows.push([`${kind}${names[i]}`, answer.row]);
       }
       const expired = names.filter((_, i) => (page.answers[i] as Answer).row === undefined);
@@ -280,8 +291,8 @@ export class RedisRecords implements Records {
 
   /** Behind. One that is claimed meanwhile stays. */
   #unindex(index: NameIndex, names: readonly string[]): void {
-    for (const name of names) this.#indexedAt.delete(name); // in a cluster the next claim adds it again
-    this.#hashes.runMany(EDIT, [unindexCall(index, names, this.#hashes.isSlotted)]).catch(() => {});
+    const isApart = index === LOCKS && this.#hashes.isSlotted;
+    this.#hashes.runMany(EDIT, [unindexCall(index, names, isApart)]).catch(() => {});
   }
 
   async editions(name: string, beginning: number): Promise<ListedEdition[]> {

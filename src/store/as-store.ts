@@ -6,7 +6,7 @@ import { presentOnly } from '../cluster/history.ts';
 import { storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
-import { versionsOf } from '../cluster/versions-of.ts';
+import { allVersions, versionsOf } from '../cluster/versions-of.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaultCodec } from './default-codec.ts';
@@ -41,7 +41,7 @@ export function asStore(store: SnapshotStore, given: AsStoreOptions = {}): Store
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('store', store, ['read', 'write']);
   checks.done();
-  const versions: Store['versions'] = (names, report) => versionsOf(store, names, report);
+  const versions: StoreSteps['versions'] = (names, report) => versionsOf(store, names, report);
   const reports: Store['reports'] = async () => store.reports?.() ?? [];
   const history: Store['history'] = async (name) => store.history?.(name) ?? presentOnly(store, name);
   const wrapped: Store = {
@@ -58,7 +58,7 @@ export function asStore(store: SnapshotStore, given: AsStoreOptions = {}): Store
     writeMany: store.writeMany?.bind(store),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
     history,
-    versions,
+    versions: async (names, report) => allVersions(await versions(names, report)),
     reports,
     fleet: async () => fleetOf(await reports()),
   };

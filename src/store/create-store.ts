@@ -17,6 +17,7 @@ import {
   type WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
+import { allVersions } from '../cluster/versions-of.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { distinctNames, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
@@ -253,7 +254,7 @@ export function createStore(backend: StoreBackend, given: StoreOptions, kind: St
       for (const name of names) check(name);
       distinctNames('store', names);
       checkReport(report);
-      return ask(names[0] ?? 'store', () => steps.versions(names, report));
+      return ask(names[0] ?? 'store', async () => allVersions(await steps.versions(names, report)));
     },
     reports: () => ask('store', () => steps.reports()),
     fleet: async () => fleetOf(await store.reports()),

@@ -1,9 +1,10 @@
-import type { InstanceReport, Store } from '../cluster/store-contract.ts';
+import type { StoreSteps } from '../cluster/backend-steps.ts';
+import type { InstanceReport } from '../cluster/store-contract.ts';
 import { versionsOf } from '../cluster/versions-of.ts';
 import type { StoreBackend } from './store-backend.ts';
 
 /** The steps of checks on a backend, with the reports of one namespace. */
-export interface NamespacedReports extends Pick<Store, 'versions' | 'reports'> {
+export interface NamespacedReports extends Pick<StoreSteps, 'versions' | 'reports'> {
   /** The report as the backend takes it with another step; `undefined`: it takes none there. */
   readonly taken: (report: InstanceReport | undefined) => InstanceReport | undefined;
 }

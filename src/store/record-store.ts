@@ -54,11 +54,12 @@ export class RecordStore implements StoreBackend {
     });
   }
 
-  async versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+  async versions(names: readonly string[], report?: InstanceReport): Promise<(number | Error)[]> {
     const reads = names.map((name): Read => ({ ...readOf({ name }), isBrief: true }));
     const answers = await this.#apply(reads, report);
     return answers.map((answer) => {
-      const { row } = only([answer]);
+      if (answer instanceof Error) return answer;
+      const { row } = answer;
       return row === undefined || row.damage !== undefined ? 0 : row.token;
     });
   }

@@ -119,4 +119,41 @@ describe.each([
     expect(found.reduce((sum, count) => sum + count)).toBe(KEYS.length);
     expect(found.filter((count) => count > 0)).toHaveLength(nodes);
   });
+
+  it('a node that does not answer fails its own names alone', async () => {
+    const lock = redisLock({ client, prefix: `${space}:frozen:` });
+    const store = redisStore({ client, prefix: `${space}:frozen:` });
+    const loaded: string[] = [];
+    const open = () =>
+      new RefreshingCache({
+        ...{ name: 'c', lock, store, schedule: { hours: 1 }, timeout: 60_000, logger: false as const },
+        loadMany: async (keys: readonly string[]) => {
+          loaded.push(...keys);
+          return new Map(keys.map((key) => [key, key]));
+        },
+      });
+    const [one, another] = [open(), open()];
+    await one.getMany(KEYS);
+    await one.close();
+    const reads = KEYS.map((key) => ({ name: `c["${key}"]` }));
+    const requests = KEYS.map((key) => ({ name: `another ${key}`, requestId: 'r' }));
+    const failed = (answers: readonly unknown[] = []): string[] =>
+      KEYS.filter((_, i) => answers[i] instanceof Error);
+    loaded.length = 0;
+    cluster.nodes[2]?.freeze();
+    try {
+      const lost = failed(await store.readMany?.(reads));
+      const locked = failed(await lock.acquireMany?.(requests));
+      for (const some of [lost, locked]) {
+        expect(some.length).toBeGreaterThan(5); // of 50, on one node of three
+        expect(some.length).toBeLessThan(30);
+      }
+      const [sound] = KEYS.filter((key) => !lost.includes(key));
+      await another.getMany([...new Set([sound as string, ...KEYS])]); // the first one is asked for before the others
+      expect([...new Set(loaded)].sort()).toEqual(lost.sort());
+    } finally {
+      cluster.nodes[2]?.thaw();
+    }
+    await another.close();
+  });
 });

@@ -154,16 +154,23 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     async (space) => {
       const lock = redisLock({ client, prefix: `${space}:`, leaseFor: 1000, retention: 1, timeout: 10_000 });
       const acquire = (name: string) => lock.acquire({ name });
+      const index = `${space}:{lock}`;
+      /** As if all names had been added long ago. */
+      const age = async (): Promise<void> => {
+        const marks = await client.keys(`${index}:*`);
+        if (marks.length > 0) await client.del(marks);
+      };
       for (let i = 0; i < 400; i++) {
+        if (i % 50 === 0) await age();
         const answer = await acquire(`brief ${i}`);
         if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
       }
       await sleep(50);
       await acquire('kept');
-      const index = `${space}:{lock}`;
       // Of 400; in a cluster some are looked for after 50 each.
       const most = isCluster && !space.startsWith('{') ? 250 : 50;
       await expect.poll(() => client.zcard(index)).toBeLessThan(most);
+      await age();
       await expect.poll(async () => (await lock.list()).map(({ name }) => name)).toEqual(['kept']);
       await expect.poll(() => client.zcard(index)).toBeLessThan(50);
       expect(await client.pttl(index)).toBeGreaterThan(1000);
@@ -179,10 +186,51 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       await lock.acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
       await client.del(`${space}:lock/n`);
+      await client.del(`${space}:{lock}:n`); // as if it had been added long ago
       expect(await names()).toEqual(['kept']);
       await expect.poll(() => client.zscore(`${space}:{lock}`, 'n')).toBeNull();
-      await lock.acquire({ name: 'n' });
+      await redisLock({ client, prefix: `${space}:`, timeout: 10_000 }).acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
+    },
+  );
+
+  const CLAIMERS = ['the same instance', 'another one', 'one that has added it lately'] as const;
+
+  it.runIf(isCluster).each(CLAIMERS)(
+    'a name that is acquired after its record was looked for in another slot stays in the index: by %s',
+    async (by) => {
+      let added: Promise<unknown> | undefined;
+      let removal: Promise<unknown> | undefined;
+      const between = {
+        ...{ status: 'ready', options: {}, connect: async () => {}, on: () => {} },
+        call(command: string, ...args: string[]): Promise<unknown> {
+          const send = () => client.call(command, ...args);
+          if (args.includes('index')) {
+            added = send();
+            return added;
+          }
+          if (!args.includes('unindex')) return send();
+          removal = claims.acquire({ name: by }).then(async () => {
+            await added;
+            return send();
+          });
+          return removal;
+        },
+      };
+      const open = () => redisLock({ client: between, prefix: 'between:', timeout: 10_000 });
+      const adds = open();
+      await adds.acquireMany?.([{ name: 'two' }, { name: 'slots' }]); // finds out that they are several
+      await adds.acquire({ name: by });
+      await expect.poll(() => client.zscore('between:{lock}', by)).toBe('0');
+      await client.del(`between:lock/${by}`);
+      const hasAdded = by === 'one that has added it lately';
+      if (!hasAdded) await client.del(`between:{lock}:${by}`); // as if it had been added long ago
+      const lists = open();
+      await lists.acquireMany?.([{ name: 'two' }, { name: 'slots' }]);
+      const claims = by === 'the same instance' ? lists : hasAdded ? adds : open();
+      expect(await lists.list({ prefix: by })).toEqual([]);
+      await expect.poll(() => removal).toEqual([1]); // it is removed behind the answer
+      expect(await adds.list({ prefix: by })).toMatchObject([{ name: by, state: 'running' }]);
     },
   );
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isPinnedError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
+import { isPinnedError, RefreshGroup, RefreshingValue, type Store } from '../../../src/index.ts';
+import { asStore } from '../../../src/store/index.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -172,6 +175,31 @@ describe('checks of the store', () => {
     await cluster.clock.advance(30_000);
     await readFor(cluster, [b], 2 * WITHIN);
     expect(b.value.inspect().checks).toMatchObject({ failingSince: undefined, error: undefined });
+  });
+
+  it('that fail for one name alone take over the others, and are reported', async () => {
+    const clock = new FakeClock();
+    const shared = memoryStore({ clock });
+    const partly = asStore({
+      read: (...asked) => shared.read(...asked),
+      write: (...asked) => shared.write(...asked),
+      delete: (name) => shared.delete(name),
+      versions: async (names) => {
+        const versions = await shared.versions(names);
+        return versions.map((version, i) => (names[i] === 'lost' ? new Error('CLUSTERDOWN') : version));
+      },
+    });
+    const open = (store: Store, name: string) =>
+      new RefreshingValue({ name, clock, store, load: () => 'one', logger: false as const, ...own });
+    const here = [open(partly, 'lost'), open(partly, 'sound')];
+    for (const value of here) await value.get();
+    for (const name of ['lost', 'sound']) await open(shared, name).set('two', everywhere);
+    for (let at = 0; at < 2 * WITHIN; at += 10) {
+      for (const value of here) value.current;
+      await clock.advance(10);
+    }
+    expect(here.map(({ current }) => current)).toEqual(['one', 'two']);
+    expect(here[1]?.inspect().checks?.error?.message).toContain('CLUSTERDOWN');
   });
 
   it('find the store again within the bound, however long it was away', async () => {

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import { redisLock } from '../../../src/lock/redis.ts';
 import { RedisRecords } from '../../../src/redis/redis-records.ts';
+import { RecordStore } from '../../../src/store/record-store.ts';
+import { redisStore } from '../../../src/store/redis.ts';
 
 const NAMES = ['a', 'b', 'c'];
 const EDITS = NAMES.map((name) => ({ op: 'delete', name }) as const);
@@ -8,24 +11,30 @@ const DONE = { isDone: true, row: undefined };
 const refuse = () => Promise.reject(new Error('CLUSTERDOWN Hash slot not served'));
 const hang = () => new Promise<never>(() => {});
 
+/** A record as scripts reply with it. */
+const ROW = ['1', '1767225600000000', '7', 'r', 'leased', 'text', '', '0', '0', '1000000', '', ''];
+
 /** A client of ioredis whose server is a cluster, each name in another slot: the slots of those names fail. */
-function recordsIn(lost: readonly string[], fail: () => Promise<unknown>): RedisRecords {
-  const client = {
+function clientOf(lost: readonly string[], fail: () => Promise<unknown>) {
+  return {
     status: 'ready',
     options: {},
     connect: async () => {},
     on: () => {},
-    async call(_command: string, _script: string, count: string, ...[key]: string[]) {
+    async call(_command: string, _script: string, count: string, ...[key = '', , , op]: string[]) {
       if (count !== '1') throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
-      return lost.includes(String(key)) ? fail() : [['1', '1767225600000000']];
+      if (lost.some((name) => key.endsWith(name))) return fail();
+      return [op === 'delete' ? ROW.slice(0, 2) : ROW];
     },
   };
-  return new RedisRecords('store', { client, prefix: '', timeout: 20 });
 }
+
+const recordsIn = (lost: readonly string[], fail: () => Promise<unknown>): RedisRecords =>
+  new RedisRecords('store', { client: clientOf(lost, fail), prefix: '', timeout: 20 });
 
 it.each([
   ['answers with an error', refuse, /CLUSTERDOWN/],
-  ['does not answer', hang, /no answer within 200 ms/],
+  ['does not answer', hang, /no answer within 16 ms, while other slots have answered/],
 ])('a slot of a Redis Cluster that %s fails its own names alone', async (_, fail, message) => {
   const records = recordsIn(['b'], fail);
   for (const _ of ['whose slots are found out', 'whose slots are known']) {
@@ -35,6 +44,43 @@ it.each([
   }
 });
 
+it('a check gets the versions of the other slots of a Redis Cluster; a call by hand rejects', async () => {
+  const client = clientOf(['b'], refuse);
+  const records = new RecordStore(new RedisRecords('store', { client, timeout: 20 }));
+  const failure = expect.objectContaining({ message: expect.stringMatching('CLUSTERDOWN') });
+  expect(await records.versions(NAMES)).toEqual([7, failure, 7]);
+  await expect(redisStore({ client }).versions(NAMES)).rejects.toThrow(
+    'the store is unavailable: CLUSTERDOWN',
+  );
+});
+
 it('where no slot of a Redis Cluster answers, the call rejects', async () => {
   await expect(recordsIn(NAMES, refuse).apply(EDITS)).rejects.toThrow('CLUSTERDOWN');
+});
+
+it('of a silent slot of a Redis Cluster, calls for several names tell before their time is over', async () => {
+  const options = { client: clientOf(['b'], hang), timeout: 500 };
+  const [lock, store] = [redisLock(options), redisStore(options)];
+  const requests = NAMES.map((name) => ({ name, requestId: 'r', payload: 'text' }));
+  const leases = NAMES.map((name) => ({ name, token: 7, requestId: 'r' }));
+  const outcome = { as: 'done', holdFor: 0 } as const;
+  const answers = Promise.all([
+    store.readMany?.(requests),
+    store.writeMany?.(requests),
+    lock.acquireMany?.(requests),
+    lock.extendMany?.(leases.map((lease) => ({ lease, leaseFor: 1000 }))),
+    lock.releaseMany?.(leases.map((lease) => ({ lease, outcome }))),
+  ]);
+  const failure = expect.objectContaining({
+    message: expect.stringMatching(/^b: the (lock|store) is unavailable: no answer within/),
+  });
+  const [isRead, isWritten] = [{ payload: 'text' }, { kind: 'written' }];
+  const isAcquired = { kind: 'acquired' };
+  expect(await answers).toMatchObject([
+    [isRead, failure, isRead],
+    [isWritten, failure, isWritten],
+    [isAcquired, failure, isAcquired],
+    [true, failure, true],
+    [true, failure, true],
+  ]);
 });
