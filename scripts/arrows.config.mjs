@@ -42,7 +42,7 @@ const MAY_IMPORT = {
   parts: [],
   cluster: ENGINE,
   hints: [...BASE, 'observe', 'cluster'],
-  sql: [...BASE, 'cluster', 'hints'],
+  sql: [...BASE, 'cluster', 'hints', 'records'],
   redis: [...BASE, 'cluster', 'hints', 'records'],
   mongodb: [...BASE, 'cluster', 'records'],
   files: [...BASE, 'cluster'],

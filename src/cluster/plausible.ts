@@ -1,6 +1,4 @@
-import { showKey } from '../errors.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import type { StoredSnapshot } from './store-contract.ts';
 
 /**
  * Tolerance for a clock that was set back, in milliseconds. A start or end of a round that lies further in the future was
@@ -20,15 +18,4 @@ export function isPlausibleToken(token: unknown, wall: number): token is number 
   return (
     Number.isSafeInteger(token) && Number(token) >= 0 && Number(token) <= wall * 1000 + LONGEST_AHEAD_MICROS
   );
-}
-
-/** A snapshot whose version the backend can't have given. */
-export function implausibleSnapshot(version: unknown): StoredSnapshot {
-  const damage = `its record is damaged: the version in it is ${showKey(version)}, more than a year ahead of the backend's clock or of a wrong type`;
-  return {
-    version: Number.isSafeInteger(Number(version)) ? Number(version) : 0,
-    age: 0,
-    payload: '',
-    damage,
-  };
 }

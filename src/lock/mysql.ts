@@ -19,9 +19,9 @@ export interface MysqlLockOptions extends LockOptions, SqlOptions {
 }
 
 /**
- * A lock in a table of MariaDB (10.5 or later; older versions work as MySQL does) or MySQL (8.0.17 or later). Each step
- * is one command; MySQL, which has no RETURNING, needs two for an acquire. Only the server's clock decides: connect all
- * instances to the primary, not to replicas. Instances that share the table share the lock.
+ * A lock in a table of MariaDB (10.5 or later) or MySQL (8.0.17 or later). Each step is one command; MySQL, which has no blocks of
+ * statements, needs two. Only the server's clock decides: connect all instances to the primary, not to replicas. Instances that share
+ * the table share the lock; a store may have the same table.
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';
@@ -36,9 +36,8 @@ export interface MysqlLockOptions extends LockOptions, SqlOptions {
  *
  * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
  * longer than that for a connection of an exhausted pool is never sent. A single connection sends the commands of its
- * own queue late: an abandoned acquire may then leave an unused lease until it expires. The first acquire also queries
- * the version of the server. Names are at most 512 bytes of UTF-8 long, and compared byte by byte; owners, request ids
- * and hosts are at most 1024 characters long. Instants in the table are in UTC.
+ * own queue late: an abandoned acquire may then leave an unused lease until it expires. The first command to MySQL is
+ * a block of statements, which it refuses. Names are at most 512 bytes of UTF-8 long, and compared byte by byte. Instants in the table are in UTC.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
  * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.

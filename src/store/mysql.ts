@@ -20,8 +20,9 @@ export interface MysqlStoreOptions extends StoreOptions, SqlOptions {
 }
 
 /**
- * A store in a table of MariaDB, or of MySQL 8.0.17 or later. Each step is one command. Only the server's clock decides:
- * connect all instances to the primary, not to replicas. Instances that share the table share the store.
+ * A store in a table of MariaDB, or of MySQL 8.0.17 or later. Each step is one command; MySQL, which has no blocks of statements,
+ * needs two for a write, and four for one without a token. Only the server's clock decides: connect all instances to the primary, not
+ * to replicas. Instances that share the table share the store; a lock may have the same table.
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';
@@ -41,8 +42,8 @@ export interface MysqlStoreOptions extends StoreOptions, SqlOptions {
  * the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. So it is with the table of the reports
- * of instances, {@link mysqlFleetTable}, on first use of a report.
+ * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. Earlier versions (`keepVersions`) and the
+ * reports of instances are rows of the same table.
  *
  * @throws {OptionError} when an option breaks a rule.
  */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { mysqlTable } from '../../../src/lock/mysql.ts';
-import { postgresTable } from '../../../src/lock/postgres.ts';
+import { postgresLock, postgresTable } from '../../../src/lock/postgres.ts';
 import { sqliteLock, sqliteTable } from '../../../src/lock/sqlite.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { backends, type Connected, lockTable, storeTable } from './support/backends.ts';
@@ -167,3 +167,23 @@ async function useAll(lock: Lock, store: SnapshotStore): Promise<void> {
   expect(await store.read('used')).toMatchObject({ payload: 'payload' });
   expect(await store.delete('used')).toBe(true);
 }
+
+it('operators see owners and hosts by the documented view', async () => {
+  const client = new pg.Client(inject('postgres').url);
+  await client.connect();
+  const docs = readFileSync(new URL('../../../docs/cluster.md', import.meta.url), 'utf8');
+  const [view] = /CREATE VIEW tickless_locks[^`]*/.exec(docs) as RegExpExecArray;
+  const lock = postgresLock({ client });
+  const requests = ['running', 'failed'].map((name) => ({ name, owner: 'me', host: 'here' }));
+  const [, failed] = await Promise.all(requests.map((request) => lock.acquire(request)));
+  if (failed?.kind !== 'acquired') throw new Error(failed?.kind);
+  await lock.release(failed.lease, { as: 'failed', holdFor: 1000, error: 'why' });
+  await client.query(view);
+  const { rows } = await client.query('SELECT * FROM tickless_locks ORDER BY name');
+  expect(rows).toMatchObject([
+    { name: 'failed', owner: 'me', host: 'here', state: 'failed', last_error: 'why' },
+    { name: 'running', owner: 'me', host: 'here', state: 'running', last_error: null },
+  ]);
+  await client.query('DROP VIEW tickless_locks');
+  await client.end();
+});

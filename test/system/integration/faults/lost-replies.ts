@@ -25,29 +25,35 @@ const WAYS = ['cut', 'silence'] as const;
 
 type Step = (typeof STEPS)[number];
 
-/** What tells the commands of a step from others. */
-const COMMANDS: Readonly<Record<'redis' | 'sql', Readonly<Record<Step | 'read', RegExp>>>> = {
+/** The engines with a server. */
+type Served = Extract<Engine, 'redis' | 'postgres' | 'mysql'>;
+
+/** What tells the commands of a step from others. In MariaDB texts are hexadecimal digits: those of `lock/`, `snapshot/` and `held`. */
+const COMMANDS: Readonly<Record<Served, Readonly<Record<Step | 'read', RegExp>>>> = {
   redis: {
     acquire: /tickless:lock\/.* claim /,
     publish: /tickless:snapshot\/.* put /,
     release: /tickless:lock\/.* amend .* held /,
     read: /tickless:snapshot\/.* read /,
   },
-  sql: {
-    acquire: /INSERT INTO .tickless_lock/,
-    publish: /INSERT INTO .tickless_snapshot/,
-    release: /UPDATE .tickless_lock.*(done|646f6e65)/s, // in MariaDB as hexadecimal digits
-    read: /SELECT version.*FROM .tickless_snapshot/s,
+  postgres: {
+    acquire: /"op":"claim"/,
+    publish: /"op":"put","name":"snapshot\//,
+    release: /"op":"amend".*"phase":"held"/,
+    read: /"op":"read","name":"snapshot\//,
+  },
+  mysql: {
+    acquire: /INSERT INTO .*6c6f636b2f/s,
+    publish: /INSERT INTO .*736e617073686f742f/s,
+    release: /UPDATE .*6c6f636b2f.*68656c64/s,
+    read: /^SELECT .*736e617073686f742f/s,
   },
 };
 
-function commandsOf(engine: Engine): Readonly<Record<Step | 'read', RegExp>> {
-  return engine === 'redis' ? COMMANDS.redis : COMMANDS.sql;
-}
-
 /** The engine does what it is asked for, and its answer does not arrive. */
 export async function lostReplies(stage: ServedStage, judge: Judge): Promise<void> {
-  const { engine, fleet, server, shared } = stage;
+  const { fleet, server, shared } = stage;
+  const engine = stage.engine as Served;
   const times = stage.count(4);
   const proxies = await Promise.all(fleet.numbers.map(() => startProxy(server)));
   const name = await begin(stage, PATIENT, (by) => proxies[by]?.url as string);
@@ -72,7 +78,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
    * @returns whether it was that of the one who made the round; another one may have been asking for the round before.
    */
   async function loseOne(step: Step, then: (typeof WAYS)[number]): Promise<boolean> {
-    const matching = commandsOf(engine)[step];
+    const matching = COMMANDS[engine][step];
     const found = new Map<number, readonly [LockRecord | undefined, StoredSnapshot | undefined]>();
     for (const by of fleet.numbers) {
       void proxies[by]?.loseReplies({ matching, then }).then(async () => {
@@ -97,7 +103,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   async function loseReads(then: (typeof WAYS)[number]): Promise<number> {
     let lost = 0;
     for (const proxy of proxies) {
-      void proxy.loseReplies({ matching: commandsOf(engine).read, then }).then(() => {
+      void proxy.loseReplies({ matching: COMMANDS[engine].read, then }).then(() => {
         lost += 1;
       });
     }
