@@ -1,10 +1,10 @@
 // The life of a round: two instances of a value, with a lock and a store in memory, and every step that they take.
 
 import { RefreshingValue } from '../../src/index.ts';
-import { asLock } from '../../src/lock/index.ts';
+import { asLock } from '../../src/lock/as-lock.ts';
 import { memoryLock } from '../../src/lock/memory.ts';
-import { asStore } from '../../src/store/index.ts';
 import { memoryStore } from '../../src/store/memory.ts';
+import { wrapStore } from '../../src/store/wrap-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 
 const COLUMNS = ['instance A', 'lock', 'store', 'instance B'];
@@ -40,7 +40,7 @@ async function steps() {
       clock,
       retry: false,
       lock: asLock(noted('lock', instance)),
-      store: asStore(noted('store', instance)),
+      store: wrapStore(noted('store', instance)),
     });
     value.on('load-started', () => note({ from: instance, text: 'the load runs', class: 'start' }));
     value.on('load-succeeded', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));

@@ -92,7 +92,7 @@ export interface StoredReport {
 /** The longest report, in bytes of UTF-8. */
 export const LONGEST_REPORT = 65_536;
 
-/** The most reports that a store keeps, or returns. */
+/** The most reports that a store lists. */
 export const MOST_REPORTS = 1000;
 
 /** Result of a write. */
@@ -110,77 +110,8 @@ export interface WriteAnswer {
  * with `StoreUnavailableError` within a bounded time when the backend does not answer, and with `OptionError` when an
  * argument breaks a rule; with nothing else.
  *
- * To write an adapter: `createStore` checks the arguments, bounds the time and turns errors into
- * `StoreUnavailableError`. `storeConformance` tests the result.
- *
- * ```ts
- * import type { SnapshotStore, StoredSnapshot, WriteAnswer } from 'tickless';
- * import { createStore, isPlausibleVersion, type StoreBackend, type StoreOptions } from 'tickless/store';
- * import { storeConformance } from 'tickless/testing';
- *
- * // The service can replace a text if it is still the one that was read, as etcd, Consul, DynamoDB and Deno KV can.
- * interface Registry {
- *   read(key: string): Promise<{ text: string | undefined; now: number }>; // by the service's clock
- *   replace(key: string, before: string | undefined, after: string): Promise<boolean>;
- *   delete(key: string): Promise<boolean>;
- * }
- *
- * interface Written {
- *   readonly version: number;
- *   readonly writtenAt: number;
- *   readonly payload: string;
- * }
- *
- * class RegistryStore implements StoreBackend {
- *   readonly #registry: Registry;
- *
- *   constructor(registry: Registry) {
- *     this.#registry = registry;
- *   }
- *
- *   async read(name: string, newerThan = -1): Promise<StoredSnapshot | undefined> {
- *     const { text, now } = await this.#registry.read(name);
- *     if (text === undefined) return undefined;
- *     const { version, writtenAt, payload } = JSON.parse(text) as Written;
- *     if (!isPlausibleVersion(version, now)) return { version, age: 0, payload: '', damage: `its version is ${version}` };
- *     return version > newerThan ? { version, age: now - writtenAt, payload } : undefined;
- *   }
- *
- *   async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
- *     for (;;) {
- *       const { text, now } = await this.#registry.read(name);
- *       const before = text === undefined ? undefined : (JSON.parse(text) as Written);
- *       const present = before?.version ?? 0;
- *       const isRepeated = token === present && payload === before?.payload; // its age goes on
- *       if (isRepeated) return { kind: 'written', version: present };
- *       const held = isPlausibleVersion(present, now) ? present : 0;
- *       if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
- *       const version = token ?? Math.max(held + 1, Math.floor(now * 1000));
- *       const next = JSON.stringify({ version, writtenAt: now, payload });
- *       if (await this.#registry.replace(name, text, next)) return { kind: 'written', version };
- *     }
- *   }
- *
- *   delete(name: string): Promise<boolean> {
- *     return this.#registry.delete(name);
- *   }
- * }
- *
- * function registryStore({ registry, ...options }: StoreOptions & { registry: Registry }): SnapshotStore {
- *   return createStore(new RegistryStore(registry), options, { longestName: undefined, options: [] });
- * }
- *
- * // Stands in for the service in this example.
- * const texts = new Map<string, string>();
- * const registry: Registry = {
- *   read: async (key) => ({ text: texts.get(key), now: Date.now() }),
- *   replace: async (key, before, after) => texts.get(key) === before && texts.set(key, after) !== undefined,
- *   delete: async (key) => texts.delete(key),
- * };
- * const cases = storeConformance({ store: () => registryStore({ registry }) });
- * await Promise.all(cases.map(({ run }) => run())); // in your tests: it(name, run)
- * console.log(cases.length > 10); // true
- * ```
+ * To write one: `createBackend` of `tickless/backend` makes it of records, and `asStore` of three methods. `storeConformance` of
+ * `tickless/testing` tests the result.
  */
 export interface SnapshotStore {
   /** Encodes and decodes payloads. @default JSON, or devalue for what JSON would change */
@@ -280,7 +211,7 @@ export interface SnapshotStore {
   readonly keepVersions?: number | undefined;
 }
 
-/** A store of `createStore` or `asStore`, as all adapters return it. */
+/** A store of `createBackend` or `asStore`, as all adapters return it. */
 export interface Store extends SnapshotStore {
   /** As of {@link SnapshotStore}. */
   readonly history: (name: string) => Promise<readonly VersionRecord[]>;

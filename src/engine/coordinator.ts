@@ -16,14 +16,14 @@ import type { PiggybackTrigger } from './piggyback-trigger.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { Timing } from './timing.ts';
 
-/** A lock, as far as the options know it: a `LockProvider` that `createLock` has made or `asLock` has wrapped. */
+/** A lock, as far as the options know it: that of a backend, or one that `asLock` has wrapped. */
 export interface LockLike {
   readonly leaseFor: number;
   readonly longestName?: number | undefined;
   readonly [coordinationKey]?: Coordination;
 }
 
-/** A store, as far as the options know it: a `SnapshotStore` that `createStore` has made or `asStore` has wrapped. */
+/** A store, as far as the options know it: that of a backend, or one that `asStore` has wrapped. */
 export interface StoreLike {
   readonly longestName?: number | undefined;
   readonly [coordinationKey]?: Coordination;

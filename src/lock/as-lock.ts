@@ -6,6 +6,9 @@ import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 
+/** How long a lease lasts where the lock does not say it. */
+const DEFAULT_LEASE_MS = 30_000;
+
 /** The options of {@link asLock}. */
 export interface AsLockOptions {
   /**
@@ -15,63 +18,75 @@ export interface AsLockOptions {
   readonly timeout?: DurationLike | undefined;
 }
 
+/** A lock of one's own, for {@link asLock}: three methods, and further ones of a `LockProvider` where it has them. */
+export type OwnLock = Pick<LockProvider, 'acquire' | 'extend' | 'release'> & Partial<LockProvider>;
+
 /**
- * Makes a plain object usable as the option `lock`. Locks of `createLock` and of tickless's adapters need no wrapping.
+ * Makes an object with three methods usable as the option `lock`. Without `leaseFor` a lease lasts 30 seconds; without
+ * `inspect` and `list` operators see no records, and without `forceRelease` they end no lease.
  *
  * All members that use the returned lock share its limit of 32 concurrent steps and its circuit breaker: call `asLock`
  * once for each object and share the result. No step of a load takes more than 15 seconds, and no acquire more than a
  * quarter of the deadline of the load.
  *
  * ```ts
- * import { type LockProvider, RefreshingValue } from 'tickless';
- * import { asLock } from 'tickless/lock';
- * import { memoryLock } from 'tickless/memory';
+ * import { RefreshingValue } from 'tickless';
+ * import { type AcquireRequest, asLock, type LeaseId, type ReleaseOutcome } from 'tickless/backend';
  *
- * const inner = memoryLock();
- * const counted: LockProvider & { acquires: number } = {
- *   acquires: 0,
- *   leaseFor: inner.leaseFor,
- *   acquire(request) {
- *     this.acquires += 1;
- *     return inner.acquire(request);
+ * // Of one process. In a cluster each method is one atomic step at a shared place, by its clock.
+ * const held = new Map<string, { requestId: string; token: number; until: number }>();
+ * const lock = asLock({
+ *   async acquire({ name, owner, requestId, leaseFor, host }: AcquireRequest) {
+ *     const now = Date.now();
+ *     const { until = 0, token = 0 } = held.get(name) ?? {};
+ *     if (until > now) return { kind: 'held', retryAfter: until - now, heldFor: 0, owner, host, token, isBackoff: false, now };
+ *     const next = Math.max(token + 1, now * 1000);
+ *     held.set(name, { requestId, token: next, until: now + leaseFor });
+ *     return { kind: 'acquired', lease: { name, owner, requestId, token: next, remaining: leaseFor }, tookOver: false, now };
  *   },
- *   extend: (lease, leaseFor) => inner.extend(lease, leaseFor),
- *   release: (lease, outcome) => inner.release(lease, outcome),
- *   inspect: (name) => inner.inspect(name),
- *   list: (options) => inner.list(options),
- *   forceRelease: (name, token) => inner.forceRelease(name, token),
- * };
- * const rates = new RefreshingValue({ name: 'rates', load: () => 1.08, lock: asLock(counted) });
- * await rates.get();
- * console.log(counted.acquires); // 1
+ *   async extend({ name, requestId }: LeaseId, leaseFor: number) {
+ *     const lease = held.get(name);
+ *     if (lease?.requestId !== requestId || lease.until <= Date.now()) return false;
+ *     lease.until = Date.now() + leaseFor;
+ *     return true;
+ *   },
+ *   async release({ name, requestId }: LeaseId, outcome: ReleaseOutcome) {
+ *     const lease = held.get(name);
+ *     if (lease?.requestId !== requestId) return false;
+ *     lease.until = Date.now() + (outcome.as === 'abandoned' ? 0 : outcome.holdFor); // until the next round may begin
+ *     return true;
+ *   },
+ * });
+ * const rates = new RefreshingValue({ name: 'rates', load: () => 1.08, lock });
+ * console.log(await rates.get(), held.size); // 1.08 1
  * ```
  *
  * @returns a lock with the methods of the object.
  * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a number of
  * milliseconds over 0, at most 365 days, or an option breaks a rule.
  */
-export function asLock(lock: LockProvider, given: AsLockOptions = {}): LockProvider {
+export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
   const options = ownOptions(given);
   const checks = new OptionChecks('lock');
   checks.names('', options, ['timeout']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
-  checks.methods('lock', lock, ['acquire', 'extend', 'release']);
-  const { leaseFor } = lock ?? {};
+  checks.methods('lock', own, ['acquire', 'extend', 'release']);
+  const { leaseFor = DEFAULT_LEASE_MS } = own ?? {};
   if (typeof leaseFor === 'number') checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
   else checks.that(false, 'leaseFor', 'must be a number of milliseconds', leaseFor);
   checks.done();
-  const wrapped: LockProvider = {
-    leaseFor: lock.leaseFor,
-    longestName: lock.longestName,
-    acquire: (...args: Parameters<LockProvider['acquire']>) => lock.acquire(...args),
-    extend: (...args: Parameters<LockProvider['extend']>) => lock.extend(...args),
-    release: (...args: Parameters<LockProvider['release']>) => lock.release(...args),
-    acquireMany: lock.acquireMany?.bind(lock),
-    releaseMany: lock.releaseMany?.bind(lock),
-    extendMany: lock.extendMany?.bind(lock),
-    inspect: (...args: Parameters<LockProvider['inspect']>) => lock.inspect(...args),
-    list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
-    forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),
+  const lock: LockProvider = {
+    leaseFor,
+    longestName: own.longestName,
+    acquire: (...args: Parameters<LockProvider['acquire']>) => own.acquire(...args),
+    extend: (...args: Parameters<LockProvider['extend']>) => own.extend(...args),
+    release: (...args: Parameters<LockProvider['release']>) => own.release(...args),
+    acquireMany: own.acquireMany?.bind(own),
+    releaseMany: own.releaseMany?.bind(own),
+    extendMany: own.extendMany?.bind(own),
+    inspect: async (name) => own.inspect?.(name),
+    list: async (list) => own.list?.(list) ?? [],
+    forceRelease: async (name, token) => own.forceRelease?.(name, token) ?? false,
   };
-  return Object.freeze(withCoordination(wrapped, lockAccess(lock, timeoutMs)));
+  return Object.freeze(withCoordination(lock, lockAccess(lock, timeoutMs)));
 }

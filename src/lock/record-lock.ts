@@ -76,16 +76,22 @@ type End = Pick<LockRow, 'state'> & Pick<Ending, 'error'>;
 /** Longer error texts are cut. In UTF-16 code units. */
 const MAX_ERROR_LENGTH = 16_000;
 
-function claimOf({ name, requestId: id, owner, host, leaseFor: forMs, force }: AcquireRequest): Claim {
+/** The edit of an acquire. */
+export function claimOf({ name, requestId: id, owner, host, leaseFor: forMs, force }: AcquireRequest): Claim {
   const holder: Holder = { owner, host };
   return { op: 'claim', name: LOCK + name, id, text: JSON.stringify(holder), forMs, force };
 }
 
-function extensionOf({ lease: { name, token, requestId: id }, leaseFor: forMs }: LeaseExtension): Amend {
+/** The edit of an extension. */
+export function extensionOf({
+  lease: { name, token, requestId: id },
+  leaseFor: forMs,
+}: LeaseExtension): Amend {
   return { op: 'amend', name: LOCK + name, token, id, forMs };
 }
 
-function endOf({ lease, ending }: LeaseEnd): Amend {
+/** The edit of a release. */
+export function endOf({ lease, ending }: LeaseEnd): Amend {
   const { name, token, requestId: id } = lease;
   const { state, holdFor: forMs, keepFor: keepMs, error } = ending;
   const note = noteOf({ state, error });
@@ -96,7 +102,8 @@ function noteOf({ state, error }: Partial<End>): string {
   return JSON.stringify({ state, error: error?.slice(0, MAX_ERROR_LENGTH) });
 }
 
-function lockRow(name: string, row: Row, now: number): LockRow {
+/** The record of a lock. @param now the backend's wall clock, in epoch milliseconds */
+export function lockRow(name: string, row: Row, now: number): LockRow {
   const { owner, host } = parsed<Holder>(row.text);
   const isHeld = row.phase === 'held';
   const { state, error } = parsed<End>(row.note);

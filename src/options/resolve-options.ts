@@ -260,7 +260,7 @@ function checkBackend(
   if (received === undefined) return;
   checks.methods(option, received, methods);
   const noun = option === 'lock' ? 'Lock' : 'Store';
-  const rule = `must be made by create${noun}() or wrapped by as${noun}(object) from 'tickless/${option}'`;
+  const rule = `must be of a backend (redis${noun}, createBackend), or wrapped by as${noun}(object) from 'tickless/backend'`;
   checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
 }
 

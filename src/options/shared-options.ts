@@ -94,8 +94,8 @@ export interface SharedOptions {
    */
   readonly backend?: BackendLike | false | undefined;
   /**
-   * Lets one instance of the cluster load per round: `redisLock`, `postgresLock` and the like, a lock of `createLock`, or
-   * your own `LockProvider` in `asLock`. The lock is held for the `name`; in a cache for each key. With a `store` the
+   * Lets one instance of the cluster load per round: `redisLock`, `postgresLock` and the like, that of `createBackend`, or
+   * a lock of your own in `asLock`. The lock is held for the `name`; in a cache for each key. With a `store` the
    * other instances adopt the result; without one they take turns at the source. A task is executed once per round of
    * the schedule in the whole cluster. All members that use one lock object share its connection limit and its circuit
    * breaker. `false`: none, also where the group has one. @default undefined: that of the group; without one each
@@ -174,8 +174,8 @@ export interface ValueSharedOptions extends SharedOptions {
    */
   readonly freshness?: FreshnessOptions | undefined;
   /**
-   * Keeps loaded values for the other instances and for the next start: `redisStore`, `postgresStore` and the like, a
-   * store of `createStore`, or your own `SnapshotStore` in `asStore`. A cold instance serves the snapshot at once. The
+   * Keeps loaded values for the other instances and for the next start: `redisStore`, `postgresStore` and the like, that
+   * of `createBackend`, or a store of your own in `asStore`. A cold instance serves the snapshot at once. The
    * store's codec must be able to encode the value; a value of `set` is not published. `false`: none, also
    * where the group has one. @default undefined: that of the group, if it has one
    */

@@ -73,7 +73,7 @@ export function postgresStatements(table: string): PostgresStatements {
 }
 
 /**
- * From the edits to the records after them: `after` has a row for each edit that is no read. With OFFSET 0 the server computes
+ * From the edits to the records after them: `after` has a row for each edit but reads. With OFFSET 0 the server computes
  * one step after the other; else it would put each expression into all that use it, and plan for 30 ms.
  */
 function decisions(table: string): string[] {

@@ -16,8 +16,8 @@ import {
 import { asLock } from '../../src/lock/as-lock.ts';
 import type { Lock } from '../../src/lock/create-lock.ts';
 import { memoryLock } from '../../src/lock/memory.ts';
-import { asStore } from '../../src/store/as-store.ts';
 import { memoryStore } from '../../src/store/memory.ts';
+import { wrapStore } from '../../src/store/wrap-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
@@ -84,7 +84,7 @@ export class Link {
         ),
       reports: () => this.#send('check', 'reports', [], async () => (await store.reports?.()) ?? []),
     };
-    this.store = asStore(wrappedStore, { timeout, hints });
+    this.store = wrapStore(wrappedStore, { timeout, hints });
   }
 
   /** From now on those steps end so; all others are sound. */

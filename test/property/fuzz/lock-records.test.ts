@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
-import {
-  acquired,
-  type BackendRecord,
-  extended,
-  forceReleased,
-  released,
-  rowOf,
-} from '../../../src/lock/record.ts';
+import { RecordLock } from '../../../src/lock/record-lock.ts';
+import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
+import type { Answer, Edit, Records } from '../../../src/records/records.ts';
 import { expectUnpolluted, hostileJson } from './support/hostile.ts';
 import { answered, lockOf } from './support/locks.ts';
 import { runs } from './support/runs.ts';
@@ -20,85 +14,64 @@ afterEach(expectUnpolluted);
 
 const WALL = Date.UTC(2026, 10, 20, 12);
 const AT = 1e9;
+const NOW: Instant = { at: AT, wall: WALL };
 const NAME = 'n';
 
-class JsonBackend implements LockBackend {
+class JsonRecords implements Records {
+  readonly mostEdits = 1;
+  readonly sharesCommands = false;
   text: string;
-  at: number = AT;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  async acquire(...[request]: Parameters<LockBackend['acquire']>): ReturnType<LockBackend['acquire']> {
-    return this.#put(acquired(this.#record(), request, this.#now())) as LockRow;
+  async apply([edit]: readonly Edit[]): ReturnType<Records['apply']> {
+    const { next, isDone } = edited(this.#record(), edit as Edit, NOW);
+    if (edit?.op !== 'read') this.text = JSON.stringify(next);
+    const answer: Answer = { isDone, row: next && rowOf(next, NOW, (text) => text) };
+    return { now: NOW.wall, answers: [answer] };
   }
 
-  async extend(...[lease, leaseFor]: Parameters<LockBackend['extend']>): Promise<boolean> {
-    return this.#put(extended(this.#record(), lease, leaseFor, this.at)) !== undefined;
-  }
-
-  async release(...[lease, ending]: Parameters<LockBackend['release']>): Promise<boolean> {
-    return this.#put(released(this.#record(), lease, ending, this.at)) !== undefined;
-  }
-
-  async forceRelease(_: string, token: number): Promise<boolean> {
-    return this.#put(forceReleased(this.#record(), token, this.at)) !== undefined;
-  }
-
-  async find(): ReturnType<LockBackend['find']> {
+  async list(): ReturnType<Records['list']> {
     const record = this.#record();
-    return record && rowOf(NAME, record, this.#now());
+    return { now: NOW.wall, rows: record ? [[`lock/${NAME}`, rowOf(record, NOW, (text) => text)]] : [] };
   }
 
-  async list(): ReturnType<LockBackend['list']> {
-    const row = await this.find();
-    return row === undefined ? [] : [row];
+  async editions(): ReturnType<Records['editions']> {
+    return [];
   }
 
-  #now(): { at: number; wall: number } {
-    return { at: this.at, wall: WALL + this.at - AT };
-  }
-
-  #record(): BackendRecord | undefined {
-    return (JSON.parse(this.text) as BackendRecord | null) ?? undefined;
-  }
-
-  #put(record: BackendRecord | undefined): LockRow | undefined {
-    if (record === undefined) return undefined;
-    this.text = JSON.stringify(record);
-    return rowOf(NAME, record, this.#now());
+  #record(): StoredRecord | undefined {
+    return (JSON.parse(this.text) as StoredRecord | null) ?? undefined;
   }
 }
 
-const sound: BackendRecord = {
+const sound: StoredRecord = {
   token: WALL * 1000,
-  owner: 'o',
-  requestId: 'r',
-  host: 'h',
-  state: 'running',
-  tookOver: false,
-  leaseUntil: AT + 5000,
-  notBefore: AT - 1000,
-  acquiredAt: AT - 1000,
-  finishedAt: null,
-  lastError: null,
+  id: 'r',
+  phase: 'leased',
+  at: AT - 1000,
+  changedAt: AT - 1000,
+  until: AT + 5000,
+  text: '{"owner":"o","host":"h"}',
+  note: '',
+  older: [],
 };
-const done: BackendRecord = {
+const done: StoredRecord = {
   ...sound,
-  state: 'done',
-  leaseUntil: AT - 10,
-  notBefore: AT + 5000,
-  finishedAt: AT - 10,
+  phase: 'held',
+  changedAt: AT - 10,
+  note: '{"state":"done"}',
 };
 
 const change = fc.dictionary(fc.constantFrom(...Object.keys(sound), '__proto__'), hostileJson, {
   minKeys: 1,
   maxKeys: 3,
 });
-const edited = fc
+const byHand = fc
   .tuple(fc.constantFrom(sound, done), change)
-  .map(([record, fields]) => ({ ...record, ...fields }) as BackendRecord);
+  .map(([record, fields]) => ({ ...record, ...fields }) as StoredRecord);
 
 const YEAR = 366 * 86_400_000;
 
@@ -107,26 +80,23 @@ const isBelievable = (token: number): boolean =>
   Number.isSafeInteger(token) && token >= 0 && token <= (WALL + YEAR) * 1000;
 
 /** Its lease is live, and no field is one that a lock never writes. A second definition, independent of the code. */
-function isBelievablyLive(record: BackendRecord): boolean {
-  const { token, owner, requestId, state, leaseUntil, notBefore, acquiredAt, finishedAt } = record;
-  const areTexts = [owner, requestId].every((text) => typeof text === 'string');
-  const instants = [leaseUntil, notBefore, acquiredAt, finishedAt ?? AT];
-  const areInstants = instants.every((one) => Number.isFinite(one) && one <= AT + YEAR);
-  if (!isBelievable(token) || !areTexts || !areInstants) return false;
-  return state === 'running' && leaseUntil > AT && acquiredAt <= AT + 60_000;
+function isBelievablyLive({ token, id, phase, at, changedAt, until }: StoredRecord): boolean {
+  const areInstants = [at, changedAt, until].every((one) => Number.isFinite(one) && one <= AT + YEAR);
+  if (!isBelievable(token) || typeof id !== 'string' || !areInstants) return false;
+  return ['leased', 'seized'].includes(phase) && until > AT && Math.max(at, changedAt) <= AT + 60_000;
 }
 
 describe('a record that was edited by hand', () => {
   it('gives no second lease, only growing tokens, and answers or rejects with the reason', async () => {
     let acquires = 0;
     await fc.assert(
-      fc.asyncProperty(edited, fc.boolean(), async (record, force) => {
-        const engine = new JsonBackend(JSON.stringify(record));
-        const lock = lockOf(engine);
+      fc.asyncProperty(byHand, fc.boolean(), async (record, force) => {
+        const engine = new JsonRecords(JSON.stringify(record));
+        const lock = lockOf(new RecordLock(engine));
         await answered(lock.inspect(NAME));
         await answered(lock.list());
         const unknown = { name: NAME, requestId: 'unknown', token: 1 };
-        if (record.requestId !== 'unknown') expect(await lock.extend(unknown)).toBe(false);
+        if (record.id !== 'unknown') expect(await lock.extend(unknown)).toBe(false);
         const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine', leaseFor: 1000, force }));
         if (answer === undefined) {
           expect(engine.text).toBe(JSON.stringify(record)); // nothing was written

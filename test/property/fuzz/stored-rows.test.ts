@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cron, dailyAt, httpFreshness, type ScheduleLike, type StoredSnapshot } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/as-store.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
 import { runs } from './support/runs.ts';
@@ -201,7 +201,7 @@ describe('a row', () => {
       expect(await store.read('v')).toMatchObject({ version: shown, payload: '', damage: words });
       expect((await readOf(store, false)).lines[0]).toContain(words);
       // Records of stores without createStore are checked too.
-      const bare = asStore({
+      const bare = wrapStore({
         ...store,
         read: async () => ({ ...rowOf(sealed({}, BODY)), ...change }) as StoredSnapshot,
       });

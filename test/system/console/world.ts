@@ -8,8 +8,8 @@ import { lockedTask, RefreshGroup, type RefreshingValue, type Store } from '../.
 import { asLock } from '../../../src/lock/as-lock.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 
 /** The backends of one instance. */
 export interface Backends {
@@ -151,7 +151,7 @@ function instance(backend: Backends, source: Source) {
 /** An object of its own for each instance, as each process has one. */
 function sharedMemory(): () => Backends {
   const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 10 })];
-  return () => ({ lock: asLock(lock) as Lock, store: asStore(store) });
+  return () => ({ lock: asLock(lock) as Lock, store: wrapStore(store) });
 }
 
 export function listen(server: Server): Promise<string> {

@@ -9,8 +9,8 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { sqliteLock } from '../../../src/lock/sqlite.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { recordLines } from '../../support/events.ts';
 import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
 
@@ -287,7 +287,7 @@ describe.each(Object.keys(engines))('%s', (name) => {
     await fc.assert(
       fc.asyncProperty(locks, stores, async (ofLock, ofStore) => {
         // Objects of their own, for what a damaged record does to the trust in them ends with its run.
-        const [lock, store] = [asLock(engine.lock), asStore(engine.store)];
+        const [lock, store] = [asLock(engine.lock), wrapStore(engine.store)];
         await engine.empty();
         const options = { name: NAME, schedule: 60_000, timeout: 3000, lock, store } as const;
         const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });

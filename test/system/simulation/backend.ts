@@ -1,3 +1,4 @@
+import type { StoredVersion } from '../../../src/cluster/store-contract.ts';
 import type {
   AcquireRequest,
   Fleet,
@@ -8,17 +9,10 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/index.ts';
-import {
-  acquireRecord,
-  type BackendRecord,
-  type Ending,
-  extendRecord,
-  type Instant,
-  type LockRow,
-  releaseRecord,
-  rowOfRecord,
-} from '../../../src/lock/index.ts';
-import type { StoredVersion } from '../../../src/store/index.ts';
+import type { Ending, LockRow } from '../../../src/lock/lock-backend.ts';
+import { claimOf, endOf, extensionOf, lockRow } from '../../../src/lock/record-lock.ts';
+import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
+import type { Amend, Claim } from '../../../src/records/records.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
@@ -34,7 +28,7 @@ export class Backend {
   readonly #machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
-  readonly #records: Map<string, BackendRecord> = new Map();
+  readonly #records: Map<string, StoredRecord> = new Map();
   readonly #keepVersions: number;
   /** When it came back empty, by its wall clock: its clock has moved on since it was gone. */
   #backAt = 0;
@@ -54,24 +48,28 @@ export class Backend {
 
   acquire(request: AcquireRequest): LockRow {
     const now = { ...this.#now, wall: Math.max(this.#backAt, this.#machine.now()) };
-    const record = acquireRecord(this.#records.get(request.name), request, now);
-    this.#records.set(request.name, record);
-    const row = rowOfRecord(request.name, record, now);
+    this.#change(request.name, claimOf(request), now);
+    const record = this.#records.get(request.name) as StoredRecord;
+    const row = lockRow(
+      request.name,
+      rowOf(record, now, (text) => text),
+      now.wall,
+    );
     this.#leases.acquired(request, row, now.at);
     return row;
   }
 
   extend(lease: LeaseId, leaseFor: number): boolean {
-    const { at } = this.#now;
-    const isDone = this.#put(lease.name, extendRecord(this.#records.get(lease.name), lease, leaseFor, at));
-    this.#leases.extended(lease, leaseFor, isDone, at);
+    const now = this.#now;
+    const isDone = this.#change(lease.name, extensionOf({ lease, leaseFor }), now);
+    this.#leases.extended(lease, leaseFor, isDone, now.at);
     return isDone;
   }
 
   release(lease: LeaseId, ending: Ending): boolean {
-    const { at } = this.#now;
-    const isDone = this.#put(lease.name, releaseRecord(this.#records.get(lease.name), lease, ending, at));
-    this.#leases.released(lease, ending, isDone, at);
+    const now = this.#now;
+    const isDone = this.#change(lease.name, endOf({ lease, ending }), now);
+    this.#leases.released(lease, ending, isDone, now.at);
     return isDone;
   }
 
@@ -145,9 +143,10 @@ export class Backend {
     return memoryStore({ clock: this.#machine, keepVersions: this.#keepVersions });
   }
 
-  #put(name: string, record: BackendRecord | undefined): boolean {
-    if (record !== undefined) this.#records.set(name, record);
-    return record !== undefined;
+  #change(name: string, edit: Claim | Amend, now: Instant): boolean {
+    const { next, isDone } = edited(this.#records.get(name), edit, now);
+    if (next !== undefined) this.#records.set(name, next);
+    return isDone;
   }
 
   get #now(): Instant {

@@ -1,7 +1,9 @@
+import type { Hints } from '../../../src/cluster/hint-contract.ts';
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
 import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
-import { createLock, type Lock, type LockBackend } from '../../../src/lock/index.ts';
-import { createStore, type Hints } from '../../../src/store/index.ts';
+import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import type { LockBackend } from '../../../src/lock/lock-backend.ts';
+import { createStore } from '../../../src/store/create-store.ts';
 import type { Backend } from './backend.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';

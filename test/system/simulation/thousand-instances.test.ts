@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const INSTANCES = 1000;
@@ -42,7 +42,7 @@ class Fleet {
           return store.versions(...args);
         },
       };
-      const own = asStore(counted, { hints: hints() });
+      const own = wrapStore(counted, { hints: hints() });
       for (let member = 0; member < MEMBERS; member++) {
         const value = new RefreshingValue({
           ...{ name: `v${member}`, store: own, clock: this.clock, logger: false as const },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ReportBudget } from '../../../src/cluster/report-budget.ts';
 import { type FleetMember, RefreshingCache, type StoredReport } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/as-store.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
@@ -217,7 +217,7 @@ describe('the fleet of instances without propagateWithin', () => {
     const reports: StoredReport[] = [];
     const { read, write, delete: remove } = cluster.store;
     const arities = new Set<number>();
-    const store = asStore({
+    const store = wrapStore({
       read: (...args) => read(...(arities.add(args.length) && args)),
       write: (...args) => write(...(arities.add(args.length) && args)),
       delete: remove,

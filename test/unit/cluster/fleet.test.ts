@@ -11,8 +11,8 @@ import {
   RefreshingCache,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
@@ -207,7 +207,7 @@ describe('the fleet of a store', () => {
     const cluster = new ManualCluster();
     const { link } = cluster.instance(own);
     link.break('refused', 'check');
-    expect(isStoreUnavailableError(await rejectionOf(asStore(link.store).fleet()))).toBe(true);
+    expect(isStoreUnavailableError(await rejectionOf(wrapStore(link.store).fleet()))).toBe(true);
   });
 });
 
@@ -457,7 +457,7 @@ describe('everywhere', () => {
     expect(await refused(a.value.everywhere({ timeout: -1 }))).toContain('timeout must be a duration');
     expect(await refused(a.value.everywhere({ versoin: 1 } as object))).toContain('did you mean version?');
     const { read, write, delete: remove } = cluster.store;
-    const store = asStore({ read, write, delete: remove });
+    const store = wrapStore({ read, write, delete: remove });
     const { value } = manualValue({ clock, lock, store, ...own });
     expect(await refused(value.everywhere({ version: 1 }))).toContain('store must keep the reports');
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { postgresHints } from '../../../src/store/postgres.ts';
 import { redisHints } from '../../../src/store/redis.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
@@ -337,7 +337,7 @@ describe('a way of hints that fails', () => {
   it('by counting the instances, which the store does not answer, still sends', async () => {
     const bus = new Bus();
     const cluster = new ManualCluster();
-    const store = asStore(
+    const store = wrapStore(
       { ...cluster.store, reports: () => Promise.reject(new Error('denied')) },
       { hints: bus.connect() },
     );
@@ -355,7 +355,7 @@ describe('listening', () => {
     const cluster = new ManualCluster();
     const hints = bus.connect();
     const values = ['v', 'w', 'x'].map((name, i) => {
-      const store = asStore(cluster.store, { hints });
+      const store = wrapStore(cluster.store, { hints });
       const options = { name, store, clock: cluster.clock, load: () => 1, logger: recordLines() };
       return new RefreshingValue({ ...options, ...(i < 2 && { propagateWithin: WITHIN }) });
     });
@@ -399,7 +399,9 @@ describe('the options of hints', () => {
   it('must be hints, not a client or a bus', () => {
     const hints = { send: () => {}, listen: () => {} } as never;
     expect(refused(() => memoryStore({ hints }))).toContain('hints must have the methods connect');
-    expect(refused(() => asStore(memoryStore(), { hints }))).toContain('hints must have the methods connect');
+    expect(refused(() => wrapStore(memoryStore(), { hints }))).toContain(
+      'hints must have the methods connect',
+    );
     expect(refused(() => createHints({ send: () => {} } as never))).toContain('send, listen');
   });
 

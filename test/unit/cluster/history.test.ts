@@ -7,8 +7,8 @@ import {
   RefreshingValue,
 } from '../../../src/index.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -53,7 +53,7 @@ describe('history', () => {
 
   it('is the present snapshot where a store of yours has no history', async () => {
     const { read, write, delete: remove } = memoryStore();
-    const store = asStore({ read, write, delete: remove });
+    const store = wrapStore({ read, write, delete: remove });
     const value = new RefreshingValue({ name: 'v', load: () => 1, store });
     await value.refresh();
     expect(await value.history()).toMatchObject([

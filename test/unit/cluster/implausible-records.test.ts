@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 
@@ -55,7 +55,7 @@ describe('a snapshot of a later version than the next token', () => {
   it('a month ahead, in a store that asStore has wrapped: is replaced too', async () => {
     const made = cluster();
     await made.store.write('v', 'garbage', (made.clock.now() + 30 * DAY) * 1000);
-    await made.instance(asStore({ ...made.store })).value.get();
+    await made.instance(wrapStore({ ...made.store })).value.get();
     expect(await servedByAnother(made)).toBe('load 1');
   });
 

@@ -12,7 +12,7 @@ import {
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
-import { asStore } from '../../../src/store/as-store.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -290,7 +290,7 @@ describe('a lock or a store that hangs', () => {
   const never = (): Promise<never> => new Promise(() => {});
 
   it('keeps no run from its end where it is the store: the run is not recorded', async () => {
-    const store = asStore({ read: never, write: never, delete: never }, { timeout: 50 });
+    const store = wrapStore({ read: never, write: never, delete: never }, { timeout: 50 });
     const task = lockedTask(() => 'done', { name: 'n', lock: memoryLock(), store, lockAtMostFor: 60_000 });
     expect(await task()).toMatchObject({ kind: 'executed', result: 'done' });
     await task.close();

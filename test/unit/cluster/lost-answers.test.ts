@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isLoadTimeoutError, type LockProvider, type SnapshotStore } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import { asStore } from '../../../src/store/as-store.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -242,7 +242,7 @@ describe('locks and stores of others that misbehave', () => {
       const cluster = new ManualCluster();
       const lock = { leaseFor: 1000, acquire: does, extend: does, release: does } as unknown as LockProvider;
       const store = { read: does, write: does } as unknown as SnapshotStore;
-      const { value, manual } = cluster.instance({ lock: asLock(lock), store: asStore(store) });
+      const { value, manual } = cluster.instance({ lock: asLock(lock), store: wrapStore(store) });
       expect(await cluster.load({ value, manual }, 'one')).toBe('one');
       await cluster.clock.advance(1030);
       expect(await value.get()).toBe('one');

@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
-import {
-  acquireRecord,
-  asLock,
-  type BackendRecord,
-  createLock,
-  extendRecord,
-  forceReleaseRecord,
-  type LockBackend,
-  type LockOptions,
-  releaseRecord,
-  rowOfRecord,
-} from '../../../src/lock/index.ts';
-import { asStore, createStore, type StoreBackend } from '../../../src/store/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
+import { createLock, type LockOptions } from '../../../src/lock/create-lock.ts';
+import type { LockBackend } from '../../../src/lock/lock-backend.ts';
+import { createStore } from '../../../src/store/create-store.ts';
+import type { StoreBackend } from '../../../src/store/store-backend.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import {
+  acquired as acquireRecord,
+  type BackendRecord,
+  extended as extendRecord,
+  forceReleased as forceReleaseRecord,
+  released as releaseRecord,
+  rowOf as rowOfRecord,
+} from '../testing/lock-record.ts';
 
 const KIND = { longestName: undefined, options: [] };
 
@@ -112,10 +113,10 @@ it('500 cold keys with lock and store cost at most 10 commands, and so do those 
 it.each([
   ['a namespace', (clock: FakeClock) => backend(clock, { namespace: 'service' })],
   [
-    'asLock and asStore',
+    'asLock and a wrapped store',
     (clock: FakeClock) => {
       const { lock, store, ...others } = backend(clock);
-      return { ...others, lock: asLock(lock), store: asStore(store) };
+      return { ...others, lock: asLock(lock), store: wrapStore(store) };
     },
   ],
 ])('keys share commands, and are answered for by hand, with %s', async (_, open) => {

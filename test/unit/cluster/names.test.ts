@@ -9,13 +9,14 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { createLock, type LockBackend } from '../../../src/lock/index.ts';
-import type { LeaseEnd } from '../../../src/lock/lock-backend.ts';
+import { createLock } from '../../../src/lock/create-lock.ts';
+import type { LeaseEnd, LockBackend } from '../../../src/lock/lock-backend.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { namespacedLock } from '../../../src/lock/namespaced-lock.ts';
-import { createStore, type StoreBackend } from '../../../src/store/index.ts';
+import { createStore } from '../../../src/store/create-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { namespacedStore } from '../../../src/store/namespaced-store.ts';
+import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents } from '../../support/events.ts';

@@ -24,9 +24,9 @@ describe('options of clusters', () => {
   it('a lock and a store must have their methods', () => {
     expect(problemsOf({ lock: {}, store: {} })).toEqual([
       expect.stringMatching(/^lock .*acquire.*extend.*release/),
-      "lock must be made by createLock() or wrapped by asLock(object) from 'tickless/lock'",
+      "lock must be of a backend (redisLock, createBackend), or wrapped by asLock(object) from 'tickless/backend'",
       expect.stringMatching(/^store .*read.*write/),
-      "store must be made by createStore() or wrapped by asStore(object) from 'tickless/store'",
+      "store must be of a backend (redisStore, createBackend), or wrapped by asStore(object) from 'tickless/backend'",
     ]);
     expect(problemsOf({ lock: 'redis' })[0]).toMatch(/^lock /);
     expect(problemsOf({ store: null })[0]).toMatch(/^store /);

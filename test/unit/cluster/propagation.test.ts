@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPinnedError, RefreshGroup, RefreshingValue, type Store } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/index.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
@@ -180,7 +180,7 @@ describe('checks of the store', () => {
   it('that fail for one name alone take over the others, and are reported', async () => {
     const clock = new FakeClock();
     const shared = memoryStore({ clock });
-    const partly = asStore({
+    const partly = wrapStore({
       read: (...asked) => shared.read(...asked),
       write: (...asked) => shared.write(...asked),
       delete: (name) => shared.delete(name),

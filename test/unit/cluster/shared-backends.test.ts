@@ -8,7 +8,7 @@ import {
   type SnapshotStore,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import { asStore } from '../../../src/store/as-store.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { thrownBy } from '../../support/settle.ts';
@@ -355,7 +355,7 @@ describe('a plain object', () => {
 
   it.each([
     ['asLock', asLock(plainLock), plainLock],
-    ['asStore', asStore(plainStore), plainStore],
+    ['asStore', wrapStore(plainStore), plainStore],
   ])('is passed through by %s: all methods with all arguments, and the rest', async (_, wrapped, plain) => {
     for (const [name, member] of Object.entries(plain)) {
       const actual = (wrapped as unknown as Record<string, unknown>)[name];
@@ -367,7 +367,7 @@ describe('a plain object', () => {
 
   it.each([
     ['asLock', () => asLock({ leaseFor: 1000, acquire: () => {} } as never)],
-    ['asStore', () => asStore({ read: () => {} } as never)],
+    ['asStore', () => wrapStore({ read: () => {} } as never)],
   ])('without the methods is refused by %s', (_, wrap) => {
     expect(isOptionError(thrownBy(wrap))).toBe(true);
   });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Codec, RefreshingValue, type StandardResult, type StandardSchema } from '../../../src/index.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
@@ -24,7 +24,7 @@ function shared(options: { codec?: Codec; schema?: StandardSchema } = {}) {
       load,
       clock,
       logger,
-      store: asStore({ ...store, ...own }),
+      store: wrapStore({ ...store, ...own }),
     });
     return { value, lines: logger.lines };
   }

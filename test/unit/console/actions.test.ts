@@ -7,8 +7,8 @@ import {
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
-import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
 
 interface Instance {
@@ -31,7 +31,7 @@ function instances() {
     loads: 0,
   };
   const make = (): Instance => {
-    const backend = { lock: asLock(lock), store: asStore(store) };
+    const backend = { lock: asLock(lock), store: wrapStore(store) };
     const group = new Group({
       ...backend,
       propagateWithin: 30,
@@ -423,7 +423,7 @@ describe('on all instances', () => {
       {
         actions: true,
         lock: asLock(lock),
-        store: asStore(store),
+        store: wrapStore(store),
         waitUntil: (promise) => void isOver.push(promise),
       },
       instance.group,

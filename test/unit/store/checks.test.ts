@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import type { InstanceReport, StoredReport } from '../../../src/index.ts';
-import { asStore, createStore, type StoreBackend } from '../../../src/store/index.ts';
+import { createStore } from '../../../src/store/create-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import type { StoreBackend } from '../../../src/store/store-backend.ts';
+import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const KIND = { longestName: undefined, options: [] };
@@ -28,9 +30,9 @@ function withoutChecks() {
 
 const report = (instance: string): InstanceReport => ({ instance, text: '[]', keepFor: 1000 });
 
-it.each<[string, (engine: StoreBackend) => ReturnType<typeof asStore>]>([
+it.each<[string, (engine: StoreBackend) => ReturnType<typeof wrapStore>]>([
   ['createStore', (engine) => createStore(engine, {}, KIND)],
-  ['asStore', ({ read, write, delete: remove }) => asStore({ read, write, delete: remove })],
+  ['asStore', ({ read, write, delete: remove }) => wrapStore({ read, write, delete: remove })],
 ])('%s: without the steps each snapshot is read, and there are no reports', async (_, open) => {
   const { names, engine } = withoutChecks();
   const store = open(engine);

@@ -1,6 +1,7 @@
 import type { LeaseExtension } from '../../../src/cluster/lock-contract.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import type { Ending, LeaseEnd, LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { LockSubject } from '../../../src/testing/index.ts';
 import {
   acquired,
   type BackendRecord,
@@ -10,8 +11,7 @@ import {
   isLive,
   released,
   rowOf,
-} from '../../../src/lock/record.ts';
-import type { LockSubject } from '../../../src/testing/index.ts';
+} from './lock-record.ts';
 import { partly } from './partly.ts';
 
 type Acquire = Parameters<typeof acquired>;

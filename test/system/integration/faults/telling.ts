@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
 import { asLock } from '../../../../src/lock/as-lock.ts';
-import { asStore } from '../../../../src/store/as-store.ts';
+import { wrapStore } from '../../../../src/store/wrap-store.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */
@@ -72,7 +72,7 @@ export function tellingLock(lock: LockProvider): LockProvider {
 
 /** A store that tells of each of its steps. @param heldFor milliseconds that a write lies on its way. */
 export function tellingStore(store: SnapshotStore, heldFor: () => number): SnapshotStore {
-  return asStore({
+  return wrapStore({
     read: (name, newerThan) =>
       telling(
         'read',

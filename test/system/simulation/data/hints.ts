@@ -1,5 +1,5 @@
-import type { HintBus } from '../../../../src/cluster/hint-contract.ts';
-import { createHints, type Hints } from '../../../../src/store/index.ts';
+import type { HintBus, Hints } from '../../../../src/cluster/hint-contract.ts';
+import { createHints } from '../../../../src/hints/create-hints.ts';
 import type { Random } from '../random.ts';
 import type { DataInstance } from './instance.ts';
 import type { DataWorld } from './world.ts';

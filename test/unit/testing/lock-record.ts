@@ -1,6 +1,14 @@
-import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
-import { isPlausibleToken } from '../cluster/plausible.ts';
-import { CLOCK_BACK_MS, type Ending, LONGEST_AHEAD_MS, type LockRow, REPLACED } from './lock-backend.ts';
+// The steps of a lock once more, in a form of its own: faulty locks replace some of them.
+
+import type { AcquireRequest, LeaseId, LockState } from '../../../src/cluster/lock-contract.ts';
+import { isPlausibleToken } from '../../../src/cluster/plausible.ts';
+import {
+  CLOCK_BACK_MS,
+  type Ending,
+  LONGEST_AHEAD_MS,
+  type LockRow,
+  REPLACED,
+} from '../../../src/lock/lock-backend.ts';
 
 /** The lock record of one name, plain data. Instants are milliseconds on a clock shared by all users of the record. */
 export interface BackendRecord {

@@ -1,0 +1,62 @@
+import { createLock, type LockOptions } from '../lock/create-lock.ts';
+import { RecordLock } from '../lock/record-lock.ts';
+import { ownOptions } from '../option-checks.ts';
+import type { Records } from '../records/records.ts';
+import { createStore, type StoreOptions } from '../store/create-store.ts';
+import { RecordStore } from '../store/record-store.ts';
+import { type Backend, optionsOfLock, optionsOfStore } from './backend.ts';
+
+/** The options of {@link createBackend}: those of every lock and of every store. */
+export interface BackendOptions extends LockOptions, StoreOptions {}
+
+/** The particulars of a backend of one's own. */
+export interface BackendKind {
+  /**
+   * The longest name that its records may have, in bytes of UTF-8, without the beginning of up to nine bytes that tells locks,
+   * snapshots and reports apart. @default undefined: names of any length
+   */
+  readonly longestName?: number | undefined;
+}
+
+/**
+ * Makes a lock and a store of records, for the option `backend`. Both check their arguments, limit the time of each step, and turn
+ * any error of the records into `LockUnavailableError` or `StoreUnavailableError`. What all members that use them share is here
+ * too: the limits of concurrent steps, and the circuit breakers. Call it once for each backend of a process.
+ *
+ * ```ts
+ * import { RefreshingValue } from 'tickless';
+ * import { createBackend, type Edit, edited, foundBy, rowOf, type StoredRecord } from 'tickless/backend';
+ *
+ * const kept = new Map<string, StoredRecord>(); // of one process, so nothing comes between
+ * const backend = createBackend({
+ *   mostEdits: 1,
+ *   sharesCommands: false,
+ *   async apply(edits: readonly Edit[]) {
+ *     const now = { at: Date.now(), wall: Date.now() };
+ *     const answers = edits.map((edit) => {
+ *       const { next, isDone } = edited(kept.get(edit.name), edit, now);
+ *       if (next === undefined) kept.delete(edit.name);
+ *       else kept.set(edit.name, next);
+ *       const found = edit.op === 'read' ? foundBy(next, edit) : next;
+ *       return { isDone, row: found && rowOf(found, now, (text) => text) };
+ *     });
+ *     return { now: now.wall, answers };
+ *   },
+ *   list: async () => ({ now: Date.now(), rows: [] }),
+ *   editions: async () => [],
+ * });
+ * const rates = new RefreshingValue({ name: 'rates', load: async () => ({ USD: 1.08 }), backend });
+ * console.log((await rates.get()).USD); // 1.08
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function createBackend(records: Records, given: BackendOptions = {}, kind: BackendKind = {}): Backend {
+  const options = ownOptions(given);
+  const { longestName } = ownOptions(kind);
+  const names = { longestName, options: [] };
+  return {
+    lock: createLock(new RecordLock(records), optionsOfLock(options), names),
+    store: createStore(new RecordStore(records, options.keepVersions), optionsOfStore(options), names),
+  };
+}

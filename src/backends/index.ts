@@ -1,0 +1,36 @@
+// `tickless/backend`: for a backend, a lock or a store of your own.
+
+export type { HintBus, Hints, StopListening } from '../cluster/hint-contract.ts';
+export type { AcquireAnswer, AcquireRequest, LeaseId, ReleaseOutcome } from '../cluster/lock-contract.ts';
+export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+export type { WriteAnswer } from '../cluster/store-contract.ts';
+export { createHints } from '../hints/create-hints.ts';
+export { type AsLockOptions, asLock, type OwnLock } from '../lock/as-lock.ts';
+export type { Lock, LockOptions } from '../lock/create-lock.ts';
+export {
+  type Edited,
+  type Edition,
+  edited,
+  foundBy,
+  type Instant,
+  isExpired,
+  rowOf,
+  type StoredRecord,
+} from '../records/edited.ts';
+export type {
+  Amend,
+  Answer,
+  Claim,
+  Delete,
+  Edit,
+  ListedEdition,
+  Phase,
+  Put,
+  Read,
+  Records,
+  Row,
+} from '../records/records.ts';
+export { type AsStoreOptions, asStore, type OwnStore } from '../store/as-store.ts';
+export type { StoreOptions } from '../store/create-store.ts';
+export type { Backend } from './backend.ts';
+export { type BackendKind, type BackendOptions, createBackend } from './create-backend.ts';
