@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { rounds } from '../lock/file-states.ts';
+import { rounds } from '../lock/file-rounds.ts';
 
 const RETENTION_MS = 20;
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { leaseOf } from '../lock/file-states.ts';
+import { leaseOf } from '../lock/file-rounds.ts';
 
 const isRoot = process.getuid?.() === 0;
 const ANOTHER_USER = 12_345;

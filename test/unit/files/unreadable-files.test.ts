@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { leaseOf } from '../lock/file-states.ts';
+import { leaseOf } from '../lock/file-rounds.ts';
 
 /** Operations of the file system that hang. */
 let hung: (() => void)[];

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
-import { leaseOf } from '../lock/file-states.ts';
+import { leaseOf } from '../lock/file-rounds.ts';
 
 /** How often each step was refused. */
 const refused = vi.hoisted(() => new Map<string, number>());

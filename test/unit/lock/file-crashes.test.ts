@@ -8,7 +8,7 @@ import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
-import { leaseOf, rounds } from './file-states.ts';
+import { leaseOf, rounds } from './file-rounds.ts';
 
 /** Called before each operation on the file system. */
 let beforeStep: (step: string, path: string) => Promise<void> | undefined = () => undefined;
