@@ -197,13 +197,15 @@ async function textOf(
 }
 
 /**
- * The record that an edit changes. A claim or put that gets a token exceeds those before an unreadable record by one for each state,
- * so that it is greater than the unreadable one, whatever the clock; a put with a token is refused by readable ones only.
+ * The record that an edit changes, where the present one can't be read. A put with a token is refused by the readable one before
+ * it. Other edits get a greater token than the unreadable one can have: each state may have been one more.
  */
-function withToken({ record, unreadable, lastToken, head }: Present, edit: Edit): Found {
-  if (record === undefined || unreadable === undefined) return record;
+function withToken({ record, tokensBefore, head }: Present, edit: Edit): Found {
+  if (record === undefined || tokensBefore === undefined) return record;
   const isFenced = edit.op === 'put' && edit.token !== undefined;
-  return { ...record, token: isFenced ? lastToken : lastToken + head.listing.numbers.length, keepMs: 0 };
+  const [last = 0] = tokensBefore;
+  const token = isFenced ? last : Math.max(0, ...tokensBefore) + head.listing.numbers.length;
+  return { ...record, token, keepMs: 0 };
 }
 
 /**

@@ -25,8 +25,8 @@ export interface Present {
   readonly record: StoredRecord<Text> | undefined;
   /** What can't be read; its token is unknown then. */
   readonly unreadable?: 'file' | 'token' | undefined;
-  /** Where a token is unknown, the greatest one of the states before. */
-  readonly lastToken: number;
+  /** Where the token is unknown, those of the states before, newest first. */
+  readonly tokensBefore?: readonly number[] | undefined;
 }
 
 /**
@@ -54,7 +54,7 @@ export class RecordFolder {
     const state = this.#stateIn(head.content);
     const record = state && recordAt(state, now);
     const isTokenDamaged = record !== undefined && damageOf(record, now) === 'token';
-    if (state !== undefined && !isTokenDamaged) return { head, now, name: state.name, record, lastToken: 0 };
+    if (state !== undefined && !isTokenDamaged) return { head, now, name: state.name, record };
     const records = (await this.#chain.before(head)).flatMap((content) => {
       const earlier = this.#stateIn(content);
       const found = earlier && recordAt(earlier, now);
@@ -63,7 +63,7 @@ export class RecordFolder {
     return {
       ...{ head, now, name: state?.name ?? '', unreadable: state === undefined ? 'file' : 'token' },
       record: { ...UNREADABLE, older: records[0] === undefined ? [] : editionsOf(records[0]) },
-      lastToken: Math.max(0, ...records.map(({ token }) => token)),
+      tokensBefore: records.map(({ token }) => token),
     };
   }
 

@@ -34,8 +34,7 @@ export interface State {
   readonly at: number;
   readonly wall: number;
   readonly boot: string;
-  readonly record: Record<string, unknown> &
-    Readonly<Record<'token' | 'at' | 'changedAt' | 'until', number>>;
+  readonly record: Record<string, unknown> & Readonly<Record<'token' | 'at' | 'changedAt' | 'until', number>>;
 }
 
 /** Edits the present state of a record by hand: changes fields of the state, or returns the whole text. */
