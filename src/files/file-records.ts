@@ -98,30 +98,26 @@ export class FileRecords implements Records {
   }
 
   async #change(edit: Exclude<Edit, Read>): Promise<Answer> {
-    const { name } = edit;
+    const { op, name } = edit;
     const folder = this.#folder(this.#pathOf(name));
     for (;;) {
       const present = await folder.read();
-      if (present === undefined && (edit.op === 'claim' || edit.op === 'put')) {
+      if (present === undefined) {
+        if (op === 'amend' || op === 'delete') return { isDone: false, row: undefined };
         await folder.begin(name);
         continue;
       }
-      if (present === undefined) return { isDone: false, row: undefined };
       const record = withToken(present, edit);
-      const put = edit.op === 'put' ? { ...edit, text: await textOf(folder, edit, record) } : undefined;
-      const { next, isDone } = edited<Text>(record, put ?? (edit as Exclude<typeof edit, Put>), present.now);
+      const drawn = op === 'put' ? { ...edit, text: await textOf(folder, edit, record) } : edit;
+      const { next: made, isDone } = edited<Text>(record, drawn, present.now);
+      const next = withDamage(made, present);
       if (next !== record) {
-        const { replaced } = next ?? {};
-        const damage = replaced && (present.unreadable ?? replaced);
-        const written = next === undefined ? null : { ...next, replaced: damage };
-        const isOwnFile = edit.op === 'put' && next?.text === NEW_FILE;
-        const text = isOwnFile ? edit.text : undefined;
-        if (!(await folder.replace(name, present, written, survives(edit), text))) continue;
+        const text = op === 'put' && next?.text === NEW_FILE ? edit.text : undefined;
+        if (!(await folder.replace(name, present, next ?? null, survives(edit), text))) continue;
         this.#sweep.step(next?.keepMs !== undefined);
       }
-      // It is over if this process was paused meanwhile.
-      const row = next && rowOf(next, this.#clock.now(), edit.op === 'claim' ? String : blank);
-      return { isDone, row };
+      // A lease is over if this process was paused meanwhile.
+      return { isDone, row: next && rowOf(next, this.#clock.now(), op === 'claim' ? String : blank) };
     }
   }
 
@@ -206,6 +202,11 @@ function withToken({ record, tokensBefore, head }: Present, edit: Edit): Found {
   const [last = 0] = tokensBefore;
   const token = isFenced ? last : Math.max(0, ...tokensBefore) + head.listing.numbers.length;
   return { ...record, token, keepMs: 0 };
+}
+
+/** A lease that has replaced an unreadable record names what could not be read. */
+function withDamage(next: Found, { unreadable }: Present): Found {
+  return next?.replaced === undefined || unreadable === undefined ? next : { ...next, replaced: unreadable };
 }
 
 /**
