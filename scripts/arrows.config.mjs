@@ -87,8 +87,7 @@ const PACKAGES = {
 const BUNDLED = '^src/cli/';
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */
-const NODE_MODULES_IN =
-  '^src/(files/|worker/|diagnostics/|fastify/|console/node[.]ts|cli/)';
+const NODE_MODULES_IN = '^src/(files/|worker/|diagnostics/|fastify/|console/node[.]ts|cli/)';
 
 const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb|etcd|dynamodb|durable-object';
 

@@ -23,7 +23,7 @@ export interface Present {
   readonly name: string;
   /** With the instants of the present clock; `undefined`: there is none. An unreadable one has the editions before it. */
   readonly record: StoredRecord<Text> | undefined;
-  /** What can't be read; its token is unknown then. */
+  /** The part that can’t be read; the token is unknown then. */
   readonly unreadable?: 'file' | 'token' | undefined;
   /** Where the token is unknown, those of the states before, newest first. */
   readonly tokensBefore?: readonly number[] | undefined;
