@@ -9,6 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -271,6 +272,31 @@ describe('fileStore: a payload in a file of its own', () => {
     const [version] = await store.history('n');
     expect(version).toMatchObject({ version: 5, bytes: Buffer.byteLength(payload), damage: undefined });
   });
+});
+
+it('fileStore: a snapshot is on the disk before it appears, a report need not be', async () => {
+  const directory = temporaryDirectory();
+  const store = fileStore({ directory, retention: Infinity });
+  const handle = await open(import.meta.filename);
+  await handle.close();
+  const prototype: FileHandle = Object.getPrototypeOf(handle);
+  const { datasync } = prototype;
+  const last = () => (existsSync(folderOf(directory, N)) ? states(directory, N).at(-1) : undefined);
+  const syncs: unknown[] = []; // the last state at the time of each
+  const spy = vi.spyOn(prototype, 'datasync').mockImplementation(async function (this: FileHandle) {
+    syncs.push(last());
+    await datasync.call(this);
+  });
+  try {
+    await store.write('n', 'short', 5);
+    expect(syncs.splice(0)).toEqual([0]);
+    await store.write('n', LONG, 6);
+    expect(syncs.splice(0)).toEqual([1, 1]); // the payload, and the state that names it
+    await store.versions(['n'], { instance: 'a', text: LONG, keepFor: 60_000 });
+    expect(syncs).toEqual([]);
+  } finally {
+    spy.mockRestore();
+  }
 });
 
 // machine-clock.test.ts has the other pairs of clocks.
