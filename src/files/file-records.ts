@@ -164,14 +164,14 @@ export class FileRecords implements Records {
     const folder = this.#folder(path);
     const present = await folder.read();
     if (present === undefined) return folder.tidyEmpty();
-    const { name, record, now, unreadable } = present;
-    if (unreadable !== undefined) return 'kept'; // edited by hand, or not ours
+    const { name, record, now } = present;
     if (record === undefined) {
       await folder.clear(present); // the process that has deleted it was killed
       return 'deleted';
     }
     const { keepMs = Infinity } = record;
     const least = Math.min(this.#retentionMs, keepMs);
+    // One that can't be read is kept for ever: it was edited by hand, or is not ours.
     if (!isExpired({ ...record, keepMs: least }, now.at)) return least < this.#retentionMs ? 'brief' : 'kept';
     return (await folder.replace(name, present, null, 'kill')) ? 'deleted' : 'kept';
   }

@@ -358,4 +358,22 @@ describe('fileStore: retention', () => {
       });
     },
   );
+
+  it('without a retention, one with a keepFor is looked for again after ten minutes, whatever is written', async () => {
+    const directory = temporaryDirectory();
+    const store = fileStore({ directory, retention: Infinity, timeout: { hours: 1 } });
+    await store.write('absent', '', 5, undefined, HOUR);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the pass behind that write has seen it
+    edit(directory, 'snapshot/absent', older(2 * HOUR));
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 601_000);
+    try {
+      await vi.waitFor(async () => {
+        await store.write('n', 'payload');
+        expect(readdirSync(directory)).toEqual(['record-snapshot%2fn']);
+      });
+    } finally {
+      clock.mockRestore();
+    }
+  });
 });
