@@ -45,7 +45,7 @@ const MAY_IMPORT = {
   sql: [...BASE, 'cluster', 'hints', 'records'],
   redis: [...BASE, 'cluster', 'hints', 'records'],
   mongodb: [...BASE, 'cluster', 'records'],
-  files: [...BASE, 'cluster'],
+  files: [...BASE, 'cluster', 'records'],
   records: [...BASE, 'cluster'],
   cas: [...BASE, 'cluster', 'records'],
   etcd: [...BASE, 'cluster', 'records', 'cas'],
@@ -87,8 +87,7 @@ const PACKAGES = {
 const BUNDLED = '^src/cli/';
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */
-const NODE_MODULES_IN =
-  '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|diagnostics/|fastify/|console/node[.]ts|cli/)';
+const NODE_MODULES_IN = '^src/(files/|worker/|diagnostics/|fastify/|console/node[.]ts|cli/)';
 
 const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb|etcd|dynamodb|durable-object';
 

@@ -32,6 +32,13 @@ export function nameOfFolder(prefix: string, folder: string): string | undefined
   }
 }
 
+/** Whether a folder may be that of a name that begins with a text: one that was too long is not known to its end. */
+export function mayBeginWith(prefix: string, folder: string, beginning: string): boolean {
+  const [known = '', hash] = folder.slice(prefix.length).split('~');
+  const wanted = escaped(beginning);
+  return known.startsWith(wanted) || (hash !== undefined && wanted.startsWith(known));
+}
+
 function escaped(name: string): string {
   return Array.from(new TextEncoder().encode(name), (byte) => {
     const character = String.fromCharCode(byte);

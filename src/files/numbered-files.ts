@@ -1,67 +1,77 @@
-import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { link, lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomId } from '../cluster/identity.ts';
 import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { folderName, nameOfFolder } from './folder-name.ts';
+import { folderName, mayBeginWith, nameOfFolder } from './folder-name.ts';
 import { whileInUse } from './in-use.ts';
+import { makeFolder } from './make-folder.ts';
 import { codeOf, ignoreMissing } from './missing.ts';
 import { ReadQueue } from './read-queue.ts';
 import { readRegularFile } from './regular-file.ts';
 import { TrustedDirectory } from './trusted-directory.ts';
 
-/** An older temporary file was left by a process that was killed. */
+/** An older file without a use was left by a process that was killed. */
 const ABANDONED_AFTER_MS = 600_000;
 
-/** Without leading zeros, so that each number has one file name. */
-const NUMBER = /^(0|[1-9]\d{0,15})$/;
+/** Begins the names of all folders. Those of earlier versions of the library begin with `lock-`, `snapshot-` and `report-`. */
+const FOLDER = 'record-';
 
-/** A file that is being written: a name that no other program gives. */
+/** A numbered file. Without leading zeros, so that each number has one file name. */
+const NUMBERED = /^(0|[1-9]\d{0,15})\.json$/;
+
+/** A numbered file is a record, which is some hundred bytes long, and its texts. In bytes. */
+const LONGEST_NUMBERED = 1024 * 1024;
+
+/** A text of half a gigabyte would be too long for the JavaScript engine. In bytes. */
+const LONGEST_TEXT = 256 * 1024 * 1024;
+
+/** A long text, and a file that is being written: names that no other program gives. */
+const TEXT = /^tickless-[0-9a-f-]{36}\.text$/;
 const TEMPORARY = /^tickless-[0-9a-f-]{36}\.tmp$/;
 
-/** Options of the adapters that keep files. */
+/** Options of the lock and the store. */
 export interface FileOptions {
   readonly directory: string | URL;
   readonly allowOtherUsers?: boolean | undefined;
   readonly timeout?: DurationLike | undefined;
 }
 
-/** Names and limits of the folders and files. */
-export interface FileKind {
-  /** Prefix of the folders, so that a lock and a store can share the directory. */
-  readonly folder: string;
-  /** Suffix of the files: `.json`. */
-  readonly file: string;
-  /** The longest file, in bytes. */
-  readonly longest: number;
-}
-
 /** Contents of the folder of one name. */
 export interface Listing {
   /** Ascending. */
   readonly numbers: readonly number[];
-  /** Files being written, or left by a process that was killed. */
-  readonly temporary: readonly string[];
+  /** Long texts, and files being written; or left by a process that was killed. */
+  readonly others: readonly string[];
 }
 
-type Durability = 'kill' | 'power failure';
+/** A long text in a file of its own. */
+export interface TextFile {
+  readonly file: string;
+  readonly bytes: number;
+}
 
 /**
- * A folder for each name, with numbered files in it. A file appears whole, in one step, and is never changed; so a
- * process that is killed at any moment leaves nothing that blocks others.
+ * `power failure`: the content is on the disk when the file appears. `kill`: after a power failure the file may be empty.
+ */
+export type Durability = 'kill' | 'power failure';
+
+/**
+ * A folder for each name, with numbered files in it. Such a file appears whole, in one step, and is never changed; so a
+ * process that is killed at any moment leaves nothing that blocks others. Long texts are in files beside them, which are
+ * complete before a numbered file names them.
  *
- * The directory may hold folders and files of other programs: links are not followed, and `sweep` deletes nothing in a
- * folder without a file that its caller has recognized.
+ * The directory may hold folders and files of other programs: links are not followed, and nothing is deleted but what has
+ * a name of ours.
  */
 export class NumberedFiles {
   readonly #directory: TrustedDirectory;
-  readonly #kind: FileKind;
   readonly #reads: ReadQueue;
 
   /** @throws {OptionError} when an option breaks a rule; `createLock` and `createStore` check the timeout. */
-  constructor(about: 'lock' | 'store', options: FileOptions, kind: FileKind) {
+  constructor(about: 'lock' | 'store', options: FileOptions) {
     const { directory, allowOtherUsers = false, timeout } = options ?? ({} as FileOptions);
     const checks = new OptionChecks(about);
     const isFileUrl = directory instanceof URL && directory.protocol === 'file:';
@@ -72,24 +82,26 @@ export class NumberedFiles {
     const path = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
     this.#directory = new TrustedDirectory(path, allowOtherUsers);
     this.#reads = new ReadQueue(commandTimeoutMs(about, timeout));
-    this.#kind = kind;
   }
 
   /** The path of the folder of a name. */
   folderOf(name: string): string {
-    return join(this.#directory.path, folderName(this.#kind.folder, name));
+    return join(this.#directory.path, folderName(FOLDER, name));
   }
 
-  /** All folders whose names could be ours, with their names where those are recoverable. */
-  async folders(): Promise<{ readonly folder: string; readonly name: string | undefined }[]> {
+  /** All folders of names that may begin with one of these texts, with their names where those are recoverable. */
+  async folders(
+    beginnings: readonly string[],
+  ): Promise<{ readonly folder: string; readonly name: string | undefined }[]> {
     const { path } = this.#directory;
     const entries = await this.#reads.run(async () => {
       await this.#directory.check();
       return ignoreMissing(readdir(path, { withFileTypes: true }), []);
     });
     return entries.flatMap((entry) => {
-      const name = entry.isDirectory() ? nameOfFolder(this.#kind.folder, entry.name) : null;
-      return name === null ? [] : [{ folder: join(path, entry.name), name }];
+      const name = entry.isDirectory() ? nameOfFolder(FOLDER, entry.name) : null;
+      const isWanted = name !== null && beginnings.some((one) => mayBeginWith(FOLDER, entry.name, one));
+      return isWanted ? [{ folder: join(path, entry.name), name }] : [];
     });
   }
 
@@ -99,88 +111,86 @@ export class NumberedFiles {
       await this.#directory.check(folder);
       return ignoreMissing(readdir(folder), []);
     });
-    const { file } = this.#kind;
-    const numbers = entries
-      .filter((entry) => entry.endsWith(file))
-      .map((entry) => entry.slice(0, -file.length));
     return {
-      numbers: numbers
-        .filter((text) => NUMBER.test(text) && isListed(Number(text)))
-        .map(Number)
+      numbers: entries
+        .filter((entry) => NUMBERED.test(entry) && isListed(Number.parseInt(entry, 10)))
+        .map((entry) => Number.parseInt(entry, 10))
         .sort((a, b) => a - b),
-      temporary: entries.filter((entry) => TEMPORARY.test(entry)),
+      others: entries.filter((entry) => TEXT.test(entry) || TEMPORARY.test(entry)),
     };
   }
 
-  /** @returns `undefined`: the file does not exist, or was deleted. Empty: it is not one of ours. */
-  read(folder: string, number: number): Promise<string | undefined> {
-    const { longest } = this.#kind;
-    const isOwn = this.#directory.isOwn.bind(this.#directory);
-    return this.#reads.run(() => readRegularFile(this.#path(folder, number), longest, isOwn));
+  /** The path of the file of a number. */
+  pathOf(folder: string, number: number): string {
+    return join(folder, `${number}.json`);
   }
 
-  /**
-   * Creates a file unless its number is taken.
-   *
-   * @param survives `power failure`: the content is on the disk when the file appears. `kill`: after a power failure the
-   * file may be empty.
-   * @returns whether it was created.
-   */
+  /** @returns `undefined`: the file does not exist, or was deleted. `null`: it is not one of ours. */
+  read(folder: string, number: number): Promise<string | undefined | null> {
+    return this.#read(this.pathOf(folder, number), (bytes) => bytes <= LONGEST_NUMBERED);
+  }
+
+  /** @param most reads no more bytes. @returns `undefined`: the file was deleted, or is damaged. */
+  async readText(folder: string, { file, bytes }: TextFile, most?: number): Promise<string | undefined> {
+    return (await this.#read(join(folder, file), (found) => found === bytes, most)) ?? undefined;
+  }
+
+  #read(
+    path: string,
+    isLength: (bytes: number) => boolean,
+    most?: number,
+  ): Promise<string | undefined | null> {
+    const isOwn = this.#directory.isOwn.bind(this.#directory);
+    return this.#reads.run(() =>
+      readRegularFile(path, (stats) => isLength(stats.size) && isOwn(stats), most),
+    );
+  }
+
+  /** Creates the file of a number unless that is taken. @returns whether it was created. */
   async create(folder: string, number: number, content: string, survives: Durability): Promise<boolean> {
     if (!isListed(number))
       throw new Error(`no file can follow the highest number in ${folder}; delete the folder`);
-    return this.#write(folder, content, survives, async (temporary) => {
+    limited(content, LONGEST_NUMBERED);
+    return this.#write(folder, 'tmp', content, survives, async (temporary) => {
       try {
-        await link(temporary, this.#path(folder, number));
+        await link(temporary, this.pathOf(folder, number));
         return true;
       } catch (error) {
         if (codeOf(error) === 'EEXIST') return false;
         throw error;
+      } finally {
+        await unlink(temporary).catch(() => {});
       }
     });
   }
 
-  /** Creates or replaces the file of a number. @param survives as of `create`. */
-  async replace(
-    folder: string,
-    number: number,
-    content: string,
-    survives: Durability = 'power failure',
-  ): Promise<void> {
-    const put = (temporary: string) => whileInUse(() => rename(temporary, this.#path(folder, number)));
-    await this.#write(folder, content, survives, put);
+  /** Writes a text into a new file. */
+  async writeText(folder: string, text: string, survives: Durability): Promise<TextFile> {
+    const bytes = limited(text, LONGEST_TEXT);
+    return this.#write(folder, 'text', text, survives, async (path) => ({ file: basename(path), bytes }));
   }
 
-  /** Deletes files one after the other; missing files are ignored. @returns whether any existed. */
-  async remove(folder: string, numbers: readonly number[]): Promise<boolean> {
-    let hasRemoved = false;
-    for (const number of numbers) {
-      hasRemoved = (await isRemoved(this.#path(folder, number))) || hasRemoved;
-    }
-    return hasRemoved;
+  /** Deletes the files of numbers, one after the other; missing files are ignored. */
+  async removeNumbers(folder: string, numbers: readonly number[]): Promise<void> {
+    for (const number of numbers) await remove(this.pathOf(folder, number));
   }
 
-  /** Deletes temporary files of processes that were killed. @returns whether there were any. */
-  async tidy(folder: string, { temporary }: Listing): Promise<boolean> {
+  /** Deletes files that have no use any more; missing files are ignored. */
+  async remove(folder: string, files: readonly string[]): Promise<void> {
+    for (const file of files) await remove(join(folder, file));
+  }
+
+  /** Deletes files that processes which were killed have left. @returns whether there were any. */
+  async removeAbandoned(folder: string, files: readonly string[]): Promise<boolean> {
     let hasRemoved = false;
-    for (const file of temporary) {
+    for (const file of files) {
       const path = join(folder, file);
       const found = await ignoreMissing(lstat(path), undefined);
-      const isAbandoned = found !== undefined && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS;
-      if (isAbandoned) hasRemoved = (await isRemoved(path)) || hasRemoved;
+      if (found === undefined || Date.now() - found.mtimeMs <= ABANDONED_AFTER_MS) continue;
+      await remove(path);
+      hasRemoved = true;
     }
     return hasRemoved;
-  }
-
-  /**
-   * Deletes the files of a name that is not used any more, temporary files of processes that were killed, and then the
-   * folder. If there are neither, the folder is left alone: nothing shows that it is ours.
-   */
-  async sweep(folder: string, listing: Listing, numbers: readonly number[]): Promise<'deleted' | 'kept'> {
-    const hasRemoved = await this.remove(folder, numbers);
-    if (!(await this.tidy(folder, listing)) && !hasRemoved) return 'kept';
-    await this.removeFolder(folder);
-    return 'deleted';
   }
 
   /** Deletes the folder if it is empty. */
@@ -188,57 +198,34 @@ export class NumberedFiles {
     await rmdir(folder).catch(() => {}); // not empty, or deleted already
   }
 
-  #path(folder: string, number: number): string {
-    return join(folder, `${number}${this.#kind.file}`);
-  }
-
-  /** Writes a temporary file, then moves it to its place with `put`. */
+  /** Writes a file with a name of its own, and then uses it. */
   async #write<R>(
     folder: string,
+    ending: 'tmp' | 'text',
     content: string,
     survives: Durability,
-    put: (temporary: string) => Promise<R>,
+    use: (path: string) => Promise<R>,
   ): Promise<R> {
     const { modes } = this.#directory;
-    const { longest } = this.#kind;
-    if (content.length > longest || Buffer.byteLength(content) > longest) {
-      throw new Error(`the content is longer than ${longest} bytes, and would not be read again`);
-    }
     for (let triesLeft = 10; ; triesLeft -= 1) {
-      const temporary = join(folder, `tickless-${randomId()}.tmp`);
+      const path = join(folder, `tickless-${randomId()}.${ending}`);
       try {
-        const file = await open(temporary, 'wx', modes.file);
+        const file = await open(path, 'wx', modes.file);
         try {
           await file.writeFile(content);
           if (survives === 'power failure') await file.datasync();
         } finally {
           await file.close();
         }
-        return await put(temporary);
+        return await use(path);
       } catch (error) {
+        await unlink(path).catch(() => {}); // never created, most likely
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
         // The folder does not exist yet, or another process has just deleted it while it was empty; or another process
         // has deleted the temporary file as abandoned, because this process was paused.
         await makeFolder(folder, modes.folder);
-      } finally {
-        await unlink(temporary).catch(() => {}); // renamed, or never created
       }
     }
-  }
-}
-
-/** Creates missing parents too. Node's `recursive` loops for ever where a file system answers ENOENT for a forbidden path. */
-async function makeFolder(path: string, mode: number): Promise<void> {
-  try {
-    await mkdir(path, mode);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
-    const above = dirname(path);
-    if (codeOf(error) !== 'ENOENT' || above === path) throw error;
-    await makeFolder(above, mode);
-    await mkdir(path, mode).catch((second: unknown) => {
-      if (codeOf(second) !== 'EEXIST') throw second;
-    });
   }
 }
 
@@ -247,10 +234,23 @@ function isListed(number: number): boolean {
   return number < Number.MAX_SAFE_INTEGER;
 }
 
-/** Deletes a file. @returns false: it was missing. */
-function isRemoved(path: string): Promise<boolean> {
+/** Whether parsed data is a {@link TextFile}: no path leads out of its folder. */
+export function isTextFile(data: unknown): data is TextFile {
+  const { file, bytes } = (data ?? {}) as Partial<Record<keyof TextFile, unknown>>;
+  return typeof file === 'string' && TEXT.test(file) && Number.isSafeInteger(bytes);
+}
+
+/** The length in bytes. @throws for a content that would not be read again. */
+function limited(content: string, longest: number): number {
+  const bytes = content.length <= longest ? Buffer.byteLength(content) : Infinity;
+  if (bytes <= longest) return bytes;
+  throw new Error(`the content is longer than ${longest} bytes, and would not be read again`);
+}
+
+/** Deletes a file that may be missing. */
+function remove(path: string): Promise<void> {
   return ignoreMissing(
-    whileInUse(() => unlink(path)).then(() => true),
-    false,
+    whileInUse(() => unlink(path)),
+    undefined,
   );
 }

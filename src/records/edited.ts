@@ -129,7 +129,7 @@ function isRepeated<T>(record: StoredRecord<T> | undefined, { text, keepMs }: Pu
 }
 
 /** Those that may become earlier ones, newest first. */
-function editionsOf<T>({ token, at, text, keepMs, older }: StoredRecord<T>): readonly Edition<T>[] {
+export function editionsOf<T>({ token, at, text, keepMs, older }: StoredRecord<T>): readonly Edition<T>[] {
   return keepMs === undefined ? [{ token, at, text }, ...older] : older;
 }
 

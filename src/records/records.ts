@@ -22,6 +22,8 @@ export interface Row {
   readonly left: number;
   /** The field that no edit can have written: the record counts as absent, except for a plausible token. */
   readonly damage?: string | undefined;
+  /** The file that is damaged, for people. */
+  readonly place?: string | undefined;
   /** The damaged field of the record that this one has replaced. */
   readonly replaced?: string | undefined;
 }

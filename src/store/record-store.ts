@@ -133,9 +133,10 @@ function readOf({ name, newerThan }: SnapshotRead): Read {
 }
 
 /** An age of less than nothing is judged where all stores are. */
-function snapshotOf({ token, text: payload, age, damage }: Row): StoredSnapshot {
+function snapshotOf({ token, text: payload, age, damage, place }: Row): StoredSnapshot {
   if (damage === undefined) return { version: token, age, payload };
   const version = Number.isSafeInteger(token) ? token : 0;
-  const about = `its record is damaged: the field ${damage} in it is missing, implausible or of a wrong type`;
+  const where = place === undefined ? 'record' : `file ${place}`;
+  const about = `its ${where} is damaged: the field ${damage} in it is missing, implausible or of a wrong type`;
   return { version, age: 0, payload: '', damage: about };
 }

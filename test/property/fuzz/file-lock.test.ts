@@ -7,6 +7,7 @@ import type { Lock } from '../../../src/lock/create-lock.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { recordLines } from '../../support/events.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { folderOf } from '../../unit/files/record-files.ts';
 import { expectReadable, expectUnpolluted, foreignText, hostileJson } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { runs } from './support/runs.ts';
@@ -38,7 +39,7 @@ async function kept(): Promise<Kept> {
   const first = await lock.acquire({ name: 'v' });
   if (first.kind === 'acquired') await lock.release(first.lease, { as: 'done', holdFor: 0 });
   await lock.acquire({ name: 'v' });
-  const folder = join(directory, 'lock-v');
+  const folder = folderOf(directory, 'lock/v');
   const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   const last = Math.max(...[...files.keys()].map((name) => Number.parseInt(name, 10)));
   const state = JSON.parse(files.get(`${last}.json`) as string) as Written;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { folderName, nameOfFolder } from '../../../src/files/folder-name.ts';
+import { folderName, mayBeginWith, nameOfFolder } from '../../../src/files/folder-name.ts';
 
 const names = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 });
 
@@ -63,5 +63,24 @@ describe('folderName', () => {
     'lock',
   ])('a foreign folder: %s', (folder) => {
     expect(nameOfFolder('lock-', folder)).toBeNull();
+  });
+});
+
+describe('mayBeginWith', () => {
+  it('is true for all names that begin with a text, and false for others as far as they are known', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 100 });
+    fc.assert(
+      fc.property(text, names, names, (beginning, rest, other) => {
+        expect(mayBeginWith('lock-', folderName('lock-', beginning + rest), beginning)).toBe(true);
+        const folder = folderName('lock-', other);
+        if (folder.includes('~')) return;
+        expect(mayBeginWith('lock-', folder, beginning)).toBe(other.startsWith(beginning));
+      }),
+    );
+    const long = folderName('lock-', 'a'.repeat(1000));
+    const begins = ['a', 'a'.repeat(200), 'b', `${'a'.repeat(79)}b`].map((one) =>
+      mayBeginWith('lock-', long, one),
+    );
+    expect(begins).toEqual([true, true, false, false]);
   });
 });

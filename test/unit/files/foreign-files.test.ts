@@ -5,19 +5,26 @@ import { expect, it, vi } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { rounds } from '../lock/file-states.ts';
+import { rounds } from '../lock/file-rounds.ts';
+import { edit, folderOf, older } from './record-files.ts';
 
 const RETENTION_MS = 20;
+const DAY = 86_400_000;
 
 /** Files and folders of others, whose names could be ours. They are a year old. */
 function plant(directory: string): readonly string[] {
-  const folders = ['snapshot-empty', 'lock-empty'];
+  const folders = ['record-snapshot%2fempty', 'record-lock%2fempty', 'lock-empty'];
   const files = [
-    'snapshot-2026-11-20/upload.tmp',
-    'snapshot-2026-11-20/4f7c1a52-7d43-4bb1-9d9b-0f8d2a1c3e55.tmp',
-    'snapshot-2026-11-20/7.snapshot',
-    'lock-files/yarn.lock.tmp',
-    'lock-files/1.json',
+    'record-snapshot%2f2026-11-20/upload.tmp',
+    'record-snapshot%2f2026-11-20/4f7c1a52-7d43-4bb1-9d9b-0f8d2a1c3e55.tmp',
+    'record-snapshot%2f2026-11-20/readme.text',
+    'record-snapshot%2f2026-11-20/7.json',
+    'record-lock%2ffiles/yarn.lock.tmp',
+    'record-lock%2ffiles/1.json',
+    // of earlier versions of the library
+    'snapshot-n/1795000000000000.snapshot',
+    'lock-n/1.json',
+    'report-%2fa/1.report',
   ];
   for (const folder of folders) mkdirSync(join(directory, folder));
   for (const file of files) {
@@ -40,9 +47,8 @@ it('the sweep deletes what has expired, and nothing of others', async () => {
   await vi.waitFor(async () => {
     await rounds(lock, 1);
     await store.write('n', 'payload');
-    expect(existsSync(join(directory, 'lock-old')) || existsSync(join(directory, 'snapshot-old'))).toBe(
-      false,
-    );
+    const old = ['lock/old', 'snapshot/old'].map((record) => existsSync(folderOf(directory, record)));
+    expect(old).toEqual([false, false]);
   });
   for (let i = 0; i < 10; i += 1) {
     await rounds(lock, 1);
@@ -53,13 +59,41 @@ it('the sweep deletes what has expired, and nothing of others', async () => {
 
 it('a name that leads to the folder of others leaves their files alone', async () => {
   const directory = temporaryDirectory();
-  const planted = plant(directory).filter((path) => !/\d\.(json|snapshot)$/.test(path));
+  const planted = plant(directory).filter((path) => !/^record-.*\d\.json$/.test(path));
   await rounds(fileLock({ directory }), 20, 'files');
   const store = fileStore({ directory });
   await store.write('2026-11-20', 'payload');
   await store.write('2026-11-20', 'next');
   await store.delete('2026-11-20');
   expect(planted.filter((path) => !existsSync(join(directory, path)))).toEqual([]);
-  expect(readFileSync(join(directory, 'lock-files', 'yarn.lock.tmp'), 'utf8')).toBe('of another program');
-  expect(readdirSync(join(directory, 'snapshot-2026-11-20')).length).toBeGreaterThan(1);
+  expect(readFileSync(join(folderOf(directory, 'lock/files'), 'yarn.lock.tmp'), 'utf8')).toBe(
+    'of another program',
+  );
+  expect(readdirSync(folderOf(directory, 'snapshot/2026-11-20')).length).toBeGreaterThan(1);
+});
+
+it('a lock deletes no record of a store in the same directory, and a store none of a lock', async () => {
+  const directory = temporaryDirectory();
+  const lock = fileLock({ directory, retention: Infinity });
+  const store = fileStore({ directory, retention: Infinity });
+  await rounds(lock, 1, 'kept');
+  await store.write('kept', 'payload', 5);
+  await store.versions([], { instance: 'kept', text: '[]', keepFor: 2 * DAY });
+  for (const record of ['lock/kept', 'snapshot/kept', 'report//kept']) edit(directory, record, older(DAY));
+  const deletingLock = fileLock({ directory, retention: 60_000 });
+  await vi.waitFor(async () => {
+    await rounds(deletingLock, 1);
+    expect(existsSync(folderOf(directory, 'lock/kept'))).toBe(false);
+  });
+  await rounds(lock, 1, 'kept');
+  edit(directory, 'lock/kept', older(DAY));
+  expect((await store.read('kept'))?.payload).toBe('payload');
+  expect(existsSync(folderOf(directory, 'report//kept'))).toBe(true);
+  const deletingStore = fileStore({ directory, retention: 60_000 });
+  await vi.waitFor(async () => {
+    await deletingStore.write('n', 'payload');
+    expect(existsSync(folderOf(directory, 'snapshot/kept'))).toBe(false);
+    expect(existsSync(folderOf(directory, 'report//kept'))).toBe(false);
+  });
+  expect(existsSync(folderOf(directory, 'lock/kept'))).toBe(true);
 });

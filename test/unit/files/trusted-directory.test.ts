@@ -1,11 +1,21 @@
 // Who may read, write and choose the files of a lock and a store.
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { leaseOf } from '../lock/file-states.ts';
+import { leaseOf } from '../lock/file-rounds.ts';
+import { folderOf, pathOf, texts } from './record-files.ts';
 
 const isRoot = process.getuid?.() === 0;
 const ANOTHER_USER = 12_345;
@@ -88,10 +98,13 @@ describe('a directory that another user can fill', () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'planted', 5);
-    chownSync(join(directory, 'snapshot-n', '5.snapshot'), ANOTHER_USER, 0);
+    chownSync(pathOf(directory, 'snapshot/n'), ANOTHER_USER, 0);
     expect(await store.read('n')).toMatchObject({ payload: '', damage: expect.any(String) });
     expect((await fileStore({ directory, allowOtherUsers: true }).read('n'))?.payload).toBe('planted');
     expect(await store.write('n', 'own', 4)).toEqual({ kind: 'written', version: 4 });
+    await store.write('n', 'x'.repeat(4000), 5);
+    chownSync(String(texts(directory, 'snapshot/n')[0]), ANOTHER_USER, 0);
+    expect(await store.read('n')).toMatchObject({ payload: '', damage: expect.any(String) });
   });
 
   it('nor is the folder of a name that belongs to another user', async ({ skip }) => {
@@ -99,9 +112,9 @@ describe('a directory that another user can fill', () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'planted');
-    chownSync(join(directory, 'snapshot-n'), ANOTHER_USER, 0);
-    await expect(store.read('n')).rejects.toThrow(/snapshot-n' belongs to user 12345/);
-    await expect(store.write('n', 'own')).rejects.toThrow(/snapshot-n' belongs to user 12345/);
+    chownSync(folderOf(directory, 'snapshot/n'), ANOTHER_USER, 0);
+    await expect(store.read('n')).rejects.toThrow(/record-snapshot%2fn' belongs to user 12345/);
+    await expect(store.write('n', 'own')).rejects.toThrow(/record-snapshot%2fn' belongs to user 12345/);
   });
 });
 
@@ -121,34 +134,39 @@ describe('a link', () => {
   it('as the folder of a name is not followed', async () => {
     const [target, directory] = [temporaryDirectory(), temporaryDirectory()];
     await fileStore({ directory: target }).write('n', 'planted');
-    symlinkSync(join(target, 'snapshot-n'), join(directory, 'snapshot-n'));
+    symlinkSync(folderOf(target, 'snapshot/n'), folderOf(directory, 'snapshot/n'));
     const store = fileStore({ directory });
     await expect(store.read('n')).rejects.toThrow(/is a link/);
     await expect(store.write('n', 'own')).rejects.toThrow(/is a link/);
-    symlinkSync(target, join(directory, 'lock-n'));
+    symlinkSync(target, folderOf(directory, 'lock/n'));
     await expect(fileLock({ directory }).acquire({ name: 'n' })).rejects.toThrow(/is a link/);
     expect(await fileLock({ directory }).list()).toEqual([]);
-    expect(readdirSync(target)).toEqual(['snapshot-n']);
+    expect(readdirSync(target)).toEqual(['record-snapshot%2fn']);
   });
 
   it('as a file is not followed, and fences nothing', async () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'planted', 5);
-    const folder = join(directory, 'snapshot-n');
-    symlinkSync(join(folder, '5.snapshot'), join(folder, '9.snapshot'));
-    expect(await store.read('n')).toMatchObject({ version: 5, payload: 'planted' });
-    expect(await store.read('n', 5)).toMatchObject({ version: 9, payload: '', damage: expect.any(String) });
+    symlinkSync(pathOf(directory, 'snapshot/n'), pathOf(directory, 'snapshot/n', 9));
+    expect(await store.read('n')).toMatchObject({ version: 0, payload: '', damage: expect.any(String) });
+    expect(await store.write('n', 'x'.repeat(4000), 6)).toEqual({ kind: 'written', version: 6 });
+    const [text = ''] = texts(directory, 'snapshot/n');
+    renameSync(text, join(directory, 'elsewhere'));
+    symlinkSync(join(directory, 'elsewhere'), text);
+    expect(await store.read('n')).toMatchObject({ version: 6, payload: '', damage: expect.any(String) });
     expect(await store.write('n', 'own', 6)).toEqual({ kind: 'written', version: 6 });
     const lock = fileLock({ directory });
     const { token } = await leaseOf(lock);
-    symlinkSync(join(folder, '6.snapshot'), join(directory, 'lock-n', '2.json'));
+    symlinkSync(pathOf(directory, 'lock/n'), pathOf(directory, 'lock/n', 2));
     expect((await leaseOf(lock)).token).toBeGreaterThan(token);
   });
 });
 
 it('a file in the place of a folder is an error', async () => {
   const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'snapshot-n'), '');
-  await expect(fileStore({ directory }).read('n')).rejects.toThrow(/the store is unavailable: .*snapshot-n/);
+  writeFileSync(folderOf(directory, 'snapshot/n'), '');
+  await expect(fileStore({ directory }).read('n')).rejects.toThrow(
+    /the store is unavailable: .*snapshot%2fn/,
+  );
 });

@@ -1,12 +1,12 @@
 // What is in the place of a file, and a file system that does not answer.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { leaseOf } from '../lock/file-states.ts';
+import { leaseOf } from '../lock/file-rounds.ts';
+import { pathOf, texts } from './record-files.ts';
 
 /** Operations of the file system that hang. */
 let hung: (() => void)[];
@@ -46,16 +46,20 @@ describe('anything but a file of a sensible length', () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'payload', 5);
-    make(join(directory, 'snapshot-n', '9.snapshot'));
-    expect(await store.read('n', 5)).toMatchObject({
-      version: 9,
-      damage: expect.stringContaining('version 9'),
-    });
-    expect(await store.read('n')).toMatchObject({ version: 5, payload: 'payload' });
+    const path = pathOf(directory, 'snapshot/n', 9);
+    make(path);
+    const damage = expect.stringContaining(`its file ${path} is damaged`) as unknown;
+    expect(await store.read('n', 5)).toMatchObject({ version: 0, damage });
+    expect(await store.write('n', 'x'.repeat(4000), 6)).toEqual({ kind: 'written', version: 6 });
+    expect((await store.read('n'))?.version).toBe(6);
+    const [text = ''] = texts(directory, 'snapshot/n');
+    rmSync(text);
+    make(text);
+    expect(await store.read('n')).toMatchObject({ version: 6, damage: expect.stringContaining(text) });
     expect(await store.write('n', 'next', 6)).toEqual({ kind: 'written', version: 6 });
     const lock = fileLock({ directory });
     const { token } = await leaseOf(lock);
-    make(join(directory, 'lock-n', '2.json'));
+    make(pathOf(directory, 'lock/n', 2));
     expect((await leaseOf(lock)).token).toBeGreaterThan(token);
   });
 

@@ -7,7 +7,8 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
-import { leaseOf } from '../lock/file-states.ts';
+import { leaseOf } from '../lock/file-rounds.ts';
+import { texts } from './record-files.ts';
 
 /** How often each step was refused. */
 const refused = vi.hoisted(() => new Map<string, number>());
@@ -103,14 +104,17 @@ it('two names that differ in case are two names', async () => {
   expect((await lock.acquire({ name: 'rates' })).kind).toBe('acquired');
 });
 
-it('a file that another process reads is replaced when it is done', async () => {
+it('a file that another process reads is deleted when it is done', async () => {
   const store = fileStore({ directory });
-  await store.write('w', 'one', TOKEN);
-  const reader = await open(join(directory, 'snapshot-w', `${TOKEN}.snapshot`), 'r');
+  await store.write('w', 'x'.repeat(4000), TOKEN);
+  const [path = ''] = texts(directory, 'snapshot/w');
+  const reader = await open(path, 'r');
   refused.clear();
-  const written = store.write('w', 'two', TOKEN);
-  await vi.waitFor(() => expect(refused.get('rename')).toBeGreaterThan(0), { timeout: 10_000, interval: 2 });
+  const written = store.write('w', 'two', TOKEN + 1);
+  await vi.waitFor(() => expect(refused.get('unlink')).toBeGreaterThan(0), { timeout: 10_000, interval: 2 });
+  expect(texts(directory, 'snapshot/w')).toEqual([path]);
   await reader.close();
   await written;
   expect((await store.read('w'))?.payload).toBe('two');
+  expect(texts(directory, 'snapshot/w')).toEqual([]);
 });

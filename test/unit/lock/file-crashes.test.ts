@@ -1,14 +1,16 @@
 // Processes that stop before any of their steps: for ever (killed) or for a while (paused).
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
-import { leaseOf, rounds } from './file-states.ts';
+import { folderOf, states, texts } from '../files/record-files.ts';
+import { leaseOf, rounds } from './file-rounds.ts';
 
 /** Called before each operation on the file system. */
 let beforeStep: (step: string, path: string) => Promise<void> | undefined = () => undefined;
@@ -28,6 +30,9 @@ vi.mock('node:fs/promises', async (original) => {
   return Object.fromEntries(stepwise);
 });
 
+/** A payload that is in a file of its own. */
+const LONG = 'x'.repeat(4000);
+
 let directory: string;
 
 beforeEach(() => {
@@ -42,6 +47,12 @@ afterEach(() => {
 /** Without a retention, whose background deletions would be counted as steps. */
 function lockOf(leaseFor: number): Lock {
   return fileLock({ directory, leaseFor, timeout: 60_000, retention: Infinity });
+}
+
+/** Those of two processes. */
+function storesOf(keepVersions: number): readonly [Store, Store] {
+  const options = { directory, retention: Infinity, keepVersions, timeout: 60_000 };
+  return [fileStore(options), fileStore(options)];
 }
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -103,8 +114,8 @@ async function freeAgain(lock: Lock, within: number): Promise<LeaseId> {
   }
 }
 
-function filesIn(folder: string): string[] {
-  return readdirSync(join(directory, folder));
+function filesIn(record: string): string[] {
+  return readdirSync(folderOf(directory, record));
 }
 
 describe('a killed process', () => {
@@ -132,8 +143,8 @@ describe('a killed process', () => {
     for (const [name, act] of Object.entries(steps)) {
       for (let step = 1; ; step += 1) {
         const lease = await freeAgain(lockOf(20), 5000);
-        for (const file of filesIn('lock-n')) {
-          if (file.endsWith('.tmp')) rmSync(join(directory, 'lock-n', file)); // each would be a step more
+        for (const file of filesIn('lock/n')) {
+          if (file.endsWith('.tmp')) rmSync(join(folderOf(directory, 'lock/n'), file)); // each would be a step more
         }
         expect(lease.token).toBeGreaterThan(token);
         token = lease.token;
@@ -151,24 +162,76 @@ describe('a killed process', () => {
       kills += 1;
       await freeAgain(lockOf(20), 5000);
     }
-    expect(filesIn('lock-n').filter((file) => file.endsWith('.tmp')).length).toBeLessThanOrEqual(kills);
-    expect(filesIn('lock-n').filter((file) => file.endsWith('.json')).length).toBeLessThanOrEqual(18);
+    expect(filesIn('lock/n').filter((file) => file.endsWith('.tmp')).length).toBeLessThanOrEqual(kills);
+    expect(filesIn('lock/n').filter((file) => file.endsWith('.json')).length).toBeLessThanOrEqual(18);
   });
 
-  it('at any step of a write leaves the previous snapshot, or its own', async () => {
-    const write = (payload: string, token?: number) =>
-      fileStore({ directory, retention: Infinity }).write('n', payload, token);
-    for (const tokenOf of [(step: number) => 1000 + step, () => undefined]) {
-      await write('first', tokenOf(0));
-      let before = 'first';
-      for (let step = 1; await killedAt(step, () => write(`payload ${step}`, tokenOf(step))); step += 1) {
-        const payload = (await fileStore({ directory, retention: Infinity }).read('n'))?.payload;
-        expect([before, `payload ${step}`]).toContain(payload);
-        before = String(payload);
-        expect(step).toBeLessThan(50);
+  it.each([
+    ['short', '', 1],
+    ['long', LONG, 1],
+    ['kept', LONG, 3],
+  ] as const)(
+    'at any step of a write leaves the previous snapshot, or its own: %s',
+    async (_, begin, keepVersions) => {
+      const store = () => fileStore({ directory, retention: Infinity, keepVersions });
+      for (const tokenOf of [(step: number) => 1000 + step, () => undefined]) {
+        await store().write('n', `${begin}first`, tokenOf(0));
+        let before = `${begin}first`;
+        const written = new Map([[(await store().read('n'))?.version, before]]);
+        for (let step = 1; ; step += 1) {
+          const payload = `${begin}payload ${step}`;
+          if (!(await killedAt(step, () => store().write('n', payload, tokenOf(step))))) break;
+          const found = await store().read('n');
+          expect([before, payload]).toContain(found?.payload);
+          before = String(found?.payload);
+          written.set(found?.version, before);
+          for (const { version, damage } of await store().history('n')) {
+            expect(damage).toBeUndefined();
+            expect((await store().read('n', -1, version))?.payload).toBe(written.get(version));
+          }
+          expect(step).toBeLessThan(80);
+        }
+        expect((await store().history('n')).length).toBe(keepVersions);
+        await store().delete('n');
+        expect(await store().read('n')).toBeUndefined();
       }
-      await fileStore({ directory, retention: Infinity }).delete('n');
+    },
+  );
+
+  it('at any step of a delete leaves the snapshot, or none, and a later write is as the first', async () => {
+    const store = () => fileStore({ directory, retention: Infinity, keepVersions: 2 });
+    for (let step = 1; ; step += 1) {
+      for (const token of [5, 6]) await store().write('n', `${LONG}${token}`, token);
+      const wasKilled = await killedAt(step, () => store().delete('n'));
+      const found = await store().read('n');
+      if (found !== undefined) expect(found).toMatchObject({ version: 6, payload: `${LONG}6` });
+      const versions = (await store().history('n')).map(({ version }) => version);
+      expect(versions).toEqual(found === undefined ? [] : [6, 5]);
+      if (found === undefined)
+        await store().write('n', 'next', 2); // an older token than before
+      else await store().write('n', 'next', 7);
+      expect(await store().read('n')).toMatchObject({ payload: 'next' });
+      await store().delete('n');
+      rmSync(directory, { recursive: true });
+      if (!wasKilled) break;
+      expect(step).toBeLessThan(80);
     }
+  });
+
+  it('of a delete leaves files that the sweep deletes', async () => {
+    const store = () => fileStore({ directory, retention: Infinity });
+    await store().write('n', LONG, 5);
+    const folder = folderOf(directory, 'snapshot/n');
+    for (let step = 1; states(directory, 'snapshot/n').length < 3; step += 1) {
+      await killedAt(step, () => store().delete('n'));
+      expect(step).toBeLessThan(80);
+    }
+    expect(await store().read('n')).toBeUndefined();
+    for (const file of readdirSync(folder)) utimesSync(join(folder, file), 0, Date.now() / 1000 - 3600);
+    await vi.waitFor(async () => {
+      await fileStore({ directory }).write('m', 'payload');
+      expect(existsSync(folder)).toBe(false);
+    });
   });
 });
 
@@ -187,7 +250,7 @@ describe('a paused process', () => {
       },
     );
     expect(answer).toMatchObject({ kind: 'held', owner: 'next' });
-    expect(filesIn('lock-n').length).toBeLessThanOrEqual(17);
+    expect(filesIn('lock/n').length).toBeLessThanOrEqual(17);
   });
 
   it('before the very first file appears does not get it either', async () => {
@@ -263,15 +326,40 @@ describe('a paused process', () => {
     const answer = await meanwhile(
       'link',
       () => lock.acquire({ name: 'n' }),
-      async () => rmSync(join(directory, 'lock-n'), { recursive: true }),
+      async () => rmSync(folderOf(directory, 'lock/n'), { recursive: true }),
     );
     expect(answer.kind).toBe('acquired');
-    const written = await meanwhile(
-      'rename',
-      () => fileStore({ directory, retention: Infinity }).write('n', 'payload', 5),
-      async () => rmSync(join(directory, 'snapshot-n'), { recursive: true }),
+    const store = fileStore({ directory, retention: Infinity });
+    for (const count of [1, 2]) {
+      const written = await meanwhile(
+        'link',
+        () => store.write('n', LONG, count),
+        async () => rmSync(folderOf(directory, 'snapshot/n'), { recursive: true }),
+        count,
+      );
+      expect(written.kind).toBe('written');
+      expect((await store.read('n'))?.payload).toBe(LONG);
+      expect(texts(directory, 'snapshot/n')).toHaveLength(1);
+      await store.delete('n');
+    }
+  });
+
+  it('whose payload is deleted as abandoned by another writer, writes it again', async () => {
+    const [store, other] = storesOf(2);
+    await other.write('n', `${LONG}5`, 5);
+    const late = meanwhile(
+      'link',
+      () => store.write('n', `${LONG}7`, 7),
+      async () => {
+        for (const path of texts(directory, 'snapshot/n')) utimesSync(path, 0, Date.now() / 1000 - 3600);
+        await other.write('n', `${LONG}6`, 6);
+        expect(texts(directory, 'snapshot/n')).toHaveLength(2);
+      },
     );
-    expect(written.kind).toBe('written');
+    expect(await late).toEqual({ kind: 'written', version: 7 });
+    const payloads = [6, 7].map(async (version) => (await other.read('n', -1, version))?.payload);
+    expect(await Promise.all(payloads)).toEqual([`${LONG}6`, `${LONG}7`]);
+    expect(texts(directory, 'snapshot/n')).toHaveLength(2);
   });
 });
 
@@ -292,7 +380,7 @@ describe('a writer without a token', () => {
       );
       expect([...versions, late.version]).toEqual([real * 1000, real * 1000 + 1, real * 1000 + 2]);
       expect(await store.read('n')).toMatchObject({ payload: 'late', version: late.version });
-      expect(filesIn('snapshot-n')).toEqual([`${late.version}.snapshot`]);
+      expect((await store.history('n')).map(({ version }) => version)).toEqual([late.version]);
     } finally {
       dateNow.mockRestore();
     }
@@ -300,15 +388,39 @@ describe('a writer without a token', () => {
 });
 
 describe('a reader', () => {
-  it('of a snapshot that is replaced meanwhile gets the next one', async () => {
-    const store = fileStore({ directory, retention: Infinity });
-    await store.write('n', 'first', 5);
+  it.each([
+    ['a payload', 2, 1],
+    ['a payload, and again', 2, 20],
+    ['a state', 1, 20],
+  ])('of a snapshot of which %s is replaced meanwhile gets the next one', async (_, count, writes) => {
+    const [store, other] = storesOf(1);
+    await store.write('n', LONG, 5);
     const snapshot = await meanwhile(
       'open',
       () => store.read('n'),
-      () => fileStore({ directory, retention: Infinity }).write('n', 'second', 6),
+      async () => {
+        for (let i = 1; i <= writes; i += 1) await other.write('n', `${LONG}${i}`, 5 + i);
+      },
+      count,
     );
-    expect(snapshot).toMatchObject({ payload: 'second', version: 6 });
+    expect(snapshot).toEqual({ payload: `${LONG}${writes}`, version: 5 + writes, age: expect.any(Number) });
+  });
+
+  it('of a history gets the versions as they are after a write meanwhile', async () => {
+    const [store, other] = storesOf(2);
+    for (const token of [5, 6]) await store.write('n', LONG, token);
+    const history = await meanwhile(
+      'open',
+      () => store.history('n'),
+      async () => {
+        for (const token of [7, 8]) await other.write('n', LONG, token);
+      },
+      2,
+    );
+    expect(history.map(({ version, damage }) => [version, damage])).toEqual([
+      [8, undefined],
+      [7, undefined],
+    ]);
   });
 
   it('of a record that is deleted meanwhile gets the present one', async () => {

@@ -9,12 +9,21 @@ import { fileLock } from '../../../src/lock/file.ts';
 import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OLD, RECENT } from '../../support/temporary-files.ts';
-import { edit, leaseOf, pathOf, rounds, type State, states } from './file-states.ts';
+import { edit, folderOf, older, pathOf, type State, states } from '../files/record-files.ts';
+import { leaseOf, rounds } from './file-rounds.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-const DAMAGED = { token: 2 ** 53 - 2, leaseUntil: 2 ** 53 - 2, notBefore: 2 ** 53 - 2, state: 'abc' };
+/** The record of `n`. */
+const N = 'lock/n';
+
+const DAMAGED: Record<DamagedField, object> = {
+  token: { token: 2 ** 53 - 2 },
+  leaseUntil: { until: 2 ** 53 - 2 },
+  notBefore: { until: 2 ** 53 - 2 },
+  state: { phase: 'abc' },
+};
 
 describe.concurrent('fileLock: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
@@ -27,9 +36,9 @@ describe.concurrent('fileLock: conformance', () => {
     other: () => fileLock({ directory, timeout }),
     unreachable: () => fileLock({ directory: occupied }),
     unit: 300, // a disk may be busy
-    forget: (name: string) => rmSync(join(directory, `lock-${name}`), { recursive: true }),
+    forget: (name: string) => rmSync(folderOf(directory, `lock/${name}`), { recursive: true }),
     damage: (name: string, field: DamagedField) =>
-      edit(directory, ({ record }) => ({ record: { ...record, [field]: DAMAGED[field] } }), name),
+      edit(directory, `lock/${name}`, ({ record }) => ({ record: { ...record, ...DAMAGED[field] } })),
   };
   for (const { name, run } of lockConformance(subject)) it(name, run);
 });
@@ -44,7 +53,7 @@ describe('fileLock: the directory', () => {
     expect(await lock.release({ name: 'n', requestId: 'r', token: 5 }, { as: 'abandoned' })).toBe(false);
     expect(existsSync(directory)).toBe(false);
     await leaseOf(lock);
-    expect(readdirSync(directory)).toEqual(['lock-n']);
+    expect(readdirSync(directory)).toEqual(['record-lock%2fn']);
   });
 
   it('may be a file: URL', async () => {
@@ -55,18 +64,18 @@ describe('fileLock: the directory', () => {
 
   it('may contain other files and folders', async () => {
     const directory = temporaryDirectory();
-    writeFileSync(join(directory, 'lock-x'), 'a file');
+    writeFileSync(join(directory, 'record-lock%2fx'), 'a file');
     writeFileSync(join(directory, 'README'), '');
-    mkdirSync(join(directory, 'lock-UPPER'));
-    mkdirSync(join(directory, 'lock-empty'));
-    mkdirSync(join(directory, 'snapshot-n'));
+    mkdirSync(join(directory, 'record-lock%2fUPPER'));
+    mkdirSync(join(directory, 'record-lock%2fempty'));
+    mkdirSync(join(directory, 'record-snapshot%2fn'));
     const lock = fileLock({ directory });
     await leaseOf(lock);
-    rmSync(join(directory, 'lock-x'));
+    rmSync(join(directory, 'record-lock%2fx'));
     expect((await lock.list()).map(({ name }) => name)).toEqual(['n']);
-    writeFileSync(join(directory, 'lock-n', 'notes.json'), '');
-    writeFileSync(join(directory, 'lock-n', '007.json'), '');
-    writeFileSync(pathOf(directory, 9_007_199_254_740_991), '');
+    writeFileSync(join(folderOf(directory, N), 'notes.json'), '');
+    writeFileSync(join(folderOf(directory, N), '007.json'), '');
+    writeFileSync(pathOf(directory, N, 9_007_199_254_740_991), '');
     expect((await lock.acquire({ name: 'n' })).kind).toBe('held');
   });
 
@@ -109,14 +118,14 @@ describe('fileLock: the directory', () => {
   it('keeps only the last states of a name', async () => {
     const directory = temporaryDirectory();
     await rounds(fileLock({ directory }), 50);
-    expect(states(directory)).toEqual(Array.from({ length: 16 }, (_, i) => 85 + i));
+    expect(states(directory, N)).toEqual(Array.from({ length: 16 }, (_, i) => 85 + i));
   });
 
   it('deletes old temporary files', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock);
-    const [old, recent] = [OLD, RECENT].map((file) => join(directory, 'lock-n', file));
+    const [old, recent] = [OLD, RECENT].map((file) => join(folderOf(directory, N), file));
     writeFileSync(String(old), '{');
     writeFileSync(String(recent), '{');
     utimesSync(String(old), new Date(), new Date(Date.now() - HOUR));
@@ -147,26 +156,27 @@ describe('fileLock: an unreadable state', () => {
     ['without a record', () => ({ record: undefined })],
     ['without a clock', () => ({ clock: undefined })],
     ['a number as name', () => ({ name: 5 })],
+    ['of another name', () => ({ name: 'lock/m' })],
     field('token', '5'),
-    field('state', 'x'),
-    field('state', 'done'), // without its end
-    field('owner', 5),
-    field('requestId', 5),
-    field('host', 5),
-    field('leaseUntil', null),
-    field('notBefore', 'soon'),
-    field('acquiredAt', 'soon'),
-    field('finishedAt', 'soon'),
-    field('finishedAt', 0), // of a running round
-    field('tookOver', 'yes'),
-    field('lastError', 5),
-    field('keepFor', 'soon'),
+    field('phase', 'x'),
+    field('phase', 5),
+    field('id', 5),
+    field('text', 5),
+    field('text', { file: '../n', bytes: 1 }),
+    field('note', 5),
+    field('until', null),
+    field('at', 'soon'),
+    field('changedAt', 'soon'),
+    field('older', 'none'),
+    field('older', [5]),
+    field('replaced', 5),
+    field('keepMs', 'soon'),
   ])('%s: counts as absent, and the token grows all the same', async (_, change) => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await rounds(lock, 3);
     const lease = await leaseOf(lock);
-    edit(directory, change);
+    edit(directory, N, change);
     expect(await lock.inspect('n')).toBeUndefined();
     expect(await lock.list()).toEqual([]);
     expect(await lock.extend(lease)).toBe(false);
@@ -181,10 +191,10 @@ describe('fileLock: an unreadable state', () => {
     const lock = fileLock({ directory });
     const token = Date.now() * 1000 + DAY * 1000;
     await leaseOf(lock);
-    edit(directory, ({ record }) => ({ record: { ...record, token } }));
+    edit(directory, N, ({ record }) => ({ record: { ...record, token } }));
     expect(await lock.forceRelease('n', token)).toBe(true);
     expect((await leaseOf(lock)).token).toBe(token + 1);
-    edit(directory, () => '');
+    edit(directory, N, () => '');
     expect((await leaseOf(lock)).token).toBeGreaterThan(token + 1);
   });
 
@@ -192,7 +202,7 @@ describe('fileLock: an unreadable state', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await rounds(lock, 3);
-    for (const number of states(directory)) writeFileSync(pathOf(directory, number), 'x');
+    for (const number of states(directory, N)) writeFileSync(pathOf(directory, N, number), 'x');
     expect((await lock.acquire({ name: 'n' })).kind).toBe('acquired');
     expect((await lock.acquire({ name: 'n' })).kind).toBe('held');
   });
@@ -224,7 +234,7 @@ describe('fileLock: time', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     const lease = await leaseOf(lock, 'n', HOUR);
-    edit(directory, ({ wall }) => ({ boot: 'another', wall: wall - 1000 }));
+    edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall - 1000 }));
     const { token } = lease;
     expect(await lock.inspect('n')).toMatchObject({
       state: 'running',
@@ -238,18 +248,15 @@ describe('fileLock: time', () => {
   });
 
   /** Moves the instants of the state by a while, on the clock that it names. */
-  const movedBy = (ms: number, change: object) => (state: State) => {
-    const { acquiredAt, notBefore, leaseUntil } = state.record as Record<string, number>;
-    const [acquired = 0, before = 0, until = 0] = [acquiredAt, notBefore, leaseUntil];
-    const record = { acquiredAt: acquired + ms, notBefore: before + ms, leaseUntil: until + ms };
-    return { ...change, at: state.at + ms, record: { ...state.record, ...record } };
-  };
+  const movedBy = (ms: number, change: object) => (state: State) => ({
+    ...{ ...older(-ms)(state), wall: state.wall, ...change },
+  });
 
   it('so does one without a boot id, if the clock began anew', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock, 'n', HOUR);
-    edit(directory, movedBy(30 * DAY, { boot: null }));
+    edit(directory, N, movedBy(30 * DAY, { boot: null }));
     expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
   });
 
@@ -257,20 +264,20 @@ describe('fileLock: time', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await lock.release(await leaseOf(lock), { as: 'done', holdFor: HOUR });
-    const before = states(directory).length;
+    const before = states(directory, N).length;
     for (const [down, left] of [
       [0, HOUR],
       [HOUR / 2, HOUR / 2],
     ] as const) {
-      edit(directory, ({ wall }) => ({ boot: 'another', wall: wall - down }));
+      edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall - down }));
       const answer = await lock.acquire({ name: 'n' });
       if (answer.kind !== 'done') throw new Error(answer.kind);
       expect(answer.retryAfter).toBeGreaterThan(left - 60_000);
       expect(answer.retryAfter).toBeLessThanOrEqual(left);
       expect(answer.finishedAgo).toBeGreaterThanOrEqual(down);
     }
-    expect(states(directory).length).toBe(before);
-    edit(directory, ({ wall }) => ({ wall: wall - HOUR }));
+    expect(states(directory, N).length).toBe(before);
+    edit(directory, N, ({ wall }) => ({ wall: wall - HOUR }));
     expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: false });
   });
 
@@ -278,7 +285,7 @@ describe('fileLock: time', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await lock.release(await leaseOf(lock), { as: 'failed', holdFor: 60_000 });
-    edit(directory, ({ wall }) => ({ boot: 'another', wall: wall + DAY }));
+    edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall + DAY }));
     const answer = await lock.acquire({ name: 'n' });
     if (answer.kind !== 'held') throw new Error(answer.kind);
     expect(answer.retryAfter).toBeLessThanOrEqual(60_000);
@@ -288,7 +295,7 @@ describe('fileLock: time', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock, 'n', 60_000);
-    edit(directory, movedBy(DAY, { clock: 'uptime' }));
+    edit(directory, N, movedBy(DAY, { clock: 'uptime' }));
     const answer = await lock.acquire({ name: 'n' });
     if (answer.kind !== 'held') throw new Error(answer.kind);
     expect(answer.retryAfter).toBeGreaterThan(50_000);
@@ -299,16 +306,7 @@ describe('fileLock: time', () => {
 describe('fileLock: retention', () => {
   /** Makes the last use of the names older. */
   function age(directory: string, names: readonly string[], by: number): void {
-    for (const name of names) {
-      const moved = ({ at, wall, record }: State) => {
-        const instants = Object.entries(record).map(([field, value]) => {
-          const isInstant = /(Until|Before|At)$/.test(field) && value !== null;
-          return [field, isInstant ? Number(value) - by : value];
-        });
-        return { at: at - by, wall: wall - by, record: Object.fromEntries(instants) };
-      };
-      edit(directory, moved, name);
-    }
+    for (const name of names) edit(directory, `lock/${name}`, older(by));
   }
 
   it('deletes unused names in small steps behind the use of others', async () => {
@@ -318,13 +316,18 @@ describe('fileLock: retention', () => {
     await leaseOf(setup, 'expired');
     await setup.release(await leaseOf(setup, 'held'), { as: 'done', holdFor: 30 * DAY });
     await rounds(setup, 1, 'recent');
-    mkdirSync(join(directory, 'lock-empty'));
+    mkdirSync(join(directory, 'record-lock%2fempty'));
     age(directory, ['done', 'expired', 'held'], 8 * DAY);
     age(directory, ['recent'], 6 * DAY);
     const lock = fileLock({ directory });
     await vi.waitFor(async () => {
       await rounds(lock, 1);
-      expect(readdirSync(directory).sort()).toEqual(['lock-empty', 'lock-held', 'lock-n', 'lock-recent']);
+      expect(readdirSync(directory).sort()).toEqual([
+        'record-lock%2fempty',
+        'record-lock%2fheld',
+        'record-lock%2fn',
+        'record-lock%2frecent',
+      ]);
     });
     expect((await lock.list()).map(({ name }) => name)).toEqual(['held', 'n', 'recent']);
     expect((await leaseOf(lock, 'done')).token).toBeGreaterThan(Date.now() * 999);
@@ -351,7 +354,7 @@ describe('fileLock: retention', () => {
         'present',
         'running',
       ]);
-      expect(readdirSync(directory)).not.toContain('lock-absent');
+      expect(readdirSync(directory)).not.toContain('record-lock%2fabsent');
     });
   });
 
@@ -360,11 +363,11 @@ describe('fileLock: retention', () => {
     await rounds(fileLock({ directory, retention: Infinity }), 1, 'old');
     age(directory, ['old'], 2 * HOUR);
     await rounds(fileLock({ directory, retention: { hours: 3 } }), 5);
-    expect(readdirSync(directory).sort()).toEqual(['lock-n', 'lock-old']);
+    expect(readdirSync(directory).sort()).toEqual(['record-lock%2fn', 'record-lock%2fold']);
     const lock = fileLock({ directory, retention: { hours: 1 } });
     await vi.waitFor(async () => {
       await rounds(lock, 1);
-      expect(readdirSync(directory)).toEqual(['lock-n']);
+      expect(readdirSync(directory)).toEqual(['record-lock%2fn']);
     });
   });
 });
@@ -397,7 +400,7 @@ describe('fileLock: power failures', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory, retention: Infinity });
     const last = (): number =>
-      existsSync(join(directory, 'lock-n')) ? (states(directory).at(-1) ?? -1) : -1;
+      existsSync(folderOf(directory, N)) ? (states(directory, N).at(-1) ?? -1) : -1;
     const handle = await open(import.meta.filename);
     await handle.close();
     const prototype: FileHandle = Object.getPrototypeOf(handle);

@@ -42,7 +42,7 @@ const STATES: readonly unknown[] = ['running', 'done', 'failed', 'abandoned', 'r
  * The first field of a record that no step of a lock has written: it was edited, and is implausible or of a wrong type.
  * `undefined`: the record is sound. A damaged one counts as absent, except for its token where that is plausible.
  */
-export function damageOf(record: BackendRecord, { at, wall }: Instant): string | undefined {
+function damageOf(record: BackendRecord, { at, wall }: Instant): string | undefined {
   const { token, owner, requestId, state, leaseUntil, notBefore, acquiredAt, finishedAt } = record;
   if (!isPlausibleToken(token, wall)) return 'token';
   if (!STATES.includes(state)) return 'state';
