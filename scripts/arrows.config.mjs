@@ -55,7 +55,7 @@ const MAY_IMPORT = {
   store: [...BASE, 'data', 'cluster', 'hints', 'parts', ...BACKENDS],
   'tickless-object': ['cas', 'durable-object'],
   // One file a backend: what its entry exports.
-  backends: [...BASE, 'cluster', 'lock', 'store', 'tickless-object'],
+  backends: [...BASE, 'cluster', 'records', 'hints', 'lock', 'store', 'tickless-object'],
   testing: [...BASE, 'cluster', 'records', 'lock', 'store'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],

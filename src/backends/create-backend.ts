@@ -9,7 +9,7 @@ import { type Backend, optionsOfLock, optionsOfStore } from './backend.ts';
 /** The options of {@link createBackend}: those of every lock and of every store. */
 export interface BackendOptions extends LockOptions, StoreOptions {}
 
-/** The particulars of a backend of one's own. */
+/** The particulars of your backend. */
 export interface BackendKind {
   /**
    * The longest name that its records may have, in bytes of UTF-8, without the beginning of up to nine bytes that tells locks,
@@ -20,8 +20,8 @@ export interface BackendKind {
 
 /**
  * Makes a lock and a store of records, for the option `backend`. Both check their arguments, limit the time of each step, and turn
- * any error of the records into `LockUnavailableError` or `StoreUnavailableError`. What all members that use them share is here
- * too: the limits of concurrent steps, and the circuit breakers. Call it once for each backend of a process.
+ * any error of the records into `LockUnavailableError` or `StoreUnavailableError`. They carry the limits of
+ * concurrent steps and the circuit breakers, which all members that use them share. Call it once for each backend of a process.
  *
  * ```ts
  * import { RefreshingValue } from 'tickless';

@@ -18,7 +18,7 @@ export interface AsLockOptions {
   readonly timeout?: DurationLike | undefined;
 }
 
-/** A lock of one's own, for {@link asLock}: three methods, and further ones of a `LockProvider` where it has them. */
+/** Your own lock, for {@link asLock}: three methods, and further ones of a `LockProvider` where it has them. */
 export type OwnLock = Pick<LockProvider, 'acquire' | 'extend' | 'release'> & Partial<LockProvider>;
 
 /**

@@ -5,7 +5,7 @@ import type { StandardSchema } from '../schema.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { wrapStore } from './wrap-store.ts';
 
-/** A store of one's own, for {@link asStore}. */
+/** Your own store, for {@link asStore}. */
 export interface OwnStore {
   /** @returns the snapshot of that name, if there is one, and its version is greater than `newerThan` where that is given. */
   read(request: {
@@ -74,7 +74,9 @@ export interface AsStoreOptions {
  *   delete: async (name) => kept.delete(name),
  * });
  * const rates = new RefreshingValue({ name: 'rates', load: async () => ({ USD: 1.08 }), store });
- * console.log((await rates.get()).USD, kept.size); // 1.08 1
+ * const { USD } = await rates.get();
+ * await rates.close(); // it has been published then
+ * console.log(USD, kept.size); // 1.08 1
  * ```
  *
  * @throws {OptionError} when the object lacks one of the methods, or an option breaks a rule.
