@@ -1,3 +1,4 @@
+import { warnWithoutErrorListener } from '../cluster/error-listener.ts';
 import { answerTimeoutMs, commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
@@ -58,6 +59,8 @@ export class RedisHashes {
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
     const retentionMs = checks.duration('retention', retention);
     checks.done();
+    // ioredis logs such errors, and goes on.
+    if (isNodeRedis(client)) warnWithoutErrorListener(client, "client.on('error', () => {})");
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));

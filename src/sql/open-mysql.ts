@@ -1,3 +1,4 @@
+import { warnWithoutErrorListener } from '../cluster/error-listener.ts';
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';
@@ -19,6 +20,9 @@ export function openMysql(
   const checks = new OptionChecks(about);
   checks.methods('client', options?.client, ['query']);
   checks.done();
+  // A pool hears the errors of its connections itself.
+  if (!('getConnection' in options.client))
+    warnWithoutErrorListener(options.client, "connection.on('error', () => {})");
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
   return openRecords(about, options, {
     client,

@@ -1,3 +1,4 @@
+import { warnWithoutErrorListener } from '../cluster/error-listener.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import { LONGEST_KEPT } from './client.ts';
@@ -43,6 +44,7 @@ export function postgresClient(
     );
   else checks.methods('client', client, ['query']);
   checks.done();
+  if (!isJs) warnWithoutErrorListener(client as PostgresClient, "pool.on('error', () => {})");
   return isJs ? { query: (command) => send(client, command) } : (client as PostgresClient);
 }
 

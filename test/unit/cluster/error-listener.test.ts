@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { mysqlLock } from '../../../src/lock/mysql.ts';
+import { postgresLock } from '../../../src/lock/postgres.ts';
+import { redisLock } from '../../../src/lock/redis.ts';
+import { postgresStore } from '../../../src/store/postgres.ts';
+
+const query = async () => ({ rows: [], rowCount: 0 });
+const emitter = (methods: object) => Object.assign(new EventEmitter(), methods) as never;
+
+let warn: ReturnType<typeof vi.spyOn>;
+beforeEach(() => {
+  warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+});
+afterEach(() => warn.mockRestore());
+
+it.each([
+  ['a pool of pg', () => postgresLock({ client: emitter({ query }) }), 'pool.on'],
+  ['a connection of mysql2', () => mysqlLock({ client: emitter({ query }) }), 'connection.on'],
+  ['a client of node-redis', () => redisLock({ client: emitter({ sendCommand: query }) }), 'client.on'],
+])('%s without an error listener is told of once, with the line to add', async (_, make, line) => {
+  make();
+  await Promise.resolve();
+  expect(warn.mock.calls).toEqual([[expect.stringContaining(`Add: ${line}('error', () => {})`)]]);
+});
+
+it('a lock and a store of one client are told of once', async () => {
+  const client = emitter({ query });
+  postgresLock({ client });
+  postgresStore({ client });
+  await Promise.resolve();
+  expect(warn).toHaveBeenCalledTimes(1);
+});
+
+it.each([
+  [
+    'a pool of mysql2, which hears its connections',
+    () => mysqlLock({ client: emitter({ query, getConnection: query }) }),
+  ],
+  ['a client that is no emitter', () => postgresLock({ client: { query } as never })],
+  [
+    'a client whose listener is added right after',
+    () => {
+      const client: EventEmitter = emitter({ query });
+      postgresLock({ client: client as never });
+      client.on('error', () => {});
+    },
+  ],
+])('there is no warning of %s', async (_, make) => {
+  make();
+  await Promise.resolve();
+  expect(warn).not.toHaveBeenCalled();
+});
