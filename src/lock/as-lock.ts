@@ -84,9 +84,9 @@ export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
     acquireMany: own.acquireMany?.bind(own),
     releaseMany: own.releaseMany?.bind(own),
     extendMany: own.extendMany?.bind(own),
-    inspect: async (name) => own.inspect?.(name),
-    list: async (list) => own.list?.(list) ?? [],
-    forceRelease: async (name, token) => own.forceRelease?.(name, token) ?? false,
+    inspect: own.inspect?.bind(own) ?? (async () => undefined),
+    list: own.list?.bind(own) ?? (async () => []),
+    forceRelease: own.forceRelease?.bind(own) ?? (async () => false),
   };
   return Object.freeze(withCoordination(lock, lockAccess(lock, timeoutMs)));
 }

@@ -179,12 +179,17 @@ export function rowOf<T>(record: StoredRecord<T>, now: Instant, textOf: (text: T
     phase,
     text: textOf(text),
     note,
-    age: at - record.at,
-    changedAgo: at - record.changedAt,
+    age: sinceOf(record.at, at),
+    changedAgo: sinceOf(record.changedAt, at),
     left: damage === undefined && isLive(record, at) ? until - at : 0,
     damage,
     replaced,
   };
+}
+
+/** A damaged instant may be of any type. */
+function sinceOf(instant: number, at: number): number {
+  return Number.isFinite(instant) ? at - instant : Number.NaN;
 }
 
 /** The edition that a read asks for, in place of the present one. `undefined`: there is none, or none that is newer. */
@@ -204,6 +209,7 @@ export function isExpired(
   { until, changedAt, keepMs = Infinity }: StoredRecord<unknown>,
   at: number,
 ): boolean {
+  if (![until, changedAt, keepMs].every(Number.isFinite)) return false;
   return Math.max(until, changedAt) + keepMs <= at;
 }
 

@@ -105,7 +105,7 @@ describe('PostgreSQL', () => {
   it('an acquire that waits for a row longer than its caller is not applied later', async () => {
     await expectNotApplied(lockOf(poolOf(1)), lockOf(poolOf(1)), async () => {
       const holding = await poolOf(1).connect();
-      await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'row' FOR UPDATE`);
+      await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'lock/row' FOR UPDATE`);
       return async () => {
         await holding.query('ROLLBACK');
         holding.release();
@@ -190,7 +190,6 @@ describe('MariaDB', () => {
     }) as [Lock, Lock];
     await lock.inspect('table');
     const busy = await (pools[0] as (typeof pools)[number]).getConnection();
-    // The first one asks for the version of the server, before it acquires.
     await expectGivenUp(lock.acquire({ name: 'late' }));
     busy.release();
     await expectNoLease(other, 'late');
@@ -208,7 +207,7 @@ describe('MariaDB', () => {
     await expectNotApplied(lock, other, async () => {
       const holding = await (pools[2] as (typeof pools)[number]).getConnection();
       await holding.query('START TRANSACTION');
-      await holding.query(`SELECT 1 FROM ${table('lock')} WHERE name = 'row' FOR UPDATE`);
+      await holding.query(`SELECT 1 FROM ${table('lock')} WHERE name = 'lock/row' FOR UPDATE`);
       return async () => {
         await holding.query('ROLLBACK');
         holding.release();

@@ -81,7 +81,7 @@ const OPENED = [
       const table = `crowd_${process.pid}`;
       return {
         table,
-        store: () => postgresStore({ client, table }),
+        store: () => postgresStore({ client, table, timeout: 10_000 }),
         names: async (sql: string) => (await client.query(sql)).rows as readonly { name: string }[],
         close: () => client.end(),
       };
@@ -94,7 +94,7 @@ const OPENED = [
       const table = `crowd_${process.pid}`;
       return {
         table,
-        store: () => mysqlStore({ client, table }),
+        store: () => mysqlStore({ client, table, timeout: 10_000 }),
         names: async (sql: string) => (await client.query(sql))[0] as unknown as readonly { name: string }[],
         close: () => client.end(),
       };

@@ -40,7 +40,6 @@ describe('options of clusters', () => {
     ['must not be longer than 365 d', Number.MAX_SAFE_INTEGER],
     ['must be a number of milliseconds', '30'],
     ['must be a number of milliseconds', { seconds: 30 }],
-    ['must be a number of milliseconds', undefined],
   ])('asLock refuses a lease that %s: %j', (rule, leaseFor) => {
     const broken = { acquire() {}, extend() {}, release() {}, leaseFor };
     expect(() => asLock(broken as never)).toThrow(`leaseFor ${rule}`);

@@ -349,7 +349,7 @@ describe('a plain object', () => {
     expect(isOptionError(error)).toBe(true);
     expect(error).toMatchObject({
       option,
-      message: expect.stringContaining(`${wrapper}(object) from 'tickless/${option}'`),
+      message: expect.stringContaining(`${wrapper}(object) from 'tickless/backend'`),
     });
   });
 
