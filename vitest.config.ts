@@ -24,7 +24,7 @@ export default defineConfig({
         find: /^tickless\/(memory|file|redis|postgres|mysql|sqlite|mongodb|etcd|dynamodb|durable-object)$/,
         replacement: source('src/backends/$1.ts'),
       },
-      { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
+      { find: /^tickless\/backend$/, replacement: source('src/backends/index.ts') },
       {
         find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console)$/,
         replacement: source('src/$1/index.ts'),

@@ -38,7 +38,9 @@ export interface BackendKind {
  *       if (next === undefined) kept.delete(edit.name);
  *       else kept.set(edit.name, next);
  *       const found = edit.op === 'read' ? foundBy(next, edit) : next;
- *       return { isDone, row: found && rowOf(found, now, (text) => text) };
+ *       const isTextAsked = edit.op === 'claim' || (edit.op === 'read' && !edit.isBrief);
+ *       const row = found && rowOf(found, now, (text) => (isTextAsked ? text : ''));
+ *       return { isDone: edit.op === 'read' ? row !== undefined : isDone, row };
  *     });
  *     return { now: now.wall, answers };
  *   },

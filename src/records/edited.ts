@@ -41,7 +41,11 @@ export interface Edited<T = string> {
 /** The end of a lease or a hold lies no further ahead, unless the record was edited by hand. */
 export const LONGEST_AHEAD_MS: number = LONGEST_LEASE_MS + CLOCK_BACK_MS;
 
-/** The effect of an edit on a record. Pure: the definition that the scripts and statements of backends translate. */
+/**
+ * The effect of an edit on a record. Pure: the definition that the scripts and statements of backends translate.
+ *
+ * @param record also one that was edited by hand, but an object with an array `older`.
+ */
 export function edited<T>(record: StoredRecord<T> | undefined, edit: Edit<T>, now: Instant): Edited<T> {
   switch (edit.op) {
     case 'claim':
@@ -204,7 +208,7 @@ export function foundBy<T>(
   return found === record ? record : { ...record, ...found, changedAt: found.at, replaced: undefined };
 }
 
-/** It was to be kept until before now. */
+/** It was to be kept until before now. As long as it is there, {@link edited} takes it as any other. */
 export function isExpired(
   { until, changedAt, keepMs = Infinity }: StoredRecord<unknown>,
   at: number,

@@ -94,6 +94,7 @@ export type Edit<T = string> = Claim<T> | Amend | Put<T> | Read | Delete;
 
 /** The result of an edit. */
 export interface Answer {
+  /** As of `edited`; of a read whether there is a row. */
   readonly isDone: boolean;
   /**
    * The record after it; of a read the edition that was asked for. Its text is left out (empty) but for a claim and a read
@@ -114,7 +115,10 @@ export interface ListedEdition {
  * not both. All methods reject with any error of the client.
  */
 export interface Records {
-  /** The most edits of one call of `apply`. With 1 nothing is gained by several. */
+  /**
+   * How many edits of rounds are joined in one call of `apply`, where several are due at once; with 1 none are. No limit of a call: a
+   * check of the store has a read of each of its names.
+   */
   readonly mostEdits: number;
   /** Whether the edits of one call share a command, whatever their names. It may change while in use, when the server is known. */
   readonly sharesCommands: boolean;

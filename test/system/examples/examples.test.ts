@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 // stderr, and prints these lines in this order. `…` stands for any text; other lines may stand between them.
 
 const MOST_LINES = 60;
+/** A backend, and a stand-in for its service. */
+const LONGER: Record<string, number> = { 'own-backend': 150 };
 
 const EXPECTED: Record<string, readonly string[]> = {
   'adaptive-schedule': [
@@ -162,6 +164,11 @@ const EXPECTED: Record<string, readonly string[]> = {
   ],
   'locked-task-croner': ['instance … has sent the report', 'fired … times in … seconds, run … times'],
   'outage-test': ['…survives an outage of the price source…'],
+  'own-backend': [
+    'here 1.08, there 1.08, 1 load',
+    'back to 1.08, of 3 versions',
+    "[ 'lock/rates', 'snapshot/rates' ]",
+  ],
   'postal-codes-fastify': [
     '100 requests, 1 load of 44175 codes',
     '90210 is Beverly Hills, CA',
@@ -194,9 +201,10 @@ describe('examples', () => {
   });
 
   for (const [name, expected] of Object.entries(EXPECTED)) {
-    it.concurrent(`${name} prints what it promises, within ${MOST_LINES} lines`, async () => {
+    const mostLines = LONGER[name] ?? MOST_LINES;
+    it.concurrent(`${name} prints what it promises, within ${mostLines} lines`, async () => {
       const path = `${root}examples/${name}.ts`;
-      expect(readFileSync(path, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
+      expect(readFileSync(path, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(mostLines);
       const { NODE_OPTIONS: _, FORCE_COLOR: __, ...env } = process.env;
       const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', path], {
         cwd: root,
