@@ -78,7 +78,8 @@ export const BASE64 = 'FROM_BASE64(';
 const PLACE = new RegExp(`(FROM_BASE64\\()?${PARAMETER.source}`, PARAMETER.flags);
 
 /** The beginning of a block of MariaDB that undoes all if one of its statements fails. */
-const BLOCK = 'BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;';
+const BLOCK =
+  'BEGIN NOT ATOMIC DECLARE matched INT; DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;';
 
 const PARSE_ERROR = 1064;
 const NO_SUCH_TABLE = 1146;
@@ -118,9 +119,9 @@ export class MysqlSql implements SqlClient {
   }
 
   /**
-   * Changes rows, then reads some. In MariaDB it is a transaction in one command, a block of statements. MySQL has no such blocks
+   * Changes rows, then reads some. In MariaDB it is one command, a block of statements. MySQL has no such blocks
    * outside of procedures: there the statements are queued at once, so that others on the same connection can't come between them.
-   * `isWhole`: also there in a transaction.
+   * `isWhole`: in a transaction. Else the change is done before the answer begins, so that an answer which is cut off does not undo it.
    *
    * @returns the rows that were read; and where other sessions may have come between, how many rows the first change has matched.
    */
@@ -133,10 +134,12 @@ export class MysqlSql implements SqlClient {
     const whole = ['START TRANSACTION', ...steps, 'COMMIT'];
     if (this.#hasBlocks) {
       try {
-        const [rows] = (await this.#send(`${BLOCK} ${whole.join('; ')}; END`, parameters, endAt)) as [
+        const counted = `SET matched = ROW_COUNT(); SELECT found.*, matched FROM (${answer}) AS found`;
+        const block = isWhole ? whole : [...changes, counted];
+        const [rows] = (await this.#send(`${BLOCK} ${block.join('; ')}; END`, parameters, endAt)) as [
           SqlRow[],
         ];
-        return { rows };
+        return isWhole ? { rows } : { rows, matched: Number(rows[0]?.matched ?? 0) };
       } catch (error) {
         if (propertyOf(error, 'errno') !== PARSE_ERROR) throw error;
         this.#hasBlocks = false; // MySQL; or sql_mode=ORACLE, which has another syntax
