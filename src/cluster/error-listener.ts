@@ -9,7 +9,7 @@ const seen: WeakSet<object> = new WeakSet();
 
 /**
  * Warns once about a client without an `error` listener: when its server goes, its next `error` event would end the process. It looks
- * when the caller's code has run, which may add the listener after this call. A client that is no emitter is left alone.
+ * when the caller's code has run, which may add the listener after this call. A client without events is left alone.
  *
  * @param line the line to add.
  */
