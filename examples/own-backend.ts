@@ -3,7 +3,7 @@
 // the value is that long. The records of the lock are objects of their own, and small.
 import { RefreshingValue } from 'tickless';
 import type { Answer, Backend, BackendOptions, Edit, Records, StoredRecord } from 'tickless/backend';
-import { createBackend, edited, foundBy, isExpired, rowOf } from 'tickless/backend';
+import { applied, createBackend, editionsIn, isExpired, rowOf } from 'tickless/backend';
 
 /**
  * What is used of the service. `now` is its clock, the same for all instances, in milliseconds. The header `Date` has whole
@@ -42,13 +42,8 @@ export class ObjectRecords implements Records {
   async #edit(edit: Edit): Promise<{ now: number; answer: Answer }> {
     for (;;) {
       const { record, revision, now } = await this.#read(edit.name);
-      const instant = { at: now, wall: now };
-      const { next, isDone } = edited(record, edit, instant);
-      if (next !== record && !(await this.#replace(edit.name, revision, next))) continue;
-      const found = edit.op === 'read' ? foundBy(next, edit) : next;
-      const isTextAsked = edit.op === 'claim' || (edit.op === 'read' && !edit.isBrief);
-      const row = found && rowOf(found, instant, isTextAsked ? whole : () => '');
-      return { now, answer: { isDone: edit.op === 'read' ? row !== undefined : isDone, row } };
+      const { next, answer } = applied(record, edit, { at: now, wall: now });
+      if (next === record || (await this.#replace(edit.name, revision, next))) return { now, answer };
     }
   }
 
@@ -68,24 +63,18 @@ export class ObjectRecords implements Records {
     const rows = keys.map(async (key) => {
       const { record, revision, now } = await this.#read(key);
       if (record === undefined) return [];
-      if (!isExpired(record, now)) return [[key, rowOf(record, { at: now, wall: now }, whole)] as const];
+      if (!isExpired(record, now)) return [[key, rowOf(record, { at: now, wall: now }, String)] as const];
       await this.#objects.delete(key, revision);
       return [];
     });
     return { now, rows: (await Promise.all(rows)).flat() };
   }
 
-  async editions(name: string): ReturnType<Records['editions']> {
+  async editions(name: string, beginning: number): ReturnType<Records['editions']> {
     const { record, now } = await this.#read(name);
-    if (record === undefined) return [];
-    return [record, ...record.older].map(({ token, at, text }) => ({
-      row: rowOf({ ...record, token, at, text, changedAt: at }, { at: now, wall: now }, whole),
-      bytes: Buffer.byteLength(text),
-    }));
+    return editionsIn(record, { at: now, wall: now }, beginning);
   }
 }
-
-const whole = (text: string) => text;
 
 /** A text that somebody has damaged counts as none, and the next edit replaces it. `edited` judges the other fields. */
 function recordIn(text: string): StoredRecord | undefined {

@@ -25,7 +25,7 @@ export interface BackendKind {
  *
  * ```ts
  * import { RefreshingValue } from 'tickless';
- * import { createBackend, type Edit, edited, foundBy, rowOf, type StoredRecord } from 'tickless/backend';
+ * import { applied, createBackend, type Edit, type StoredRecord } from 'tickless/backend';
  *
  * const kept = new Map<string, StoredRecord>(); // of one process, so nothing comes between
  * const backend = createBackend({
@@ -34,13 +34,10 @@ export interface BackendKind {
  *   async apply(edits: readonly Edit[]) {
  *     const now = { at: Date.now(), wall: Date.now() };
  *     const answers = edits.map((edit) => {
- *       const { next, isDone } = edited(kept.get(edit.name), edit, now);
+ *       const { next, answer } = applied(kept.get(edit.name), edit, now);
  *       if (next === undefined) kept.delete(edit.name);
  *       else kept.set(edit.name, next);
- *       const found = edit.op === 'read' ? foundBy(next, edit) : next;
- *       const isTextAsked = edit.op === 'claim' || (edit.op === 'read' && !edit.isBrief);
- *       const row = found && rowOf(found, now, (text) => (isTextAsked ? text : ''));
- *       return { isDone: edit.op === 'read' ? row !== undefined : isDone, row };
+ *       return answer;
  *     });
  *     return { now: now.wall, answers };
  *   },

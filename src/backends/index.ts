@@ -11,7 +11,6 @@ export {
   type Edited,
   type Edition,
   edited,
-  foundBy,
   type Instant,
   isExpired,
   rowOf,
@@ -30,6 +29,7 @@ export type {
   Records,
   Row,
 } from '../records/records.ts';
+export { type Applied, applied, editionsIn } from '../records/whole-record.ts';
 export { type AsStoreOptions, asStore, type OwnStore } from '../store/as-store.ts';
 export type { StoreOptions } from '../store/create-store.ts';
 export type { Backend } from './backend.ts';
