@@ -84,9 +84,10 @@ export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
     acquireMany: own.acquireMany?.bind(own),
     releaseMany: own.releaseMany?.bind(own),
     extendMany: own.extendMany?.bind(own),
-    inspect: own.inspect?.bind(own) ?? (async () => undefined),
-    list: own.list?.bind(own) ?? (async () => []),
-    forceRelease: own.forceRelease?.bind(own) ?? (async () => false),
+    inspect: async (...args: Parameters<LockProvider['inspect']>) => own.inspect?.(...args),
+    list: async (...args: Parameters<LockProvider['list']>) => (await own.list?.(...args)) ?? [],
+    forceRelease: async (...args: Parameters<LockProvider['forceRelease']>) =>
+      (await own.forceRelease?.(...args)) ?? false,
   };
   return Object.freeze(withCoordination(lock, lockAccess(lock, timeoutMs)));
 }
