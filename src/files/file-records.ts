@@ -166,6 +166,7 @@ export class FileRecords implements Records {
     if (present === undefined) return folder.tidyEmpty();
     const { name, record, now } = present;
     if (record === undefined) {
+      if (!(await folder.isAbandoned(present))) return 'kept';
       await folder.clear(present); // the process that has deleted it was killed
       return 'deleted';
     }

@@ -185,12 +185,16 @@ export class NumberedFiles {
     let hasRemoved = false;
     for (const file of files) {
       const path = join(folder, file);
-      const found = await ignoreMissing(lstat(path), undefined);
-      if (found === undefined || Date.now() - found.mtimeMs <= ABANDONED_AFTER_MS) continue;
+      if (!(await isAbandoned(path))) continue;
       await remove(path);
       hasRemoved = true;
     }
     return hasRemoved;
+  }
+
+  /** Whether the file of a number is so old that the process which has written it does not go on. */
+  async isAbandoned(folder: string, number: number): Promise<boolean> {
+    return isAbandoned(this.pathOf(folder, number));
   }
 
   /** Deletes the folder if it is empty. */
@@ -227,6 +231,11 @@ export class NumberedFiles {
       }
     }
   }
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  const found = await ignoreMissing(lstat(path), undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS;
 }
 
 /** Whether the next number is exact too. */

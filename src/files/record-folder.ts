@@ -117,6 +117,11 @@ export class RecordFolder {
     return true;
   }
 
+  /** Without a record: whether the process that has begun or deleted it does not go on. */
+  isAbandoned({ head }: Present): Promise<boolean> {
+    return this.#files.isAbandoned(this.#folder, head.number);
+  }
+
   /** Deletes the files of a record that is deleted, the present state last. */
   async clear(present: Present, last: number = present.head.number): Promise<void> {
     await this.#tidy(present, []);

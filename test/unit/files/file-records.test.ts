@@ -1,10 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { FileRecords } from '../../../src/files/file-records.ts';
+import { MachineClock } from '../../../src/files/machine-clock.ts';
+import { NumberedFiles } from '../../../src/files/numbered-files.ts';
+import { RecordFolder } from '../../../src/files/record-folder.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { folderOf, pathOf, states } from './record-files.ts';
 
 describe.concurrent('files: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
@@ -34,4 +38,27 @@ it('a list has the texts of its records, however long they are', async () => {
   await records.apply(edits);
   const { rows } = await records.list('report/', 10);
   expect(rows.map(([name, { text }]) => [name, text])).toEqual(texts.map((text, i) => [`report/${i}`, text]));
+});
+
+it('a folder that another process has just begun is not swept before its first record, and one left behind is', async () => {
+  const directory = temporaryDirectory();
+  const files = new NumberedFiles('lock', { directory });
+  for (const name of ['lock/begun', 'lock/left'])
+    await new RecordFolder(files, new MachineClock(), files.folderOf(name)).begin(name);
+  const old = new Date(Date.now() - 660_000);
+  utimesSync(pathOf(directory, 'lock/left', 0), old, old);
+  /** A new object sweeps behind its first change. */
+  const sweep = async () => {
+    const records = new FileRecords('lock', { directory });
+    await records.apply([
+      { op: 'claim', name: `lock/${Math.random()}`, id: 'i', text: '', forMs: 1, force: true },
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  await vi.waitFor(async () => {
+    await sweep();
+    expect(existsSync(folderOf(directory, 'lock/left'))).toBe(false);
+  });
+  for (let i = 0; i < 10; i += 1) await sweep();
+  expect(states(directory, 'lock/begun')).toEqual([0]);
 });
