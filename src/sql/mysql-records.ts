@@ -3,9 +3,10 @@ import type { Answer, Edit, ListedEdition, Put, Records } from '../records/recor
 import { systemClock } from '../time/clock.ts';
 import type { SqlRow } from './client.ts';
 import { inStatements, MOST_NAMES } from './in-statements.ts';
+import { type Clock, editionsBy, listBy } from './lists.ts';
 import type { MysqlBatch, MysqlSql } from './mysql.ts';
 import { type Given, givenRows, type MysqlStatements, mysqlStatements } from './mysql-statements.ts';
-import { clockIn, endOf, rowOf } from './record-sql.ts';
+import { clockIn, rowOf } from './record-sql.ts';
 import type { SqlTable } from './sql-table.ts';
 
 /** Records in a table of MySQL or MariaDB: one statement for each kind of edit. */
@@ -91,19 +92,12 @@ export class MysqlRecords implements Records {
   }
 
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
-    const rows = await this.#table.query(this.#statements.list, { prefix, end: endOf(prefix), limit });
-    return { now: clockIn(rows), rows: rows.map((row) => [String(row.name), rowOf(row)] as const) };
+    return listBy(this.#table, this.#statements.list, prefix, limit);
   }
 
   async editions(name: string, beginning: number): Promise<ListedEdition[]> {
-    const rows = await this.#table.query(this.#statements.editions, { name, beginning });
-    return rows.map((row) => ({ row: rowOf(row), bytes: Number(row.bytes) }));
+    return editionsBy(this.#table, this.#statements.editions, name, beginning);
   }
-}
-
-/** The server's clock, as a row tells it. */
-interface Clock {
-  now: number;
 }
 
 /** Edits of one kind have one statement; a deletion has one of its own. */

@@ -2,9 +2,10 @@ import type { Answer, Claim, Edit, ListedEdition, Put, Records } from '../record
 import { systemClock } from '../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import { inStatements, MOST_NAMES } from './in-statements.ts';
+import { type Clock, editionsBy, listBy } from './lists.ts';
 import type { PostgresSql } from './postgres.ts';
 import { type PostgresStatements, postgresStatements } from './postgres-statements.ts';
-import { clockIn, endOf, rowOf } from './record-sql.ts';
+import { rowOf } from './record-sql.ts';
 import type { SqlTable } from './sql-table.ts';
 
 /** Times that edits are sent for names which other sessions insert and delete meanwhile. */
@@ -87,19 +88,12 @@ export class PostgresRecords implements Records {
   }
 
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
-    const rows = await this.#table.query(this.#statements.list, { prefix, end: endOf(prefix), limit });
-    return { now: clockIn(rows), rows: rows.map((row) => [String(row.name), rowOf(row)] as const) };
+    return listBy(this.#table, this.#statements.list, prefix, limit);
   }
 
   async editions(name: string, beginning: number): Promise<ListedEdition[]> {
-    const rows = await this.#table.query(this.#statements.editions, { name, beginning });
-    return rows.map((row) => ({ row: rowOf(row), bytes: Number(row.bytes) }));
+    return editionsBy(this.#table, this.#statements.editions, name, beginning);
   }
-}
-
-/** The server's clock, as a row tells it. */
-interface Clock {
-  now: number;
 }
 
 /** The edits as JSON, without the longest text, which is a parameter of its own. */

@@ -90,7 +90,7 @@ function decisions(table: string): string[] {
     `judged AS (SELECT *, ${state.damage} AS s_damage FROM before OFFSET 0)`,
     `state AS (SELECT *, is_there AND ${state.isToken} AS s_has_token, is_there AND s_damage IS NULL AND ${state.isLive} AS s_is_live, s_id = g_id AND s_phase <> 'held' AS s_is_own,
       s_id = g_id AND s_phase = 'held' AND s_note = g_note AND g_phase = 'held' AS s_is_ended,
-      CASE WHEN is_there AND ${state.isToken} THEN greatest(s_token + 1, ${clockOf('now').micros}) ELSE ${clockOf('now').micros} END AS next
+      ${state.nextToken} AS next
       FROM judged OFFSET 0)`,
     `verdict AS (SELECT *, ${verdict()} FROM state OFFSET 0)`,
     `after AS (SELECT i, op, name, now, older, is_there, s_token, s_id, s_phase, s_begun_at, s_changed_at, s_ends_at, s_text, s_note,
