@@ -91,11 +91,11 @@ export class MysqlRecords implements Records {
     return rows;
   }
 
-  async list(prefix: string, limit: number): ReturnType<Records['list']> {
+  list(prefix: string, limit: number): ReturnType<Records['list']> {
     return listBy(this.#table, this.#statements.list, prefix, limit);
   }
 
-  async editions(name: string, beginning: number): Promise<ListedEdition[]> {
+  editions(name: string, beginning: number): Promise<ListedEdition[]> {
     return editionsBy(this.#table, this.#statements.editions, name, beginning);
   }
 }

@@ -72,7 +72,7 @@ export class PostgresRecords implements Records {
           )
         : [];
     for (const [k, i] of lost.entries()) {
-      answers[i] = again[k] ?? new Error('other sessions insert and delete the record all the time');
+      answers[i] = again[k] ?? new Error('others insert and delete the record meanwhile');
     }
     return answers;
   }
@@ -87,11 +87,11 @@ export class PostgresRecords implements Records {
     return this.#table.query(this.#statements.change(kinds), { ...parameters, patience });
   }
 
-  async list(prefix: string, limit: number): ReturnType<Records['list']> {
+  list(prefix: string, limit: number): ReturnType<Records['list']> {
     return listBy(this.#table, this.#statements.list, prefix, limit);
   }
 
-  async editions(name: string, beginning: number): Promise<ListedEdition[]> {
+  editions(name: string, beginning: number): Promise<ListedEdition[]> {
     return editionsBy(this.#table, this.#statements.editions, name, beginning);
   }
 }
