@@ -132,7 +132,9 @@ describe('a file of the store', () => {
       fc.asyncProperty(changes, async (change) => {
         put(made, JSON.stringify({ ...sound, ...change }));
         const first = await read(made.directory);
-        if (first.value === LOADED) expectLogged(first, made);
+        const isDeleted = 'record' in change && change.record === null;
+        if (isDeleted) expect([first.value, first.lines]).toEqual([LOADED, []]);
+        else if (first.value === LOADED) expectLogged(first, made);
         else expect(first.value).toEqual(STORED);
         const { age, nextExecuteTime } = first.member.inspect();
         expect(age).toBeGreaterThanOrEqual(0);

@@ -19,27 +19,28 @@ export const simulation: readonly SimulationFault[] = [
     name: 'a lease is released whoever holds it',
     rules: [15],
     seeds: [37],
-    in: 'src/lock/record.ts',
-    replace: 'released',
-    by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
+    in: 'src/records/edited.ts',
+    replace: 'amended',
+    by: "(record, edit, now) => original(record, record && edit.phase === 'held' ? { ...edit, token: record.token, id: record.id } : edit, now)",
   },
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
     seeds: [25],
-    in: 'src/lock/record.ts',
-    replace: 'extended',
-    by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
+    in: 'src/records/edited.ts',
+    replace: 'amended',
+    by: '(record, edit, now) => original(record, record && edit.phase === undefined ? { ...edit, token: record.token, id: record.id } : edit, now)',
   },
   {
     name: 'the token does not grow when an expired lease is taken over',
     rules: [12],
     seeds: [4],
-    in: 'src/lock/record.ts',
-    replace: 'acquired',
-    by: `(record, request, instant) => {
-      const next = original(record, request, instant);
-      return record?.state === 'running' ? { ...next, token: record.token } : next;
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: `(record, claim, now) => {
+      const { next, isDone } = original(record, claim, now);
+      const isTaken = isDone && record !== undefined && record.phase !== 'held' && next !== record;
+      return { next: isTaken ? { ...next, token: record.token } : next, isDone };
     }`,
   },
   {

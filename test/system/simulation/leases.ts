@@ -34,7 +34,7 @@ export class Leases {
     const { step, name, token } = message;
     if (step === 'acquire' || step === 'read' || step === 'versions') return;
     const { referee, scenario } = this.#world;
-    // An extension or a release may have waited for its turn among the commands under way.
+    // An extension or a release may have waited for its turn.
     const { hasWaitedMs } = instance.link;
     const isHeld = token !== undefined && this.#isHeld(name, token, step === 'write' ? 0 : hasWaitedMs);
     if (step === 'write') {

@@ -1,4 +1,7 @@
+import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
+import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
 import type { Hints } from '../../../src/cluster/hint-contract.ts';
+import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
 import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
@@ -53,9 +56,6 @@ const LONGEST_WAIT_MS = 3 * CLIENT_TIMEOUT_MS;
 const LONGEST_WRITE_MS = 6000;
 /** The lateness of timers. */
 const SLACK_MS = 10;
-/** So many commands of a lock with steps for many names are under way at a time. */
-const PLACES = 4;
-const STEPS_OF_LOCK: readonly Step[] = ['acquire', 'extend', 'release'];
 const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
@@ -125,14 +125,9 @@ export class Link {
   readonly store: SnapshotStore;
   /** The send times of unanswered messages: by the clock of the machine, and that of the world. */
   readonly #unanswered: Map<Message, { readonly sentAt: number; readonly at: number }> = new Map();
-  /** The commands to the lock that hold a place: until they are answered, or the backend was silent. */
-  readonly #inPlaces: Set<Message> = new Set();
-  readonly #neverAnswered: Set<Message> = new Set();
-  /** When the lock answered last, in the time of the world. */
-  #heardAt = 0;
-  /** Since when all places for commands to the lock are taken, in the time of the world; `undefined`: one is free. */
-  #fullSince: number | undefined;
-  readonly #hasPlaces: boolean;
+  /** When extensions and releases were asked for that are not sent yet, in the time of the world, the first ones first. */
+  readonly #asked: Map<string, number[]> = new Map();
+  #waitedMs = 0;
   readonly #machine: Machine;
   readonly #backend: Backend;
   readonly #timeline: Timeline;
@@ -161,7 +156,6 @@ export class Link {
     this.#random = random;
     this.#wire = wire;
     this.#waitsMs = waitsMs;
-    this.#hasPlaces = isForManyNames;
     const asReported = (report: InstanceReport | undefined): InstanceReport | undefined =>
       report === undefined || dialect === undefined
         ? report
@@ -189,6 +183,7 @@ export class Link {
       { leaseFor, timeout: CLIENT_TIMEOUT_MS },
       kind,
     );
+    this.#noteAsked((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
     this.store = createStore(
       {
         takesReports: true,
@@ -246,49 +241,41 @@ export class Link {
     return (isBehind ? 3 * CLIENT_TIMEOUT_MS : this.#waitsMs) * this.#random.between(least, most);
   }
 
-  /** How long a step of the lock that is sent now may have waited for its turn, in milliseconds. */
+  /** How long the extension or the release that is being sent has waited for its turn among the commands under way, in milliseconds. */
   get hasWaitedMs(): number {
-    return this.#fullSince === undefined ? 0 : this.#timeline.now - this.#fullSince;
+    return this.#waitedMs;
   }
 
-  /**
-   * Whether a step of the lock that is sent now may have waited for its turn: so many have never had an answer. Whether the library
-   * counts them as lost depends on whether it has found the backend silent.
-   */
-  get mayHaveWaited(): boolean {
-    return this.#hasPlaces && this.#neverAnswered.size >= PLACES - 1; // one may have had its answer in this step
-  }
-
-  #takePlace(message: Message): void {
-    this.#neverAnswered.add(message);
-    const silentMs = this.#timeline.now - Math.max(this.#fullSince ?? Infinity, this.#heardAt);
-    if (silentMs >= CLIENT_TIMEOUT_MS) this.#inPlaces.clear(); // they count as lost
-    this.#inPlaces.add(message);
-    // What waited is sent in the same step.
-    this.#timeline.plan(0, () => this.#countPlaces());
-  }
-
-  #countPlaces(): void {
-    if (!this.#hasPlaces) return;
-    const waiting = [...this.#unanswered.keys()].filter(({ step }) => STEPS_OF_LOCK.includes(step));
-    if (new Set([...waiting, ...this.#inPlaces]).size < PLACES) this.#fullSince = undefined;
-    else this.#fullSince ??= this.#timeline.now;
+  #noteAsked(steps: LockSteps): void {
+    const { extend, release } = steps;
+    const note = (step: Step, { name, token }: LeaseId): void => {
+      const key = `${step} ${name} ${token}`;
+      this.#asked.set(key, [...(this.#asked.get(key) ?? []), this.#timeline.now]);
+    };
+    Object.assign(steps, {
+      extend: (lease: LeaseId, leaseFor: number) => {
+        note('extend', lease);
+        return extend(lease, leaseFor);
+      },
+      release: (lease: LeaseId, outcome: ReleaseOutcome) => {
+        note('release', lease);
+        return release(lease, outcome);
+      },
+    } satisfies Partial<LockSteps>);
   }
 
   async #send<R>(message: Message, carryOut: () => R | Promise<R>): Promise<R> {
+    const { now } = this.#timeline;
+    this.#waitedMs =
+      now - (this.#asked.get(`${message.step} ${message.name} ${message.token}`)?.shift() ?? now);
     this.#wire.sent(message);
-    if (STEPS_OF_LOCK.includes(message.step)) this.#takePlace(message);
     const { weather } = this;
     const random = this.#random;
     this.#unanswered.set(message, { sentAt: this.#machine.monotonic(), at: this.#timeline.now });
     const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
       return (answer) => {
         this.#unanswered.delete(message);
-        this.#neverAnswered.delete(message);
-        if (this.#inPlaces.delete(message)) this.#heardAt = this.#timeline.now;
         settle(answer);
-        // What waited is sent in the same step.
-        this.#timeline.plan(0, () => this.#countPlaces());
       };
     };
     return new Promise<R>((resolve, reject) => {

@@ -14,7 +14,6 @@ export class Nightly {
   readonly #world: World;
   readonly #atLeastMs: number;
   readonly #runs: Map<number, LoadRun> = new Map();
-  readonly #endedAt: Map<LoadRun, number> = new Map();
   /** The successful run with the highest token. */
   #last: LoadRun | undefined;
 
@@ -30,10 +29,7 @@ export class Nightly {
     const { subject, begunAtOwn, serial } = run;
     const left = Math.max(0, begunAtOwn + this.#atLeastMs - subject.instance.machine.monotonic());
     const over = holdFor - left;
-    const { link } = subject.instance;
-    const sinceEnd = this.#world.timeline.now - (this.#endedAt.get(run) ?? 0);
-    const waitedMs = link.mayHaveWaited ? sinceEnd : link.hasWaitedMs;
-    const isRight = over > -ROUNDING_MS && over < ROUNDING_MS + waitedMs;
+    const isRight = over > -ROUNDING_MS && over < ROUNDING_MS + subject.instance.link.hasWaitedMs;
     this.#world.referee.holds('tasks', isRight, () => {
       return `${subject.id}: run ${serial} holds the next one back for ${holdFor.toFixed(1)} ms, not ${left.toFixed(1)}`;
     });
@@ -53,7 +49,6 @@ export class Nightly {
   }
 
   ended(run: LoadRun): void {
-    this.#endedAt.set(run, this.#world.timeline.now);
     if (run.brought === 'error' || run.wasStopped) return;
     if ((run.token ?? 0) > (this.#last?.token ?? 0)) this.#last = run;
   }
