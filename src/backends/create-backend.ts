@@ -1,10 +1,8 @@
-import { createLock, type LockOptions } from '../lock/create-lock.ts';
-import { RecordLock } from '../lock/record-lock.ts';
+import type { LockOptions } from '../lock/create-lock.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { Records } from '../records/records.ts';
-import { createStore, type StoreOptions } from '../store/create-store.ts';
-import { RecordStore } from '../store/record-store.ts';
-import { type Backend, optionsOfLock, optionsOfStore } from './backend.ts';
+import type { StoreOptions } from '../store/create-store.ts';
+import { type Backend, backendOn } from './backend.ts';
 
 /** The options of {@link createBackend}: those of every lock and of every store. */
 export interface BackendOptions extends LockOptions, StoreOptions {}
@@ -51,11 +49,6 @@ export interface BackendKind {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function createBackend(records: Records, given: BackendOptions = {}, kind: BackendKind = {}): Backend {
-  const options = ownOptions(given);
   const { longestName } = ownOptions(kind);
-  const names = { longestName, options: [] };
-  return {
-    lock: createLock(new RecordLock(records), optionsOfLock(options), names),
-    store: createStore(new RecordStore(records, options.keepVersions), optionsOfStore(options), names),
-  };
+  return backendOn(() => ({ records, longestName, options: [] }), given);
 }

@@ -1,14 +1,103 @@
-import { type PostgresLockOptions, postgresLock } from '../lock/postgres.ts';
-import { ownOptions } from '../option-checks.ts';
-import { type PostgresStoreOptions, postgresStore } from '../store/postgres.ts';
-import { type Backend, optionsOfLock, optionsOfStore } from './backend.ts';
+import type { Store } from '../cluster/store-contract.ts';
+import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import { openPostgres } from '../sql/open-postgres.ts';
+import type { SqlOptions } from '../sql/open-records.ts';
+import type { PostgresClient } from '../sql/postgres.ts';
+import type { PostgresJsClient } from '../sql/postgres-js.ts';
+import type { StoreOptions } from '../store/create-store.ts';
+import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 
-export * from '../lock/postgres.ts';
-export * from '../store/postgres.ts';
+export type { Hints } from '../cluster/hint-contract.ts';
+export { postgresTable } from '../sql/open-postgres.ts';
+export type { SqlOptions } from '../sql/open-records.ts';
+export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
+export {
+  type PostgresHintsOptions,
+  type PostgresListener,
+  type PostgresNotification,
+  postgresHints,
+} from '../sql/postgres-hints.ts';
+export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../sql/postgres-js.ts';
 export type { Backend } from './backend.ts';
+
+/** The options of all that is in PostgreSQL. */
+export interface PostgresOptions extends SqlOptions {
+  /**
+   * A `Pool` of `pg`; or a connected `Client` without an open transaction; or the client of the package `postgres`
+   * (postgres.js), without a `transform` of columns. You keep ownership: add an `error` listener to a pool of `pg`, as it
+   * requires, and end it yourself. Kysely, Drizzle and Prisma are given such a client: pass the same one.
+   */
+  readonly client: PostgresClient | PostgresJsClient;
+}
+
+/** The options of {@link postgresLock}. */
+export interface PostgresLockOptions extends LockOptions, PostgresOptions {}
+
+/** The options of {@link postgresStore}. */
+export interface PostgresStoreOptions extends StoreOptions, PostgresOptions {}
 
 /** The options of {@link postgresBackend}: those of the lock and of the store. */
 export interface PostgresBackendOptions extends PostgresLockOptions, PostgresStoreOptions {}
+
+/**
+ * A lock in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
+ * Only the server's clock decides. Instances that share the table share the lock; a store may have the same table.
+ *
+ * ```ts no-run
+ * import { Pool } from 'pg';
+ * import { postgresLock } from 'tickless/postgres';
+ *
+ * const pool = new Pool({ connectionString: 'postgres://localhost/app' });
+ * pool.on('error', () => {}); // an idle connection broke; the pool replaces it
+ * const lock = postgresLock({ client: pool });
+ * const answer = await lock.acquire({ name: 'rates' });
+ * console.log(answer.kind);
+ * await pool.end();
+ * ```
+ *
+ * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
+ * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
+ * postgres.js sends commands on busy connections too: one that was sent may take effect later, and its lease is given back then.
+ * Names are at most 1024 bytes long, and compared byte by byte; they can't contain U+0000.
+ *
+ * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
+ * {@link postgresTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function postgresLock(given: PostgresLockOptions): Lock {
+  return lockOn(openPostgres, given);
+}
+
+/**
+ * A store in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
+ * Only the server's clock measures ages. Instances that share the table share the store; a lock may have the same table.
+ *
+ * ```ts no-run
+ * import { Pool } from 'pg';
+ * import { postgresStore } from 'tickless/postgres';
+ *
+ * const pool = new Pool({ connectionString: 'postgres://localhost/app' });
+ * pool.on('error', () => {}); // an idle connection broke; the pool replaces it
+ * const store = postgresStore({ client: pool });
+ * console.log(await store.write('rates', '{"USD":1.08}'));
+ * await pool.end();
+ * ```
+ *
+ * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
+ * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
+ * postgres.js sends commands on busy connections too: one that was sent may take effect later.
+ * Names are at most 1024 bytes long, and compared byte by byte. Names and payloads can't contain U+0000; JSON escapes it.
+ *
+ * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
+ * {@link postgresTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. Earlier versions (`keepVersions`) and the
+ * reports of instances are rows of the same table.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function postgresStore(given: PostgresStoreOptions): Store {
+  return storeOn(openPostgres, given);
+}
 
 /**
  * A lock and a store in a table of PostgreSQL, for the option `backend`: {@link postgresLock} and {@link postgresStore} with the same options.
@@ -26,6 +115,5 @@ export interface PostgresBackendOptions extends PostgresLockOptions, PostgresSto
  * @throws {OptionError} when an option breaks a rule.
  */
 export function postgresBackend(given: PostgresBackendOptions): Backend {
-  const options = ownOptions(given);
-  return { lock: postgresLock(optionsOfLock(options)), store: postgresStore(optionsOfStore(options)) };
+  return backendOn(openPostgres, given);
 }

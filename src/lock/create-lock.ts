@@ -62,8 +62,8 @@ type RequestOfLock = Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>;
 
 /** The particulars of a backend. */
 export interface LockBackendKind {
-  /** In bytes of UTF-8; `undefined`: names of any length. */
-  readonly longestName: number | undefined;
+  /** In bytes of UTF-8. @default names of any length */
+  readonly longestName?: number | undefined;
   /** The names of the options of its factory, beside `leaseFor` and `timeout`. */
   readonly options: readonly string[];
   /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */

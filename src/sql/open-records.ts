@@ -45,7 +45,8 @@ export interface SqlKind<C extends SqlClient> {
 /** The records of a lock or a store, the limits of their names, and the options of their table. */
 export interface OpenRecords {
   readonly records: Records;
-  readonly backend: { readonly longestName: number; readonly options: readonly string[] };
+  readonly longestName: number;
+  readonly options: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
@@ -75,6 +76,7 @@ export function openRecords<C extends SqlClient>(
   });
   return {
     records: records(own, name, timeoutMs),
-    backend: { longestName, options: ['client', 'table', 'retention'] },
+    longestName,
+    options: ['client', 'table', 'retention'],
   };
 }

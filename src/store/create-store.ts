@@ -92,8 +92,8 @@ const MOST_VERSIONS = 100;
 
 /** The particulars of a backend. */
 export interface StoreBackendKind {
-  /** In bytes of UTF-8; `undefined`: names of any length. */
-  readonly longestName: number | undefined;
+  /** In bytes of UTF-8. @default names of any length */
+  readonly longestName?: number | undefined;
   /** The names of the options of its factory, beside those that all have. */
   readonly options: readonly string[];
   /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */

@@ -1,3 +1,4 @@
+import { memoryLock, memoryStore } from '../../src/backends/memory.ts';
 import type { Hints } from '../../src/cluster/hint-contract.ts';
 import {
   type InstanceReport,
@@ -15,8 +16,6 @@ import {
 } from '../../src/index.ts';
 import { asLock } from '../../src/lock/as-lock.ts';
 import type { Lock } from '../../src/lock/create-lock.ts';
-import { memoryLock } from '../../src/lock/memory.ts';
-import { memoryStore } from '../../src/store/memory.ts';
 import { wrapStore } from '../../src/store/wrap-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from './events.ts';

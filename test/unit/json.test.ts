@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../src/backends/memory.ts';
 import {
   AbsentError,
   CoolingDownError,
@@ -7,7 +8,6 @@ import {
   RefreshGroup,
   TicklessError,
 } from '../../src/index.ts';
-import { memoryLock } from '../../src/lock/memory.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 
 const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,6 +1,5 @@
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { redisStore } from '../../../src/store/redis.ts';
 import type { Strategy } from './strategy.ts';
 
 /** A value in the memory of each worker. One of them loads it in each period, behind the readers. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';

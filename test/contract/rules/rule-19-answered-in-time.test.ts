@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import { loaded, RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';

@@ -1,12 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import {
   type Accept,
   RefreshingValue,
   type RefreshingValueOptions,
   type StandardSchema,
 } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 

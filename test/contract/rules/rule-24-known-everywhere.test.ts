@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const everywhere = { everywhere: true } as const;

@@ -1,5 +1,6 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { expectTypeOf, test } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import {
   type absent,
   type KeyContext,
@@ -12,7 +13,6 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
 
 interface Codes {

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fileLock } from '../../../src/backends/file.ts';
 import { type AcquireAnswer, isLockUnavailableError, RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { fileLock } from '../../../src/lock/file.ts';
 import { recordLines } from '../../support/events.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { folderOf } from '../../unit/files/record-files.ts';

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fileStore } from '../../../src/store/file.ts';
+import { fileStore } from '../../../src/backends/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { folderOf, pathOf, texts } from '../../unit/files/record-files.ts';
 import { expectReadable, expectUnpolluted, foreignText, hostileJson } from './support/hostile.ts';

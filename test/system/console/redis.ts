@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { redisStore } from '../../../src/store/redis.ts';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import type { Backends } from './world.ts';
 
 /** A server of its own, reached by a socket in a folder of its own. */

@@ -2,13 +2,12 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { lockedTask, RefreshGroup, type RefreshingValue, type Store } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 
 /** The backends of one instance. */

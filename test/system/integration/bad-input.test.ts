@@ -3,10 +3,9 @@ import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { mysqlTable } from '../../../src/lock/mysql.ts';
-import { postgresTable } from '../../../src/lock/postgres.ts';
-import { sqliteLock } from '../../../src/lock/sqlite.ts';
-import { sqliteStore } from '../../../src/store/sqlite.ts';
+import { mysqlTable } from '../../../src/backends/mysql.ts';
+import { postgresTable } from '../../../src/backends/postgres.ts';
+import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import {
   type Backend,
   backends,

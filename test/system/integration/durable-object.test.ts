@@ -3,15 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ObjectRecords } from '../../../src/durable-object/object-records.ts';
-import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import {
   type DurableObjectLockOptions,
+  type DurableObjectStoreOptions,
   durableObjectLock,
+  durableObjectStore,
   type ObjectNamespace,
-} from '../../../src/lock/durable-object.ts';
+} from '../../../src/backends/durable-object.ts';
+import { ObjectRecords } from '../../../src/durable-object/object-records.ts';
+import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import type { StoredRecord } from '../../../src/records/edited.ts';
-import { type DurableObjectStoreOptions, durableObjectStore } from '../../../src/store/durable-object.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { UNIT_MS } from './support/backend-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';

@@ -1,9 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTable } from '../../../src/dynamodb/open-table.ts';
-import { type DynamodbLockOptions, dynamodbLock, dynamodbLockTable } from '../../../src/lock/dynamodb.ts';
-import { type DynamodbStoreOptions, dynamodbStore, dynamodbStoreTable } from '../../../src/store/dynamodb.ts';
+import {
+  type DynamodbLockOptions,
+  type DynamodbStoreOptions,
+  dynamodbLock,
+  dynamodbLockTable,
+  dynamodbStore,
+  dynamodbStoreTable,
+} from '../../../src/backends/dynamodb.ts';
+import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
+import { Dynamodb } from '../../../src/dynamodb/dynamodb-client.ts';
+import { DynamodbTexts } from '../../../src/dynamodb/dynamodb-texts.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
@@ -11,6 +19,7 @@ import { startDynalite } from './support/servers.ts';
 
 // Not the service: a server of its API, with the client of the service.
 
+const WEEK_MS = 604_800_000;
 const server = await startDynalite();
 const clients: DynamoDB[] = [];
 afterAll(async () => {
@@ -91,7 +100,10 @@ describe('DynamoDB by dynalite', () => {
 
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
-    openTable('store', { client, timeout: 10_000 }, { table: 'tickless_lock', maker: '' }).records;
+    new SwappedRecords(
+      new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless_lock'),
+      WEEK_MS,
+    );
   const [records, other] = [open(here), open(there)];
   for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
     it(name, run);

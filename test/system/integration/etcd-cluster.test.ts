@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EtcdFetch, etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { type EtcdFetch, etcdLock } from '../../../src/lock/etcd.ts';
-import { etcdStore } from '../../../src/store/etcd.ts';
 import { type EtcdCluster, startEtcdCluster } from './support/servers.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,15 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openKeys } from '../../../src/etcd/open-keys.ts';
-import { type EtcdFetch, type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
-import { type EtcdStoreOptions, etcdStore } from '../../../src/store/etcd.ts';
+import {
+  type EtcdFetch,
+  type EtcdLockOptions,
+  type EtcdStoreOptions,
+  etcdLock,
+  etcdStore,
+} from '../../../src/backends/etcd.ts';
+import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
+import { EtcdClient } from '../../../src/etcd/etcd-client.ts';
+import { EtcdTexts } from '../../../src/etcd/etcd-texts.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
 
 const given = process.env.ETCD_URL;
+const WEEK_MS = 604_800_000;
 const prefix = `tickless-${process.pid}/`;
 const server = given === undefined ? await startEtcd() : undefined;
 const endpoints = given ?? String(server?.url);
@@ -108,7 +116,11 @@ it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', a
 });
 
 describe('records in etcd', { concurrent: true }, () => {
-  const open = () => openKeys('store', { endpoints, prefix, timeout: 10_000 }).records;
+  const open = () =>
+    new SwappedRecords(
+      new EtcdTexts(new EtcdClient('store', { endpoints, timeout: 10_000 }), prefix),
+      WEEK_MS,
+    );
   const [records, other] = [open(), open()];
   for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
     it(name, run);

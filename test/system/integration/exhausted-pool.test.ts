@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import type { Lock } from '../../../src/lock/create-lock.ts';
-import { mysqlLock } from '../../../src/lock/mysql.ts';
+import { mysqlLock } from '../../../src/backends/mysql.ts';
 import {
   type PostgresClient,
   type PostgresCommand,
   type PostgresResult,
   postgresLock,
-} from '../../../src/lock/postgres.ts';
+} from '../../../src/backends/postgres.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
 
 // A command that nobody waits for any more is not sent late: an acquire would leave a lease that nobody has.
 

@@ -5,12 +5,11 @@ import Database from 'better-sqlite3';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { mysqlTable } from '../../../src/backends/mysql.ts';
+import { postgresLock, postgresTable } from '../../../src/backends/postgres.ts';
+import { sqliteLock, sqliteStore, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { mysqlTable } from '../../../src/lock/mysql.ts';
-import { postgresLock, postgresTable } from '../../../src/lock/postgres.ts';
-import { sqliteLock, sqliteTable } from '../../../src/lock/sqlite.ts';
-import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { backends, type Connected, lockTable, storeTable } from './support/backends.ts';
 
 const CLIENTS = 10;

@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { redisStore } from '../../../src/store/redis.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 let server: RealServer;

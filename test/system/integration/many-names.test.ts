@@ -60,8 +60,8 @@ const KINDS = [
 function session(open: Open, close: () => Promise<void>): Session {
   const [locks, snapshots] = [open('lock'), open('store')];
   return {
-    ...(createLock(new RecordLock(locks.records), OPTIONS, locks.backend) as unknown as Steps),
-    ...(createStore(new RecordStore(snapshots.records), OPTIONS, snapshots.backend) as unknown as Steps),
+    ...(createLock(new RecordLock(locks.records), OPTIONS, locks) as unknown as Steps),
+    ...(createStore(new RecordStore(snapshots.records), OPTIONS, snapshots) as unknown as Steps),
     close,
   };
 }

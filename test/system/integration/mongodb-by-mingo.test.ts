@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type MongodbLockOptions, mongodbLock, mongodbStore } from '../../../src/backends/mongodb.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { type MongodbLockOptions, mongodbLock } from '../../../src/lock/mongodb.ts';
 import type { MongoCollection } from '../../../src/mongodb/collection.ts';
-import { openCollection } from '../../../src/mongodb/open-collection.ts';
-import { mongodbStore } from '../../../src/store/mongodb.ts';
+import { MongoDocuments } from '../../../src/mongodb/documents.ts';
+import { MongoRecords } from '../../../src/mongodb/mongo-records.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { mongoDamage } from './support/edits.ts';
@@ -20,6 +20,7 @@ const PATIENT = { timeout: 10_000 };
 const START = Date.UTC(2030, 0, 1);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
+const WEEK_MS = 7 * DAY;
 
 describe("MongoDB's pipelines, evaluated by mingo", () => {
   const locks = new EvaluatedCollection();
@@ -64,7 +65,7 @@ describe('records in MongoDB, by mingo', () => {
     documents: collection.documents,
     bulkWrite: undefined,
   });
-  const open = (some: MongoCollection) => openCollection('store', { collection: some, ...PATIENT }).records;
+  const open = (some: MongoCollection) => new MongoRecords(new MongoDocuments(some, 10_000), WEEK_MS);
   const subject = { records: () => open(collection), other: () => open(other as MongoCollection) };
   for (const { name, run } of recordsConformance(subject)) it(name, run);
 });

@@ -5,11 +5,10 @@ import {
 } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type MysqlClient, mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { type MysqlClient, mysqlLock } from '../../../src/lock/mysql.ts';
 import { MysqlSql } from '../../../src/sql/mysql.ts';
-import { mysqlStore } from '../../../src/store/mysql.ts';
 import { lockWithoutBlocks } from './support/backends.ts';
 import { conformance } from './support/conformance.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import postgresJs from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { postgresLock } from '../../../src/lock/postgres.ts';
+import { postgresLock } from '../../../src/backends/postgres.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { postgresJsBackend, postgresPool } from './support/backends.ts';
 import { type PgbouncerSettings, type RealServer, startPgbouncer, startPostgres } from './support/servers.ts';

@@ -4,8 +4,7 @@ import { drizzle as drizzleOnPostgresJs } from 'drizzle-orm/postgres-js';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { postgresLock } from '../../../src/lock/postgres.ts';
-import { postgresStore } from '../../../src/store/postgres.ts';
+import { postgresLock, postgresStore } from '../../../src/backends/postgres.ts';
 
 const { url } = inject('postgres');
 const table = `clients_${process.pid}`;

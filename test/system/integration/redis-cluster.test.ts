@@ -1,9 +1,8 @@
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { redisStore } from '../../../src/store/redis.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { type Backend, redis } from './support/backends.ts';
 import { type RedisCluster, startRedisCluster } from './support/servers.ts';

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { redisStore } from '../../../src/store/redis.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);
@@ -83,7 +82,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it('the rights that the docstring of the store lists are enough', async () => {
-    const docstring = readFileSync(new URL('../../../src/store/redis.ts', import.meta.url), 'utf8');
+    const docstring = readFileSync(new URL('../../../src/backends/redis.ts', import.meta.url), 'utf8');
     const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
     const rights = Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
     expect(rights).toContain('+zadd');
@@ -235,7 +234,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   );
 
   it('the rights that the docstring of the lock lists are enough', async () => {
-    const docstring = readFileSync(new URL('../../../src/lock/redis.ts', import.meta.url), 'utf8');
+    const docstring = readFileSync(new URL('../../../src/backends/redis.ts', import.meta.url), 'utf8');
     const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
     const rights = Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
     await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);

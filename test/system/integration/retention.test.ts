@@ -1,11 +1,10 @@
 import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import type { LeaseRelease } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { sqliteLock } from '../../../src/lock/sqlite.ts';
-import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { backends, type Connected, snapshotKey } from './support/backends.ts';
 
 const HOUR = 3_600_000;

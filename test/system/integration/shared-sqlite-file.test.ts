@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, expect, inject, it } from 'vitest';
-import { sqliteStore } from '../../../src/store/sqlite.ts';
+import { sqliteStore } from '../../../src/backends/sqlite.ts';
 import { runFixture } from './support/child.ts';
 
 const PROCESSES = 6;

@@ -6,13 +6,10 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
+import { postgresLock, postgresStore } from '../../../src/backends/postgres.ts';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { type LockProvider, RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
-import { mysqlLock } from '../../../src/lock/mysql.ts';
-import { postgresLock } from '../../../src/lock/postgres.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { mysqlStore } from '../../../src/store/mysql.ts';
-import { postgresStore } from '../../../src/store/postgres.ts';
-import { redisStore } from '../../../src/store/redis.ts';
 
 // A server that accepts connections and never answers. The clients have the settings of docs/cluster.md.
 

@@ -5,9 +5,9 @@ import Database from 'better-sqlite3';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, it, vi } from 'vitest';
-import { mysqlStore } from '../../../src/store/mysql.ts';
-import { postgresStore } from '../../../src/store/postgres.ts';
-import { type SqliteClient, sqliteStore } from '../../../src/store/sqlite.ts';
+import { mysqlStore } from '../../../src/backends/mysql.ts';
+import { postgresStore } from '../../../src/backends/postgres.ts';
+import { type SqliteClient, sqliteStore } from '../../../src/backends/sqlite.ts';
 
 // What the conformance suite can't see of the reports in a table.
 

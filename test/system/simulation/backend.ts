@@ -1,3 +1,4 @@
+import { memoryStore } from '../../../src/backends/memory.ts';
 import type { StoredVersion } from '../../../src/cluster/store-contract.ts';
 import type {
   AcquireRequest,
@@ -13,7 +14,6 @@ import type { Ending, LockRow } from '../../../src/lock/lock-backend.ts';
 import { claimOf, endOf, extensionOf, lockRow } from '../../../src/lock/record-lock.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import type { Amend, Claim } from '../../../src/records/records.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
 import type { VersionBook } from './version-book.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
 import {
   absent,
   derive,
@@ -11,7 +12,6 @@ import {
   RefreshingValue,
   refreshing,
 } from '../../../src/index.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 

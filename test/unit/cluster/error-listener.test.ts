@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { mysqlLock } from '../../../src/lock/mysql.ts';
-import { postgresLock } from '../../../src/lock/postgres.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { postgresStore } from '../../../src/store/postgres.ts';
+import { mysqlLock } from '../../../src/backends/mysql.ts';
+import { postgresLock, postgresStore } from '../../../src/backends/postgres.ts';
+import { redisLock } from '../../../src/backends/redis.ts';
 
 const query = async () => ({ rows: [], rowCount: 0 });
 const emitter = (methods: object) => Object.assign(new EventEmitter(), methods) as never;

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
 import {
   type Fleet,
   type FleetMember,
@@ -11,7 +12,6 @@ import {
   RefreshingCache,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
+import { postgresHints } from '../../../src/backends/postgres.ts';
+import { redisHints } from '../../../src/backends/redis.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
-import { postgresHints } from '../../../src/store/postgres.ts';
-import { redisHints } from '../../../src/store/redis.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';

@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import {
   isOptionError,
   isStoreUnavailableError,
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';

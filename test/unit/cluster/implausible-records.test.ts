@@ -1,8 +1,7 @@
 // Records and snapshots that were edited, or written by a clock that was years ahead.
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';

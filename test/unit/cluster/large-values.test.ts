@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';

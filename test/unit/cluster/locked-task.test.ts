@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import {
   type AcquireRequest,
   isClosedError,
@@ -11,7 +12,6 @@ import {
   OptionError,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import type { LeaseExtension } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotRead, SnapshotWrite } from '../../../src/cluster/store-contract.ts';
 import {
@@ -11,10 +12,8 @@ import {
 } from '../../../src/index.ts';
 import { createLock } from '../../../src/lock/create-lock.ts';
 import type { LeaseEnd, LockBackend } from '../../../src/lock/lock-backend.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { namespacedLock } from '../../../src/lock/namespaced-lock.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { namespacedStore } from '../../../src/store/namespaced-store.ts';
 import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import { FakeClock } from '../../../src/testing/index.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 const lock = memoryLock();

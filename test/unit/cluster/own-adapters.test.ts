@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { isOptionError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { asStore } from '../../../src/store/as-store.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 
 // A lock and a store of three methods each.
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue, type StandardResult, type StandardSchema } from '../../../src/index.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import {
   RefreshGroup as Group,
   lockedTask,
@@ -6,8 +7,6 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
 

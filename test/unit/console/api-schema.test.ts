@@ -1,9 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { apiSchema } from '../../../src/console/index.ts';
 import { lockedTask, RefreshGroup } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { TestConsole } from '../../support/console.ts';
 
 const ajv = new Ajv2020({ strict: false });

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type AuditRecord, type ConsoleOptions, consoleHandler } from '../../../src/console/index.ts';
 import { asItIs, shownText } from '../../../src/console/redact.ts';
 import { redactHook } from '../../../src/console/redact-hook.ts';
 import { RefreshGroup } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { BASE, TestConsole } from '../../support/console.ts';
 
 const TOKEN = 'acme:4711:xyzzy';

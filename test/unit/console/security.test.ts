@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import {
   type AuditRecord,
   type Authorized,
@@ -6,8 +7,6 @@ import {
   consoleHandler,
 } from '../../../src/console/index.ts';
 import { OptionError, RefreshGroup } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { answerOf, BASE, TestConsole } from '../../support/console.ts';
 
 const EVERYTHING = [

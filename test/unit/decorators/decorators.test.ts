@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import {
   loadContext,
   locked,
@@ -13,7 +14,6 @@ import {
   refreshingOf,
 } from '../../../src/decorators/index.ts';
 import { isOptionError, RefreshGroup } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { rejectionOf } from '../../support/settle.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
 

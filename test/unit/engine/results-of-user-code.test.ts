@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import { shownValue } from '../../../src/console/shown-value.ts';
 import { changesAtMost, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type RefreshingValueOptions,
   withJitter,
 } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';

@@ -2,8 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { fileLock } from '../../../src/lock/file.ts';
-import { fileStore } from '../../../src/store/file.ts';
+import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { rounds } from '../lock/file-rounds.ts';
 import { edit, folderOf, older } from './record-files.ts';

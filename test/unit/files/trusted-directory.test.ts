@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileLock } from '../../../src/lock/file.ts';
-import { fileStore } from '../../../src/store/file.ts';
+import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { leaseOf } from '../lock/file-rounds.ts';
 import { folderOf, pathOf, texts } from './record-files.ts';

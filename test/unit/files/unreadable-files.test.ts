@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { fileLock } from '../../../src/lock/file.ts';
-import { fileStore } from '../../../src/store/file.ts';
+import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { leaseOf } from '../lock/file-rounds.ts';
 import { pathOf, texts } from './record-files.ts';

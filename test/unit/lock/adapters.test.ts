@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { mysqlLock, mysqlTable } from '../../../src/backends/mysql.ts';
+import { postgresLock, postgresTable } from '../../../src/backends/postgres.ts';
+import { redisLock } from '../../../src/backends/redis.ts';
+import { sqliteLock, sqliteTable } from '../../../src/backends/sqlite.ts';
 import { isOptionError } from '../../../src/errors.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { mysqlLock, mysqlTable } from '../../../src/lock/mysql.ts';
-import { postgresLock, postgresTable } from '../../../src/lock/postgres.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
-import { sqliteLock, sqliteTable } from '../../../src/lock/sqlite.ts';
 
 // The adapters without their servers; test/system/integration tests them with real ones.
 

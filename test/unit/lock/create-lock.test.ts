@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
 import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
 
 const ROW: LockRow = {
   name: 'n',

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { fileLock } from '../../../src/lock/file.ts';
-import { fileStore } from '../../../src/store/file.ts';
 import { folderOf, states, texts } from '../files/record-files.ts';
 import { leaseOf, rounds } from './file-rounds.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
 
 describe.concurrent('memoryLock', () => {

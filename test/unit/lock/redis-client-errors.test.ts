@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
+import { redisLock } from '../../../src/backends/redis.ts';
 import { isLockUnavailableError } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 /** A client that never connects, as one whose credentials are wrong. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { redisLock } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { redisLock } from '../../../src/lock/redis.ts';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RedisRecords } from '../../../src/redis/redis-records.ts';
 import { RecordStore } from '../../../src/store/record-store.ts';
-import { redisStore } from '../../../src/store/redis.ts';
 
 const NAMES = ['a', 'b', 'c'];
 const EDITS = NAMES.map((name) => ({ op: 'delete', name }) as const);

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { mysqlLock } from '../../../src/lock/mysql.ts';
-import { postgresLock } from '../../../src/lock/postgres.ts';
-import { mysqlStore } from '../../../src/store/mysql.ts';
+import { mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
+import { postgresLock } from '../../../src/backends/postgres.ts';
 
 // The steps for several names without a server; test/system/integration has those with one.
 

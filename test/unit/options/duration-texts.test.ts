@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import {
   fixedDelay,
   fixedRate,
@@ -10,8 +11,6 @@ import {
   RefreshingValue,
   withJitter,
 } from '../../../src/index.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const clock = new FakeClock();

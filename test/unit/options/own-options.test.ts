@@ -1,4 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
+import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
+import { fileLock, fileStore } from '../../../src/backends/file.ts';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import {
@@ -16,14 +20,6 @@ import {
   RefreshingValue,
   refreshing,
 } from '../../../src/index.ts';
-import { etcdLock } from '../../../src/lock/etcd.ts';
-import { fileLock } from '../../../src/lock/file.ts';
-import { memoryLock } from '../../../src/lock/memory.ts';
-import { type SqliteLockOptions, sqliteLock } from '../../../src/lock/sqlite.ts';
-import { etcdStore } from '../../../src/store/etcd.ts';
-import { fileStore } from '../../../src/store/file.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
-import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
 import { settled } from '../../support/settle.ts';
 

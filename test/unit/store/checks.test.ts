@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
 import type { InstanceReport, StoredReport } from '../../../src/index.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { fileStore } from '../../../src/store/file.ts';
+import { fileStore } from '../../../src/backends/file.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { edit, folderOf, older, pathOf } from '../files/record-files.ts';
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
 import type { Store } from '../../../src/index.ts';
-import { memoryStore } from '../../../src/store/memory.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
 
 /** A store object has a memory of its own. */

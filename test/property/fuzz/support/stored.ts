@@ -1,3 +1,4 @@
+import { memoryLock } from '../../../../src/backends/memory.ts';
 import {
   RefreshingCache,
   RefreshingValue,
@@ -6,7 +7,6 @@ import {
   type StoredSnapshot,
   type TicklessEvent,
 } from '../../../../src/index.ts';
-import { memoryLock } from '../../../../src/lock/memory.ts';
 import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
 import type { StoreBackend } from '../../../../src/store/store-backend.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';

@@ -2,18 +2,13 @@ import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
+import { fileLock, fileStore } from '../../../../src/backends/file.ts';
+import { mysqlLock, mysqlStore } from '../../../../src/backends/mysql.ts';
+import { postgresLock, postgresStore } from '../../../../src/backends/postgres.ts';
+import { redisLock, redisStore } from '../../../../src/backends/redis.ts';
+import { sqliteLock, sqliteStore } from '../../../../src/backends/sqlite.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
-import { fileLock } from '../../../../src/lock/file.ts';
-import { mysqlLock } from '../../../../src/lock/mysql.ts';
-import { postgresLock } from '../../../../src/lock/postgres.ts';
-import { redisLock } from '../../../../src/lock/redis.ts';
-import { sqliteLock } from '../../../../src/lock/sqlite.ts';
-import { fileStore } from '../../../../src/store/file.ts';
-import { mysqlStore } from '../../../../src/store/mysql.ts';
-import { postgresStore } from '../../../../src/store/postgres.ts';
-import { redisStore } from '../../../../src/store/redis.ts';
-import { sqliteStore } from '../../../../src/store/sqlite.ts';
 
 export type Engine = 'redis' | 'postgres' | 'mysql' | 'sqlite' | 'file';
 

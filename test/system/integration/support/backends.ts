@@ -4,20 +4,22 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import postgresJs from 'postgres';
 import { createClient } from 'redis';
+import { type MysqlClient, mysqlLock, mysqlStore } from '../../../../src/backends/mysql.ts';
+import {
+  type PostgresClient,
+  type PostgresJsClient,
+  postgresLock,
+  postgresStore,
+} from '../../../../src/backends/postgres.ts';
+import { redisLock, redisStore } from '../../../../src/backends/redis.ts';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
 import { createLock, type Lock, type LockOptions } from '../../../../src/lock/create-lock.ts';
-import { type MysqlClient, mysqlLock } from '../../../../src/lock/mysql.ts';
-import { type PostgresClient, type PostgresJsClient, postgresLock } from '../../../../src/lock/postgres.ts';
 import { RecordLock } from '../../../../src/lock/record-lock.ts';
-import { redisLock } from '../../../../src/lock/redis.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
 import { MysqlSql } from '../../../../src/sql/mysql.ts';
 import { openMysql } from '../../../../src/sql/open-mysql.ts';
 import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
-import { mysqlStore } from '../../../../src/store/mysql.ts';
-import { postgresStore } from '../../../../src/store/postgres.ts';
 import { RecordStore } from '../../../../src/store/record-store.ts';
-import { redisStore } from '../../../../src/store/redis.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
@@ -145,13 +147,13 @@ function mysql(client: MysqlClient): Adapters {
 
 /** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
 export function lockWithoutBlocks(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
-  const { records, backend } = openMysql('lock', { client, table, ...options }, false);
-  return createLock(new RecordLock(records), { ...options }, backend);
+  const { records, ...kind } = openMysql('lock', { client, table, ...options }, false);
+  return createLock(new RecordLock(records), { ...options }, kind);
 }
 
 function storeWithoutBlocks(client: MysqlClient, table: string, options: StoreOptions = {}): Store {
-  const { records, backend } = openMysql('store', { client, table, ...options }, false);
-  return createStore(new RecordStore(records, options.keepVersions), { ...options }, backend);
+  const { records, ...kind } = openMysql('store', { client, table, ...options }, false);
+  return createStore(new RecordStore(records, options.keepVersions), { ...options }, kind);
 }
 
 export const postgresPool: Backend = {

@@ -2,12 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
+import { postgresHints, postgresLock, postgresStore } from '../../../../src/backends/postgres.ts';
+import { redisHints, redisLock, redisStore } from '../../../../src/backends/redis.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
-import { postgresLock } from '../../../../src/lock/postgres.ts';
-import { redisLock } from '../../../../src/lock/redis.ts';
-import { postgresHints, postgresStore } from '../../../../src/store/postgres.ts';
-import { redisHints, redisStore } from '../../../../src/store/redis.ts';
 
 /** The clients that hints are sent with. */
 export const hintedKinds = ['ioredis', 'node-redis', 'pg'] as const;

@@ -2,9 +2,12 @@
 // the object.
 
 import { env, waitUntil } from 'cloudflare:workers';
+import {
+  durableObjectLock,
+  durableObjectStore,
+  type ObjectNamespace,
+} from '../../../../src/backends/durable-object.ts';
 import { PeriodicExecutor, RefreshingValue } from '../../../../src/index.ts';
-import { durableObjectLock } from '../../../../src/lock/durable-object.ts';
-import { durableObjectStore, type ObjectNamespace } from '../../../../src/store/durable-object.ts';
 
 export {
   BrokenObject,
