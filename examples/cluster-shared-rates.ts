@@ -1,5 +1,5 @@
 // Several processes share one source: one of them loads, and the others adopt its result. Here they are three processes
-// of one machine that share a directory; for several machines use `redisLock`, `postgresLock` and the like.
+// of one machine that share a directory; for several machines use `redisBackend`, `postgresBackend` and the like.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshingValue } from 'tickless';
-import { fileLock, fileStore } from 'tickless/file';
+import { fileBackend } from 'tickless/file';
 
 if (process.send === undefined) await main();
 else await instance(process.argv[2] as string);
@@ -22,8 +22,7 @@ async function instance(directory: string): Promise<void> {
       return { USD: 1.08, token };
     },
     schedule: { minutes: 10 },
-    lock: fileLock({ directory: join(directory, 'locks'), leaseFor: { seconds: 10 } }),
-    store: fileStore({ directory: join(directory, 'snapshots') }),
+    backend: fileBackend({ directory: join(directory, 'rates'), leaseFor: { seconds: 10 } }),
   });
   const { USD } = await rates.get(); // loads, or waits for the process that does
   await rates.close(); // publishes the loaded value, and releases the lock

@@ -2,15 +2,15 @@
 // other instance starts a load while this one is still running.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshGroup } from 'tickless';
-import { memoryLock, memoryStore } from 'tickless/memory';
+import { memoryBackend } from 'tickless/memory';
 
-const lock = memoryLock(); // in production: redisLock({ client }), postgresLock({ client }), …
-const store = memoryStore();
+const backend = memoryBackend(); // in production: redisBackend({ client }), postgresBackend({ client }), …
+const { lock } = backend;
 let isLoading = false;
 
 /** Two instances of one service; in production each is a process. */
 function instance(loadMs: number): RefreshGroup {
-  const group = new RefreshGroup({ lock, store, schedule: { minutes: 10 } });
+  const group = new RefreshGroup({ backend, schedule: { minutes: 10 } });
   group.value({
     name: 'price-list',
     load: async ({ signal }) => {

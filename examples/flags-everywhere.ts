@@ -1,12 +1,12 @@
 // A feature flag that is switched on one instance is known on all of them within a second, without a message bus: reads
 // start a check of the store behind them, one command a second for all members. Here the two instances are in one process and
-// share a directory; for several machines use `redisLock`, `redisStore` and the like.
+// share a directory; for several machines use `redisBackend` and the like.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loaded, RefreshGroup } from 'tickless';
-import { fileLock, fileStore } from 'tickless/file';
+import { fileBackend } from 'tickless/file';
 
 const directory = mkdtempSync(join(tmpdir(), 'flags-'));
 const plans: Record<string, string> = { 'tenant-7': 'trial', 'tenant-8': 'paid' }; // the source
@@ -16,8 +16,7 @@ function instance() {
   const group = new RefreshGroup({
     schedule: { hours: 1 }, // the next load is far away
     propagateWithin: { seconds: 1 },
-    lock: fileLock({ directory: join(directory, 'locks') }),
-    store: fileStore({ directory: join(directory, 'snapshots') }),
+    backend: fileBackend({ directory: join(directory, 'flags') }),
   });
   const flags = group.value({ name: 'flags', load: async () => ({ newCheckout: false }) });
   const ofUser = group.cache({

@@ -1,7 +1,7 @@
 // 05:10: a bad edition of the price list is live. An operator looks at what changed, and puts the edition before it back
 // into place, on all instances within five seconds. The schedule does not bring the bad one back while it is pinned.
 import { RefreshingValue } from 'tickless';
-import { memoryLock, memoryStore } from 'tickless/memory';
+import { memoryBackend } from 'tickless/memory';
 import { FakeClock } from 'tickless/testing';
 
 interface Price {
@@ -10,13 +10,12 @@ interface Price {
 }
 
 const clock = new FakeClock({ now: '2026-11-23T05:00:00Z' });
-const lock = memoryLock({ clock });
-const store = memoryStore({ clock, keepVersions: 5 });
+const backend = memoryBackend({ clock, keepVersions: 5 });
 const good: Price[] = [{ code: 'apple', cents: 120 }, { code: 'pear', cents: 90 }]; // biome-ignore format: two prices
 const bad = good.map(({ code }) => ({ code, cents: 0 }));
 const editions = [good, bad];
 
-// In production the two are in processes of their own, with `redisLock`, `redisStore` and the like.
+// In production the two are in processes of their own, with `redisBackend` and the like.
 const instance = () =>
   new RefreshingValue({
     name: 'prices',
@@ -24,8 +23,7 @@ const instance = () =>
     schedule: { minutes: 10 },
     propagateWithin: { seconds: 5 },
     clock,
-    lock,
-    store,
+    backend,
   });
 const [a, b] = [instance(), instance()];
 await a.get();

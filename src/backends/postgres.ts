@@ -1,8 +1,10 @@
 import type { Store } from '../cluster/store-contract.ts';
 import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import { ownOptions } from '../option-checks.ts';
 import { openPostgres } from '../sql/open-postgres.ts';
 import type { SqlOptions } from '../sql/open-records.ts';
 import type { PostgresClient } from '../sql/postgres.ts';
+import { type PostgresHintsOptions, postgresHints } from '../sql/postgres-hints.ts';
 import type { PostgresJsClient } from '../sql/postgres-js.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
@@ -11,14 +13,10 @@ export type { Hints } from '../cluster/hint-contract.ts';
 export { postgresTable } from '../sql/open-postgres.ts';
 export type { SqlOptions } from '../sql/open-records.ts';
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
-export {
-  type PostgresHintsOptions,
-  type PostgresListener,
-  type PostgresNotification,
-  postgresHints,
-} from '../sql/postgres-hints.ts';
+export type { PostgresListener, PostgresNotification } from '../sql/postgres-hints.ts';
 export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../sql/postgres-js.ts';
 export type { Backend } from './backend.ts';
+export { type PostgresHintsOptions, postgresHints };
 
 /** The options of all that is in PostgreSQL. */
 export interface PostgresOptions extends SqlOptions {
@@ -36,8 +34,14 @@ export interface PostgresLockOptions extends LockOptions, PostgresOptions {}
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends StoreOptions, PostgresOptions {}
 
-/** The options of {@link postgresBackend}: those of the lock and of the store. */
-export interface PostgresBackendOptions extends PostgresLockOptions, PostgresStoreOptions {}
+/** The options of {@link postgresBackend}: those of the lock and of the store, and of hints. */
+export interface PostgresBackendOptions extends PostgresLockOptions, PostgresStoreOptions {
+  /**
+   * A connected `Client` of `pg` for hints alone, or a function that connects one, as of {@link postgresHints}, on its channel. In place
+   * of the option `hints`. @default none: no hints are sent
+   */
+  readonly listener?: PostgresHintsOptions['client'] | undefined;
+}
 
 /**
  * A lock in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
@@ -112,8 +116,12 @@ export function postgresStore(given: PostgresStoreOptions): Store {
  * console.log(await rates.get());
  * ```
  *
+ * With a `listener` it has hints too: the other instances learn of `set`, `refresh` and `invalidate` in milliseconds.
+ *
  * @throws {OptionError} when an option breaks a rule.
  */
 export function postgresBackend(given: PostgresBackendOptions): Backend {
-  return backendOn(openPostgres, given);
+  const { listener, ...options } = ownOptions(given ?? ({} as PostgresBackendOptions));
+  const { hints = listener && postgresHints({ client: listener }) } = options;
+  return backendOn(openPostgres, { ...options, hints });
 }

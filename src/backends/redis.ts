@@ -1,7 +1,11 @@
+import type { Hints } from '../cluster/hint-contract.ts';
 import type { Store } from '../cluster/store-contract.ts';
 import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
+import { PREFIX } from '../redis/hashes.ts';
+import { type RedisHintsOptions, type RedisPublisher, redisHints } from '../redis/redis-hints.ts';
 import { RedisRecords } from '../redis/redis-records.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -16,14 +20,9 @@ export type {
   NodeRedisSentinel,
   RedisClient,
 } from '../redis/client.ts';
-export {
-  type IoredisSubscriber,
-  type NodeRedisSubscriber,
-  type RedisHintsOptions,
-  type RedisPublisher,
-  redisHints,
-} from '../redis/redis-hints.ts';
+export type { IoredisSubscriber, NodeRedisSubscriber } from '../redis/redis-hints.ts';
 export type { Backend } from './backend.ts';
+export { type RedisHintsOptions, type RedisPublisher, redisHints };
 
 /** The options of all that is in Redis. */
 export interface RedisOptions {
@@ -51,8 +50,14 @@ export interface RedisLockOptions extends LockOptions, RedisOptions {}
 /** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions, RedisOptions {}
 
-/** The options of {@link redisBackend}: those of the lock and of the store. */
-export interface RedisBackendOptions extends RedisLockOptions, RedisStoreOptions {}
+/** The options of {@link redisBackend}: those of the lock and of the store, and of hints. */
+export interface RedisBackendOptions extends RedisLockOptions, RedisStoreOptions {
+  /**
+   * Listens for hints, which `client` then sends: another client, `client.duplicate()` say, as of {@link redisHints}. The channel is
+   * `prefix` and `hints`. In place of the option `hints`. @default none: no hints are sent
+   */
+  readonly subscriber?: RedisHintsOptions['subscriber'] | undefined;
+}
 
 /**
  * A lock in Redis (6 or newer) or Valkey: one hash per name. Each step is one script that runs at the server and uses
@@ -129,10 +134,21 @@ export function redisStore(given: RedisStoreOptions): Store {
  * console.log(await rates.get());
  * ```
  *
+ * With a `subscriber` it has hints too: the other instances learn of `set`, `refresh` and `invalidate` in milliseconds.
+ *
  * @throws {OptionError} when an option breaks a rule.
  */
 export function redisBackend(given: RedisBackendOptions): Backend {
-  return backendOn(openRedis, given);
+  const { subscriber, ...options } = ownOptions(given ?? ({} as RedisBackendOptions));
+  return backendOn(openRedis, { ...options, hints: options.hints ?? hintsOf(subscriber, options) });
+}
+
+function hintsOf(
+  subscriber: RedisBackendOptions['subscriber'],
+  { client, prefix = PREFIX }: RedisOptions,
+): Hints | undefined {
+  if (subscriber === undefined) return undefined;
+  return redisHints({ client: client as unknown as RedisPublisher, subscriber, channel: `${prefix}hints` });
 }
 
 function openRedis(about: 'lock' | 'store', options: RedisOptions): OpenRecords {

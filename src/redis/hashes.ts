@@ -20,6 +20,9 @@ export interface RedisHashesOptions {
   readonly retention?: DurationLike | undefined;
 }
 
+/** The beginning of all keys, unless the user chooses another one. */
+export const PREFIX = 'tickless:';
+
 /** Longer than any server can represent: the hash is kept for ever. */
 const NEVER_MS = 1e16;
 
@@ -41,13 +44,8 @@ export class RedisHashes {
    * @param about the subject of errors: 'lock' or 'store'.
    * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
-  constructor(about: 'lock' | 'store', options: RedisHashesOptions, defaultPrefix: string) {
-    const {
-      client,
-      prefix = defaultPrefix,
-      retention = { days: 7 },
-      timeout = DEFAULT_TIMEOUT_MS,
-    } = options ?? {};
+  constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
+    const { client, prefix = PREFIX, retention = { days: 7 }, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};
     const checks = new OptionChecks(about);
     const isClient = isIoredis(client) || isNodeRedis(client);
     checks.that(

@@ -205,7 +205,7 @@ export class RedisRecords implements Records {
 
   /** @throws {OptionError} when one of these options breaks a rule. */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
-    this.#hashes = new RedisHashes(about, options, 'tickless:');
+    this.#hashes = new RedisHashes(about, options);
   }
 
   /** In a cluster names may be in several slots, which are as many commands. */

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { runFixture } from './support/child.ts';
 import { type Hinted, type HintedKind, hintedKinds, openHinted, readUntil } from './support/hinted.ts';
@@ -10,6 +12,41 @@ const SOON_MS = 10_000;
 const kindOf = (kind: HintedKind): 'postgres' | 'redis' => (kind === 'pg' ? 'postgres' : 'redis');
 const spaceOf = (what: string, kind: HintedKind): string =>
   `${what}_${hintedKinds.indexOf(kind)}_${process.pid}`;
+
+it('with the listener of a backend of PostgreSQL a change is served elsewhere long before a check is due', async () => {
+  const { url } = inject('postgres');
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return client;
+  };
+  const open: { readonly value: RefreshingValue<number>; close(): Promise<unknown> }[] = [];
+  for (let i = 0; i < 2; i++) {
+    const pool = new pg.Pool({ connectionString: url });
+    const listener = await connect();
+    pool.on('error', () => {});
+    listener.on('error', () => {});
+    const options = { client: pool, listener, table: `listener_${process.pid}`, timeout: 2000 };
+    const backend = postgresBackend({ ...options, propagateWithin: 600_000 });
+    const value = new RefreshingValue({
+      name: 'v',
+      load: () => 0,
+      schedule: { hours: 1 },
+      backend,
+      logger: false,
+    });
+    open.push({ value, close: () => value.close().then(() => Promise.all([pool.end(), listener.end()])) });
+    await value.get();
+  }
+  try {
+    const [a, b] = open.map(({ value }) => value) as [RefreshingValue<number>, RefreshingValue<number>];
+    await sleep(200); // both listen
+    await a.set(7, { everywhere: true });
+    await readUntil(() => b.current, 7, SOON_MS);
+  } finally {
+    for (const { close } of open) await close();
+  }
+});
 
 describe.each(hintedKinds)('hints with %s', (kind) => {
   const closings: (() => Promise<unknown>)[] = [];

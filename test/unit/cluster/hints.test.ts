@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import { postgresHints } from '../../../src/backends/postgres.ts';
-import { redisHints } from '../../../src/backends/redis.ts';
+import { redisBackend, redisHints } from '../../../src/backends/redis.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
@@ -410,6 +410,7 @@ describe('the options of hints', () => {
     expect(refused(() => redisHints({ client, subscriber: client }))).toContain('another client');
     expect(refused(() => redisHints({ client } as never))).toContain('subscriber');
     expect(refused(() => redisHints(undefined as never))).toContain('client');
+    expect(refused(() => redisBackend({ client, subscriber: client }))).toContain('another client');
   });
 
   it('of PostgreSQL are a client, or a function that connects one, not a pool', () => {

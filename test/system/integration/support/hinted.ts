@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { postgresHints, postgresLock, postgresStore } from '../../../../src/backends/postgres.ts';
-import { redisHints, redisLock, redisStore } from '../../../../src/backends/redis.ts';
+import { redisBackend, redisHints, redisLock, redisStore } from '../../../../src/backends/redis.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
 
@@ -59,13 +59,12 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
       },
     };
   }
-  const channel = `${space}:hints`;
-  const prefixes = { lock: `${space}:lock:`, store: `${space}:store:` };
   if (kind === 'ioredis') {
+    const prefixes = { lock: `${space}:lock:`, store: `${space}:store:` };
     const client = new Redis(url, { keyPrefix: 'app:', retryStrategy: () => 50 });
     const subscriber = client.duplicate();
     for (const one of [client, subscriber]) one.on('error', ignore);
-    const hints = hasHints ? redisHints({ client, subscriber, channel }) : undefined;
+    const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
     return {
       shared: {
         lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
@@ -83,12 +82,12 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     one.on('error', ignore);
     await one.connect();
   }
-  const hints = hasHints ? redisHints({ client, subscriber, channel }) : undefined;
+  const backend = redisBackend({
+    ...{ client, prefix: `${space}:`, leaseFor, ...some },
+    subscriber: hasHints ? subscriber : undefined,
+  });
   return {
-    shared: {
-      lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
-      store: redisStore({ client, prefix: prefixes.store, ...some, hints }),
-    },
+    shared: { lock: backend.lock, store: backend.store },
     closeClient: async () => client.destroy(),
     async close() {
       for (const one of [client, subscriber]) if (one.isOpen) one.destroy();
