@@ -45,8 +45,8 @@ export class KeyValidity<K, V> {
       else coordinator.invalidatedElsewhere(entry, invalidate);
     }
     // Its result may have a tag that was marked since: later readers wait until that is known.
-    const mayBeOutdated = entry.flight?.hasStarted === true && entry.loadEpoch !== this.epochs.now;
-    if (mayBeOutdated) entry.superseded ??= 'possibly';
+    const { flight } = entry;
+    if (flight?.hasStarted && entry.loadEpoch !== this.epochs.now) flight.superseded ??= 'possibly';
     entry.validatedEpoch = this.epochs.now;
   }
 

@@ -38,7 +38,6 @@ type Times = Pick<
   | 'isLoaded'
   | 'lastError'
   | 'flight'
-  | 'superseded'
   | 'dueAt'
   | 'loadedAt'
   | 'maxStalenessMs'
@@ -94,8 +93,8 @@ export function isRefusedAsFailing(
 }
 
 /** A load is under way, and nothing has superseded it: it needs no successor. */
-export function isBusy({ flight, superseded }: Pick<Times, 'flight' | 'superseded'>): boolean {
-  return flight !== undefined && superseded === undefined;
+export function isBusy({ flight }: Pick<Times, 'flight'>): boolean {
+  return flight !== undefined && flight.superseded === undefined;
 }
 
 /**

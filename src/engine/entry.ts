@@ -1,16 +1,8 @@
 import type { CoordinatedEntry } from './coordinated-entry.ts';
+import type { LoadHandle } from './load-handle.ts';
 import type { LastExecution } from './next-execution.ts';
 import type { Quarantined } from './quarantined.ts';
-import { type LoadHandle, Waiters } from './waiters.ts';
-
-/**
- * Why the load under way answers no caller that comes from now on:
- * - `possibly`: a tag was invalidated, which its value may have or not;
- * - `invalidated`: its result will be due at once;
- * - `dropped`: its result will not be stored;
- * - `aborted`: it has no result any more. Its place is free when it has settled.
- */
-export type Superseded = 'possibly' | 'invalidated' | 'dropped' | 'aborted';
+import { Waiters } from './waiters.ts';
 
 /**
  * All that is remembered of one value, key or task between its executions. `decide.ts` decides what a read of it does,
@@ -65,14 +57,10 @@ export class Entry<T> {
 
   /** The load under way. Set before it starts, cleared before any caller learns that it has ended. */
   flight: LoadHandle | undefined = undefined;
-  /** The reason why the load under way is out of date; `undefined`: it is not. */
-  superseded: Superseded | undefined = undefined;
   /** All that the load under way answers, or the next one where there is none; taken out before they are settled. */
   waiters: Waiters<T> | undefined = undefined;
   /** Those that came after the load under way was superseded: its successor answers them. */
   nextWaiters: Waiters<T> | undefined = undefined;
-  /** The superseded load is to have a successor: for reads, or for a forced load. */
-  successor: 'read' | 'forced' | undefined = undefined;
   /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. */
   inheritedDeadline: number = Number.POSITIVE_INFINITY;
   /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. */

@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
+import type { LoadHandle, Superseded } from './load-handle.ts';
 import { type RetryOptions, retrying } from './retry.ts';
-import type { LoadHandle } from './waiters.ts';
 
 /** How an execution ended. `attempts` counts the calls of the load, 1 or more. */
 export type Outcome<A> =
@@ -37,36 +37,6 @@ export interface FlightScope {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** The load of a flight, its limits and its callbacks, fixed before it starts. */
-export interface FlightPlan<A> {
-  readonly clock: Clock;
-  /** The jitter of the pause after that error. */
-  readonly random: (error: unknown) => number;
-  readonly retry: RetryOptions | undefined;
-  /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */
-  readonly failsOnStack: boolean;
-  /** The deadline over all tries together; `Infinity`: none. */
-  readonly timeoutMs: number;
-  readonly attempt: (attempt: number, abort: LazyAbort) => A | PromiseLike<A>;
-  /**
-   * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: no wrapper, and a synchronous load
-   * settles at once.
-   */
-  readonly wrap: ((tries: () => Promise<A>, scope: FlightScope) => Promise<A>) | undefined;
-  /** How long the source asked not to be called after that error, in milliseconds. */
-  readonly restAfter: (error: unknown) => number;
-  /** The reason of the abort at the deadline. */
-  readonly timeoutReason: (attempts: number, lastError: unknown) => LoadTimeoutError;
-  /** Called once, unless the flight is ended from outside before. Never throws. */
-  readonly settle: (outcome: Outcome<A>) => void;
-  /** Called when it is ended before its load has settled, first of all. Never throws. */
-  readonly ended?: (reason: Error) => void;
-  /** Called when a result arrives after the flight was over. Never throws. */
-  readonly late: () => void;
-  /** Called once after {@link Flight.abortAndDrain}: the load has settled, or its deadline has passed. Never throws. */
-  readonly gone: () => void;
-}
-
 /** How long a load without a deadline may go on after its abort, before another may start. */
 const LONGEST_LINGER_MS = 30_000;
 
@@ -82,8 +52,14 @@ const LONGEST_LINGER_MS = 30_000;
  *
  * Timers exist only while it is under way, and keep the process alive only while a caller waits ({@link ref}).
  */
-export class Flight<A> implements LoadHandle {
-  readonly #plan: FlightPlan<A>;
+export abstract class Flight<A> implements LoadHandle {
+  superseded: Superseded | undefined = undefined;
+  successor: 'read' | 'forced' | undefined = undefined;
+  protected readonly clock: Clock;
+  readonly #retry: RetryOptions | undefined;
+  /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */
+  readonly #failsOnStack: boolean;
+  readonly #timeoutMs: number;
   readonly #abort: LazyAbort = new LazyAbort();
   readonly #timers: Set<Timer> = new Set();
   #attempts = 0;
@@ -98,9 +74,35 @@ export class Flight<A> implements LoadHandle {
   #liveTries = 0;
   #isLingering = false;
 
-  constructor(plan: FlightPlan<A>) {
-    this.#plan = plan;
+  /** @param timeoutMs the deadline over all tries together; `Infinity`: none. */
+  constructor(clock: Clock, timeoutMs: number, retry: RetryOptions | undefined, failsOnStack: boolean) {
+    this.clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#retry = retry;
+    this.#failsOnStack = failsOnStack;
   }
+
+  /** Calls the load. */
+  protected abstract attempt(attempt: number, abort: LazyAbort): A | PromiseLike<A>;
+  /**
+   * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: no wrapper, and a synchronous load
+   * settles at once.
+   */
+  protected abstract readonly wrap: ((tries: () => Promise<A>, scope: FlightScope) => Promise<A>) | undefined;
+  /** The jitter of the pause after that error. */
+  protected abstract jitterAfter(error: unknown): number;
+  /** How long the source asked not to be called after that error, in milliseconds. */
+  protected abstract restAfter(error: unknown): number;
+  /** The reason of the abort at the deadline. */
+  protected abstract timeoutReason(attempts: number, lastError: unknown): LoadTimeoutError;
+  /** Called once, unless the flight is ended from outside before. Never throws. */
+  protected abstract settled(outcome: Outcome<A>): void;
+  /** Called when it is ended before its load has settled, first of all. Never throws. */
+  protected abstract ended(reason: Error): void;
+  /** Called when a result arrives after the flight was over. Never throws. */
+  protected abstract late(): void;
+  /** Called once after {@link abortAndDrain}: the load has settled, or its deadline has passed. Never throws. */
+  protected abstract gone(): void;
 
   get hasStarted(): boolean {
     return this.#isOver || this.#hasStarted;
@@ -112,14 +114,14 @@ export class Flight<A> implements LoadHandle {
 
   /** Makes the first try, on the caller's stack. A synchronous load has settled when this returns. */
   start(): void {
-    this.#start(this.#plan.failsOnStack && this.#plan.wrap === undefined);
+    this.#start(this.#failsOnStack && this.wrap === undefined);
   }
 
   #start(failsAtOnce: boolean): void {
     if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
-    const { clock, timeoutMs, wrap } = this.#plan;
-    this.#deadlineAt = clock.monotonic() + timeoutMs;
+    const { clock, wrap } = this;
+    this.#deadlineAt = clock.monotonic() + this.#timeoutMs;
     if (wrap !== undefined) {
       this.#startDeadline();
       const { signal } = this.#abort;
@@ -158,7 +160,7 @@ export class Flight<A> implements LoadHandle {
   fail(error: Error): void {
     if (this.#isOver) return;
     this.end(error);
-    this.#plan.settle({ kind: 'failed', error, attempts: this.#attempts });
+    this.settled({ kind: 'failed', error, attempts: this.#attempts });
   }
 
   cancel(errorOf: (attempts: number) => LoadError): void {
@@ -168,7 +170,7 @@ export class Flight<A> implements LoadHandle {
     const isLive = this.#hasStarted;
     if (isLive) this.abortAndDrain(error);
     else this.end(error);
-    this.#plan.settle({ kind: 'cancelled', error, attempts, isLive });
+    this.settled({ kind: 'cancelled', error, attempts, isLive });
   }
 
   end(reason: Error): void {
@@ -176,7 +178,7 @@ export class Flight<A> implements LoadHandle {
     const wasOver = this.#isOver;
     this.#close(); // it may have lingered until now
     if (wasOver) return;
-    this.#plan.ended?.(reason);
+    this.ended(reason);
     this.#abort.abort(reason);
   }
 
@@ -184,18 +186,18 @@ export class Flight<A> implements LoadHandle {
     if (this.#isOver) return;
     this.end(reason);
     this.#isLingering = true;
-    const left = this.#drainDeadline() - this.#plan.clock.monotonic();
+    const left = this.#drainDeadline() - this.clock.monotonic();
     this.#addTimer(() => this.#leave(), Math.max(0, left));
   }
 
   #drainDeadline(): number {
     if (this.#deadlineAt < Infinity) return this.#deadlineAt;
-    return this.#plan.clock.monotonic() + LONGEST_LINGER_MS;
+    return this.clock.monotonic() + LONGEST_LINGER_MS;
   }
 
   #startDeadline(): void {
     if (this.#deadlineAt === Infinity || this.#isOver) return;
-    this.#addTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.#plan.clock.monotonic()));
+    this.#addTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.clock.monotonic()));
   }
 
   #settleWith(result: Promise<A>): void {
@@ -217,13 +219,13 @@ export class Flight<A> implements LoadHandle {
   #firstTry(failsAtOnce: boolean): Outcome<A> | Promise<A> {
     try {
       this.#attempts = 1;
-      const result = this.#plan.attempt(1, this.#abort);
+      const result = this.attempt(1, this.#abort);
       // Promise.resolve calls a user's `then` in a job of its own and turns what it throws into a rejection.
       return isThenable(result)
         ? Promise.resolve(result as PromiseLike<A>)
         : { kind: 'loaded', result: result as A, attempts: 1, isSynchronous: true };
     } catch (error) {
-      return failsAtOnce || this.#plan.retry === undefined
+      return failsAtOnce || this.#retry === undefined
         ? { kind: 'failed', error, attempts: 1 }
         : ignoreRejection(Promise.reject(error));
     }
@@ -231,9 +233,9 @@ export class Flight<A> implements LoadHandle {
 
   /** Only a first try that has failed is given to p-retry. */
   #allTries(first: Promise<A>): Promise<A> {
-    const { retry } = this.#plan;
+    const retry = this.#retry;
     if (retry === undefined) return first;
-    const startedAt = this.#plan.clock.monotonic();
+    const startedAt = this.clock.monotonic();
     return first.catch((error) => {
       if (this.#isOver) throw error;
       return this.#retries(Promise.reject(error), retry, startedAt);
@@ -241,17 +243,17 @@ export class Flight<A> implements LoadHandle {
   }
 
   #retries(first: Promise<A>, retry: RetryOptions, startedAt: number): Promise<A> {
-    const { clock } = this.#plan;
+    const { clock } = this;
     ignoreRejection(first); // p-retry does not look at it where its options are invalid
     const tries = (attempt: number): Promise<A> => {
       if (attempt === 1) return first;
       this.#attempts = attempt;
-      return this.#track(Promise.resolve(this.#plan.attempt(attempt, this.#abort)));
+      return this.#track(Promise.resolve(this.attempt(attempt, this.#abort)));
     };
     return retrying(tries, retry, {
       signal: this.#abort.signal,
       startedAt,
-      random: (error) => this.#plan.random(error),
+      random: (error) => this.jitterAfter(error),
       now: () => clock.monotonic(),
       pause: (ms, error) => this.#pause(ms, error),
     });
@@ -261,7 +263,7 @@ export class Flight<A> implements LoadHandle {
   #track(result: Promise<A>): Promise<A> {
     this.#liveTries += 1;
     const settled = (isLate: boolean): void => {
-      if (isLate) this.#plan.late();
+      if (isLate) this.late();
       this.#liveTries -= 1;
       this.#checkGone();
     };
@@ -274,26 +276,26 @@ export class Flight<A> implements LoadHandle {
 
   #settle(outcome: Outcome<A>): void {
     if (this.#isOver) {
-      if (outcome.kind === 'loaded') this.#plan.late();
+      if (outcome.kind === 'loaded') this.late();
       this.#hasSettled = true;
       this.#checkGone();
       return;
     }
     this.#close();
-    this.#plan.settle(outcome);
+    this.settled(outcome);
   }
 
   #timeOut(): void {
-    const error = this.#plan.timeoutReason(this.#attempts, this.#lastError);
+    const error = this.timeoutReason(this.#attempts, this.#lastError);
     this.end(error);
-    this.#plan.settle({ kind: 'timed-out', error, attempts: this.#attempts });
+    this.settled({ kind: 'timed-out', error, attempts: this.#attempts });
   }
 
   #pause(ms: number, error: Error): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     this.#lastError = error;
-    const delay = Math.max(ms, this.#plan.restAfter(error));
-    if (this.#plan.clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
+    const delay = Math.max(ms, this.restAfter(error));
+    if (this.clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
     // It ends too when it is superseded meanwhile: the wrapper waits for the last try.
     return this.#sleep(delay).then(
       () => true,
@@ -327,7 +329,7 @@ export class Flight<A> implements LoadHandle {
     if (!this.#isLingering) return;
     this.#isLingering = false;
     this.#close();
-    this.#plan.gone();
+    this.gone();
   }
 
   #startTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
@@ -335,7 +337,7 @@ export class Flight<A> implements LoadHandle {
   }
 
   #addTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
-    const { clock } = this.#plan;
+    const { clock } = this;
     const fire = (): void => {
       this.#timers.delete(timer);
       callback();

@@ -2,18 +2,16 @@ import type { LoadTimeoutError } from '../errors.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
-import type { Clock } from '../time/clock.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { ActiveLoads } from './active-loads.ts';
 import type { CoordinatedRound, Coordinator } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { Entry, Superseded } from './entry.ts';
+import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { Flight, type FlightPlan, type Outcome } from './flight.ts';
+import { Flight, type FlightScope, type Outcome } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
 import type { KeyedAnswer } from './load-result.ts';
 import { timeoutError } from './read-errors.ts';
-import type { RetryOptions } from './retry.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { RetryJitter } from './retry-jitter.ts';
 
@@ -40,27 +38,22 @@ export interface ExecutionHost<T> {
   gone(execution: LoadExecution<T>): void;
 }
 
-/** One execution of the load of an entry: its flight, the contexts of its tries, and its round in the cluster. */
-export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
+type Tries<T> = Promise<KeyedAnswer<T>>;
+
+/** One execution of the load of an entry: a flight with the contexts of its tries, and its round in the cluster. */
+export class LoadExecution<T> extends Flight<KeyedAnswer<T>> {
   readonly entry: Entry<T>;
   readonly details: LoadDetails;
-  readonly flight: Flight<KeyedAnswer<T>>;
-  readonly clock: Clock;
-  readonly retry: RetryOptions | undefined;
-  readonly failsOnStack: boolean;
-  readonly timeoutMs: number;
-  readonly wrap: FlightPlan<KeyedAnswer<T>>['wrap'];
   /** Monotonic; of a load behind a lock: when it had the lease. */
   startedAt: number;
   round: CoordinatedRound<T> | undefined = undefined;
-  /** When it has settled: why its result is out of date. */
-  superseded: Superseded | undefined = undefined;
   /** The promise of the value that was in place at the last try. */
   previous: Promise<T> | undefined = undefined;
   /** When it has settled: readers waited for it. */
   isAwaited: boolean = false;
   /** For instruments; `undefined`: there are none. */
   readonly trace: ExecutionTraces | undefined;
+  protected readonly wrap: ((tries: () => Tries<T>, scope: FlightScope) => Tries<T>) | undefined;
   readonly #host: ExecutionHost<T>;
   /** Of the last try. */
   #context: TryContext | undefined;
@@ -68,25 +61,23 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   constructor(host: ExecutionHost<T>, entry: Entry<T>, details: LoadDetails) {
     const { options, coordinator } = host;
     const { clock, retry, isRetryDefault, timeoutMs } = options;
+    const startedAt = clock.monotonic();
+    const leftMs = Math.min(timeoutMs, Math.max(0, entry.inheritedDeadline - startedAt));
+    super(clock, leftMs, isRetryDefault && entry.failures > 0 ? undefined : retry, isRetryDefault);
     this.#host = host;
     this.entry = entry;
     this.details = details;
     this.trace = host.events.begin(details);
-    this.clock = clock;
-    this.retry = isRetryDefault && entry.failures > 0 ? undefined : retry;
-    this.failsOnStack = isRetryDefault;
-    this.startedAt = clock.monotonic();
-    this.timeoutMs = Math.min(timeoutMs, Math.max(0, entry.inheritedDeadline - this.startedAt));
+    this.startedAt = startedAt;
     this.wrap =
       coordinator &&
       ((tries, scope) => {
         this.round = this.#beginRound(coordinator);
         return this.round.run(tries, scope);
       });
-    this.flight = new Flight(this);
   }
 
-  attempt(attempt: number, abort: LazyAbort): ReturnType<Load<T>> {
+  protected override attempt(attempt: number, abort: LazyAbort): ReturnType<Load<T>> {
     const { events, options } = this.#host;
     const { round } = this;
     if (round !== undefined && attempt === 1) {
@@ -104,21 +95,21 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
     return this.trace === undefined ? load() : this.trace.call(attempt, load);
   }
 
-  random(error: unknown): number {
+  protected override jitterAfter(error: unknown): number {
     return this.#host.jitter.after(error);
   }
 
-  restAfter(error: unknown): number {
+  protected override restAfter(error: unknown): number {
     return retryAfterMs(error, this.#host.options.now());
   }
 
-  timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
+  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
     const { options } = this.#host;
     const waitedFor = this.#context && options.loadLimit?.waitedFor(this.#context);
     return timeoutError(options, this.entry.key, attempts, cause, waitedFor);
   }
 
-  ended(reason: Error): void {
+  protected override ended(reason: Error): void {
     const context = this.#context;
     if (context !== undefined) this.#host.options.loadLimit?.giveUp(context, reason);
     const end = { attempts: context?.attempt ?? 0, token: this.round?.token, error: reason };
@@ -126,30 +117,30 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
     if (this.trace !== undefined) queueMicrotask(() => this.trace?.end({ ...end, outcome: 'aborted' }));
   }
 
-  settle(outcome: Outcome<KeyedAnswer<T>>): void {
+  protected override settled(outcome: Outcome<KeyedAnswer<T>>): void {
     this.#host.settled(this, outcome);
   }
 
-  late(): void {
+  protected override late(): void {
     this.#host.events.emit('late-result-dropped', this.details);
   }
 
-  gone(): void {
+  protected override gone(): void {
     this.#host.gone(this);
   }
 
   #beginRound(coordinator: Coordinator): CoordinatedRound<T> {
     const host = this.#host;
-    const { entry, flight } = this;
+    const { entry } = this;
     const round: CoordinatedRound<T> = coordinator.begin(entry, {
       ...this.details,
       validSince: () => host.keys?.validSince ?? Number.NEGATIVE_INFINITY,
       began: () => {
-        if (entry.flight !== flight || entry.superseded === 'aborted') return;
-        entry.superseded = undefined;
+        if (entry.flight !== this || this.superseded === 'aborted') return;
+        this.superseded = undefined;
         host.keys?.loadBegan(entry);
       },
-      fail: (error) => flight.fail(error),
+      fail: (error) => this.fail(error),
       over: () => {
         host.active.rounds.delete(round);
         host.owner?.changed(entry);

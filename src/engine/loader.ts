@@ -18,6 +18,7 @@ import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { executionEnd } from './execution-end.ts';
 import type { Outcome } from './flight.ts';
 import { type ExecutionHost, type Load, LoadExecution } from './load-execution.ts';
+import type { LoadHandle } from './load-handle.ts';
 import { LoadReporter } from './load-reporter.ts';
 import type { KeyedAnswer } from './load-result.ts';
 import { Outcomes, type Settlement } from './outcomes.ts';
@@ -26,7 +27,7 @@ import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
 import { Timing } from './timing.ts';
-import { type LoadHandle, Waiters } from './waiters.ts';
+import { Waiters } from './waiters.ts';
 
 /** The rules for reads and requests. They change while the engine lives. */
 export interface ReadRules extends DecisionRules {
@@ -115,7 +116,7 @@ export class Loader<T> implements ExecutionHost<T> {
 
   /** Those among which a caller waits that comes now. */
   waitersFor(entry: Entry<T>): Waiters<T> {
-    if (entry.superseded === undefined) return waitersOf(entry);
+    if (entry.flight?.superseded === undefined) return waitersOf(entry);
     const { options } = this;
     const { clock, timeoutMs: ms } = options;
     const error = (): Error => timeoutError(options, entry.key, 0);
@@ -127,8 +128,8 @@ export class Loader<T> implements ExecutionHost<T> {
   startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
     const underWay = entry.flight;
     if (underWay === undefined) this.#start(entry, trigger, background, 'now');
-    else if (entry.superseded !== undefined) {
-      entry.successor = trigger === 'forced' ? trigger : (entry.successor ?? 'read');
+    else if (underWay.superseded !== undefined) {
+      underWay.successor = trigger === 'forced' ? trigger : (underWay.successor ?? 'read');
     } else {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
       if (trigger === 'forced') entry.coordinated?.requireFresh();
@@ -138,8 +139,9 @@ export class Loader<T> implements ExecutionHost<T> {
 
   /** Starts a load behind the caller, which has been served. */
   startBehind(entry: Entry<T>): void {
-    if (entry.flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
-    else if (entry.superseded !== undefined) entry.successor ??= 'read';
+    const { flight } = entry;
+    if (flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
+    else if (flight.superseded !== undefined) flight.successor ??= 'read';
     const { waitUntil } = this.options;
     if (waitUntil !== undefined) this.callWaitUntil(entry, waitUntil);
   }
@@ -153,7 +155,7 @@ export class Loader<T> implements ExecutionHost<T> {
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
-    const { flight } = new LoadExecution(this, entry, details);
+    const flight = new LoadExecution(this, entry, details);
     entry.inheritedDeadline = Number.POSITIVE_INFINITY;
     entry.flight = flight;
     this.active.entries.add(entry);
@@ -189,7 +191,8 @@ export class Loader<T> implements ExecutionHost<T> {
     this.abort(entry, new DOMException(why, 'AbortError'));
     const { nextWaiters } = entry;
     const waiters = takeWaiters(entry);
-    entry.nextWaiters = entry.successor = undefined;
+    entry.nextWaiters = undefined;
+    if (entry.flight !== undefined) entry.flight.successor = undefined;
     return (value) => {
       waiters?.resolve(value);
       nextWaiters?.resolve(value);
@@ -218,15 +221,15 @@ export class Loader<T> implements ExecutionHost<T> {
    * or as a younger value than the one that is served. The caller notifies the owner, once the entry is in its new state.
    */
   supersede(entry: Entry<T>, by: 'invalidated' | 'dropped'): void {
-    const { flight, superseded } = entry;
-    if (flight === undefined || superseded === 'aborted') return;
+    const { flight } = entry;
+    if (flight === undefined || flight.superseded === 'aborted') return;
     const isOfUse = flight.hasStarted && (by === 'invalidated' || entry.waiters?.hasReaders === true);
     if (isOfUse) {
-      if (superseded !== 'dropped') entry.superseded = by;
+      if (flight.superseded !== 'dropped') flight.superseded = by;
       if (by === 'dropped') {
         // All readers of a load whose result will not be stored have given up.
         waitersOf(entry).onAbandoned = () => {
-          if (entry.superseded !== by) return; // it has begun since: it waited for a lease
+          if (flight.superseded !== by) return; // it has begun since: it waited for a lease
           this.supersede(entry, by);
           this.owner?.changed(entry);
         };
@@ -234,7 +237,7 @@ export class Loader<T> implements ExecutionHost<T> {
       return;
     }
     this.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
-    if (entry.flight === undefined) this.startSuccessor(entry);
+    if (entry.flight === undefined) this.#startSuccessor(entry, flight.successor);
     else takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
   }
 
@@ -246,7 +249,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { flight } = entry;
     if (flight === undefined) return;
     if (flight.hasStarted) {
-      entry.superseded = 'aborted';
+      flight.superseded = 'aborted';
       flight.abortAndDrain(reason);
     } else this.#end(entry, flight, reason);
   }
@@ -256,8 +259,8 @@ export class Loader<T> implements ExecutionHost<T> {
    * keeps its place until it has settled. @returns whether there was one.
    */
   cancel(entry: Entry<T>, reason: unknown): boolean {
-    const { flight, superseded, key } = entry;
-    if (flight === undefined || superseded === 'aborted') return false;
+    const { flight, key } = entry;
+    if (flight === undefined || flight.superseded === 'aborted') return false;
     const message = reason === undefined ? 'cancelled' : `cancelled: ${messageOf(reason)}`;
     const about = { cacheName: this.options.name, key, cause: reason };
     flight.cancel((attempts) => new LoadError(message, { ...about, attempts }));
@@ -276,9 +279,7 @@ export class Loader<T> implements ExecutionHost<T> {
    * that invalidates its own value would call itself. Not in a microtask either: such a load would keep all else from
    * running.
    */
-  startSuccessor(entry: Entry<T>): void {
-    const wanted = entry.successor;
-    entry.successor = undefined;
+  #startSuccessor(entry: Entry<T>, wanted: LoadHandle['successor']): void {
     if (entry.flight !== undefined) return; // user code has started it
     if (!entry.waiters?.hasReaders && wanted === undefined) {
       takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
@@ -312,7 +313,8 @@ export class Loader<T> implements ExecutionHost<T> {
 
   /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
   async drain(timeoutMs: number): Promise<void> {
-    for (const entry of [...this.active.entries]) if (entry.superseded === 'aborted') this.#endByClose(entry);
+    for (const entry of [...this.active.entries])
+      if (entry.flight?.superseded === 'aborted') this.#endByClose(entry);
     if (timeoutMs > 0) {
       for (const { flight } of this.active.entries) flight?.ref();
       await this.active.idle(timeoutMs);
@@ -330,17 +332,16 @@ export class Loader<T> implements ExecutionHost<T> {
   }
 
   settled(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void {
-    const { entry, flight } = execution;
+    const { entry } = execution;
     this.keys?.pin(entry);
     try {
-      // A cancelled one answers all that wait.
-      execution.superseded = outcome.kind === 'cancelled' ? undefined : entry.superseded;
-      const waiters = this.#leave(entry, flight);
+      const waiters = this.#leave(entry, execution);
       execution.isAwaited = waiters?.hasReaders === true;
-      if (outcome.kind === 'cancelled' && outcome.isLive) {
+      const isCancelled = outcome.kind === 'cancelled';
+      if (isCancelled && outcome.isLive) {
         // It may not have noticed yet: no other begins before it has settled.
-        entry.flight = flight;
-        entry.superseded = 'aborted';
+        entry.flight = execution;
+        execution.superseded = 'aborted';
         this.active.entries.add(entry);
       }
       const settlement = this.#outcomes.settle(execution, outcome);
@@ -349,15 +350,15 @@ export class Loader<T> implements ExecutionHost<T> {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {
         if (waiters !== undefined) putBackWaiters(entry, waiters);
-        entry.successor ??= settlement.wanted;
-        entry.inheritedDeadline = Math.min(entry.inheritedDeadline, flight.deadlineAt);
+        execution.successor ??= settlement.wanted;
+        entry.inheritedDeadline = Math.min(entry.inheritedDeadline, execution.deadlineAt);
       } else {
         if (waiters !== undefined) settleWaiters(waiters, settlement);
-        if (entry.waiters === undefined && entry.successor === undefined) return; // none came too late
+        if (entry.waiters === undefined && execution.successor === undefined) return; // none came too late
         // A user's code may have started the load of those already.
-        if (entry.flight === undefined || outcome.kind === 'cancelled') this.#settleLate(entry, settlement);
+        if (entry.flight === undefined || isCancelled) this.#settleLate(execution, settlement);
       }
-      this.startSuccessor(entry);
+      this.#startSuccessor(entry, takeSuccessor(execution));
     } finally {
       this.keys?.unpin(entry);
       this.inPlace(entry);
@@ -371,20 +372,22 @@ export class Loader<T> implements ExecutionHost<T> {
   }
 
   /** Those that came after the load was superseded: its result may be good enough for them all the same. */
-  #settleLate(entry: Entry<T>, settlement: Settlement<T>): void {
+  #settleLate(execution: LoadExecution<T>, settlement: Settlement<T>): void {
+    const { entry } = execution;
     if (settlement.isForAll) settleWaiters(takeWaiters(entry), settlement);
-    else if (settlement.kind === 'failed' && entry.successor !== 'forced') {
+    else if (settlement.kind === 'failed' && execution.successor !== 'forced') {
       const { clock, name } = this.options;
       takeWaiters(entry)?.reject(coolingDownError(entry, name, clock.monotonic()));
     } else return;
-    entry.successor = undefined;
+    execution.successor = undefined;
   }
 
-  gone({ entry, flight }: LoadExecution<T>): void {
-    if (entry.flight !== flight) return;
+  gone(execution: LoadExecution<T>): void {
+    const { entry } = execution;
+    if (entry.flight !== execution) return;
     this.keys?.pin(entry);
-    this.#leave(entry, flight)?.resolve(entry.value as T); // they have waited for its end only
-    this.startSuccessor(entry);
+    this.#leave(entry, execution)?.resolve(entry.value as T); // they have waited for its end only
+    this.#startSuccessor(entry, takeSuccessor(execution));
     this.keys?.unpin(entry);
     this.owner?.changed(entry);
   }
@@ -392,7 +395,7 @@ export class Loader<T> implements ExecutionHost<T> {
   /** Frees the place of a load. @returns those that it answers; those that came too late wait for the next one. */
   #leave(entry: Entry<T>, flight: LoadHandle): Waiters<T> | undefined {
     if (entry.flight !== flight) return undefined; // by identity: it can't remove its successor
-    entry.flight = entry.superseded = undefined;
+    entry.flight = undefined;
     this.active.entries.delete(entry);
     this.active.ended();
     const waiters = takeWaiters(entry);
@@ -401,6 +404,12 @@ export class Loader<T> implements ExecutionHost<T> {
     entry.waiters?.follow(undefined);
     return waiters;
   }
+}
+
+function takeSuccessor(flight: LoadHandle): LoadHandle['successor'] {
+  const { successor } = flight;
+  flight.successor = undefined;
+  return successor;
 }
 
 function settleWaiters<T>(waiters: Waiters<T> | undefined, settlement: Settlement<T>): void {

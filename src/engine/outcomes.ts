@@ -10,9 +10,10 @@ import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
 import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { Entry, Superseded } from './entry.ts';
+import type { Entry } from './entry.ts';
 import type { Outcome } from './flight.ts';
 import type { ExecutionHost, LoadExecution } from './load-execution.ts';
+import type { Superseded } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
 import { isKept, type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
 import { absentError } from './read-errors.ts';
@@ -70,7 +71,7 @@ export class Outcomes<T> {
       return {
         kind: 'failed',
         error,
-        isForAll: run.superseded === undefined,
+        isForAll: answersAll(run, outcome),
         settled: run.round?.fail(error),
       };
     }
@@ -107,14 +108,13 @@ export class Outcomes<T> {
     const duration = this.#options.clock.monotonic() - run.startedAt;
     const end = loadEnd(run.details, outcome.attempts, duration);
     if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
-      const type = outcome.kind === 'cancelled' ? 'load-failed' : 'load-timed-out';
-      return this.#failed(run, type, end, outcome.error, round?.over); // which is when the load has settled
+      return this.#failed(run, outcome, end, outcome.error, round?.over); // which is when the load has settled
     }
     const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
     if (remote?.isInPlace?.(entry)) {
-      const isForAll = superseded === undefined;
-      return { kind: 'loaded', value: entry.value as T, isForAll, settled: undefined };
+      const settled = undefined;
+      return { kind: 'loaded', value: entry.value as T, isForAll: answersAll(run, outcome), settled };
     }
     if (outcome.kind === 'loaded' && isKept(outcome.result) && entry.promise !== run.previous) {
       void round?.discard();
@@ -128,7 +128,7 @@ export class Outcomes<T> {
       this.isSynchronous = outcome.isSynchronous;
     } catch (cause) {
       const error = this.#errorOf(cause, entry.key, outcome.attempts);
-      return this.#failed(run, 'load-failed', end, error, round?.fail(error));
+      return this.#failed(run, outcome, end, error, round?.fail(error));
     }
     const isDropped = superseded === 'dropped';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
@@ -204,14 +204,21 @@ export class Outcomes<T> {
   }
 
   #failed(
-    { entry, superseded, isAwaited }: LoadExecution<T>,
-    type: 'load-failed' | 'load-timed-out',
+    run: LoadExecution<T>,
+    outcome: Outcome<KeyedAnswer<T>>,
     end: LoadEndDetails,
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
+    const { entry, isAwaited } = run;
     const coolingDown = this.#timing.failed(entry, error);
+    const type = outcome.kind === 'timed-out' ? 'load-timed-out' : 'load-failed';
     this.#reporter.failed(entry, type, end, coolingDown, !end.background && isAwaited);
-    return { kind: 'failed', error, isForAll: superseded === undefined, settled };
+    return { kind: 'failed', error, isForAll: answersAll(run, outcome), settled };
   }
+}
+
+/** It answers those too that came after it was superseded: a cancelled one answers all that wait. */
+function answersAll<T>({ superseded }: LoadExecution<T>, { kind }: Outcome<KeyedAnswer<T>>): boolean {
+  return kind === 'cancelled' || superseded === undefined;
 }

@@ -1,26 +1,7 @@
-import type { LoadError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred, ignoreRejection } from '../time/deferred.ts';
 import { onAbort } from '../time/on-abort.ts';
-
-/** A load under way, as seen by those that wait for it. See `flight.ts`. */
-export interface LoadHandle {
-  /** It has made its first try, or is over. */
-  readonly hasStarted: boolean;
-  /** Makes the first try now, on the caller's stack, if it still waits for its turn behind a reader. */
-  start(): void;
-  /** A caller waits: until the matching {@link unref}, the timers of the load keep the process alive. */
-  ref(): void;
-  unref(): void;
-  /** When it times out (monotonic). */
-  readonly deadlineAt: number;
-  /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
-  end(reason: Error): void;
-  /** Ends it from outside, as failed. Its place is free as with {@link abortAndDrain}. @param errorOf also the reason. */
-  cancel(errorOf: (attempts: number) => LoadError): void;
-  /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
-  abortAndDrain(reason: Error): void;
-}
+import type { LoadHandle } from './load-handle.ts';
 
 type Waiter<T> = Pick<Deferred<T>, 'resolve' | 'reject'>;
 

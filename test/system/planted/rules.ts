@@ -29,7 +29,7 @@ export const rules: readonly RuleFault[] = [
     name: 'a result that arrives after the deadline is accepted',
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
-    by: '(outcome) => { this.#close(); this.#plan.settle(outcome); }',
+    by: '(outcome) => { this.#close(); this.settled(outcome); }',
   },
   {
     rule: 2,
@@ -82,7 +82,7 @@ export const rules: readonly RuleFault[] = [
     replace: 'Flight.#firstTry',
     by: `() => {
       this.#attempts = 1;
-      const result = this.#plan.attempt(1, this.#abort);
+      const result = this.attempt(1, this.#abort);
       if (typeof result?.then === 'function') return Promise.resolve(result);
       return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
     }`,
@@ -168,7 +168,7 @@ export const rules: readonly RuleFault[] = [
     replace: 'Loader.abort',
     by: `(entry, reason) => {
       original(entry, reason);
-      if (entry.flight !== undefined) { entry.flight = entry.superseded = undefined; this.active.entries.delete(entry); }
+      if (entry.flight !== undefined) { entry.flight = undefined; this.active.entries.delete(entry); }
     }`,
   },
   {

@@ -77,7 +77,7 @@ export const simulation: readonly SimulationFault[] = [
     by: `() => {
       try {
         this.#attempts = 1;
-        const result = this.#plan.attempt(1, this.#abort);
+        const result = this.attempt(1, this.#abort);
         if (typeof result?.then === 'function') return Promise.resolve(result);
         return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
       } catch {
@@ -110,14 +110,14 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [4],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
-    by: '(outcome) => { this.#close(); this.#plan.settle(outcome); }',
+    by: '(outcome) => { this.#close(); this.settled(outcome); }',
   },
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
     seeds: [3],
     in: 'src/engine/loader.ts',
-    replace: 'Loader.startSuccessor',
+    replace: 'Loader.#startSuccessor',
     by: `(entry, trigger) => {
       if (!entry.waiters?.hasReaders) original(entry, trigger);
     }`,
@@ -335,7 +335,7 @@ export const simulation: readonly SimulationFault[] = [
     in: 'src/engine/flight.ts',
     replace: 'Flight.#startDeadline',
     by: `() => {
-      if (this.#deadlineAt < Infinity) this.#deadlineAt -= this.#plan.timeoutMs / 2;
+      if (this.#deadlineAt < Infinity) this.#deadlineAt -= this.#timeoutMs / 2;
       original();
     }`,
   },

@@ -120,7 +120,6 @@ const anySituation = fc.record({
     isLoaded: fc.boolean(),
     lastError: fc.constantFrom(undefined, down),
     flight: fc.constantFrom(undefined, flight),
-    superseded: fc.constant(undefined),
     dueAt: instant,
     loadedAt: fc.integer({ min: -100, max: 0 }),
     maxStalenessMs: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Infinity)),

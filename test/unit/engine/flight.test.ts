@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Flight, type FlightPlan, type Outcome } from '../../../src/engine/flight.ts';
+import { Flight, type FlightScope, type Outcome } from '../../../src/engine/flight.ts';
+import type { RetryOptions } from '../../../src/engine/retry.ts';
 import { LoadTimeoutError } from '../../../src/errors.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import type { LazyAbort } from '../../../src/time/lazy-abort.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { countListeners } from './support.ts';
@@ -18,42 +20,78 @@ const loaded = (result: string, attempts = 1) => ({
   isSynchronous: false,
 });
 
+/** The load of a flight and its limits. */
+interface Plan {
+  readonly retry?: RetryOptions;
+  /** How long the source asks not to be called, in milliseconds. */
+  readonly restMs?: number;
+  readonly failsOnStack?: boolean;
+  readonly timeoutMs?: number;
+  readonly attempt?: (attempt: number, abort: LazyAbort) => string | PromiseLike<string>;
+  readonly wrap?: (tries: () => Promise<string>, scope: FlightScope) => Promise<string>;
+}
+
+class PlannedFlight extends Flight<string> {
+  /** How it has settled. */
+  readonly outcomes: Outcome<string>[] = [];
+  /** The signals of its tries. */
+  readonly signals: AbortSignal[] = [];
+  lateResults = 0;
+  protected readonly wrap: Plan['wrap'];
+  readonly #restMs: number;
+  readonly #attempt: NonNullable<Plan['attempt']>;
+
+  constructor(clock: HoldingClock, plan: Plan) {
+    super(clock, plan.timeoutMs ?? 1000, plan.retry, plan.failsOnStack ?? false);
+    this.wrap = plan.wrap;
+    this.#restMs = plan.restMs ?? 0;
+    this.#attempt = plan.attempt ?? (() => NEVER);
+  }
+
+  protected override attempt(attempt: number, abort: LazyAbort): string | PromiseLike<string> {
+    this.signals.push(abort.signal);
+    return this.#attempt(attempt, abort);
+  }
+
+  protected override jitterAfter(): number {
+    return 0;
+  }
+
+  protected override restAfter(): number {
+    return this.#restMs;
+  }
+
+  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
+    return new LoadTimeoutError('too long', { cacheName: 'f', attempts, timeout: 1000, cause });
+  }
+
+  protected override settled(outcome: Outcome<string>): void {
+    this.outcomes.push(outcome);
+  }
+
+  protected override late(): void {
+    this.lateResults += 1;
+  }
+
+  protected override ended(): void {}
+
+  protected override gone(): void {}
+}
+
 interface Made {
   readonly clock: HoldingClock;
   readonly flight: Flight<string>;
-  /** How it has settled. */
   readonly outcomes: Outcome<string>[];
-  /** The signals of its tries. */
   readonly signals: AbortSignal[];
   /** How many results came late. */
   readonly late: () => number;
 }
 
-function make({ attempt = () => NEVER, ...plan }: Partial<FlightPlan<string>> = {}): Made {
+function make(plan: Plan = {}): Made {
   const clock = new HoldingClock();
-  const outcomes: Outcome<string>[] = [];
-  const signals: AbortSignal[] = [];
-  let late = 0;
-  const flight = new Flight<string>({
-    clock,
-    random: () => 0,
-    retry: undefined,
-    failsOnStack: false,
-    timeoutMs: 1000,
-    attempt: (number, abort) => {
-      signals.push(abort.signal);
-      return attempt(number, abort);
-    },
-    wrap: undefined,
-    restAfter: () => 0,
-    timeoutReason: (attempts, cause) =>
-      new LoadTimeoutError('too long', { cacheName: 'f', attempts, timeout: 1000, cause }),
-    settle: (outcome) => void outcomes.push(outcome),
-    late: () => void late++,
-    gone: () => {},
-    ...plan,
-  });
-  return { clock, flight, outcomes, signals, late: () => late };
+  const flight = new PlannedFlight(clock, plan);
+  const { outcomes, signals } = flight;
+  return { clock, flight, outcomes, signals, late: () => flight.lateResults };
 }
 
 describe('the timers of a flight', () => {
@@ -298,7 +336,7 @@ describe('the tries of a flight', () => {
     const startedAt: number[] = [];
     const { clock, flight, outcomes, late } = make({
       retry: { retries: 2, minTimeout: 100, factor: 4 },
-      restAfter: () => 200,
+      restMs: 200,
       attempt: (attempt) => {
         startedAt.push(clock.monotonic());
         return attempt < 3 ? Promise.reject(down) : 'x';

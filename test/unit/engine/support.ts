@@ -1,9 +1,11 @@
-import type { LoadHandle } from '../../../src/engine/waiters.ts';
+import type { LoadHandle } from '../../../src/engine/load-handle.ts';
 
 /** A load under way that does nothing. */
 export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
   const none = (): void => {};
   return {
+    superseded: undefined,
+    successor: undefined,
     hasStarted: true,
     start: none,
     ref: none,

@@ -71,11 +71,21 @@ export class CoolDowns implements Watch {
         this.#loadedAt = this.#subject.instance.machine.monotonic() - event.age;
         break;
       case 'round-done-elsewhere': // for a task it counts as a success, unless a caller has forced a run
-        if (this.#subject.options.holdsValue) break;
+        if (this.#subject.options.holdsValue) {
+          this.#mayHaveRecovered ||= this.#isAwaitedSinceBeforeDrop();
+          break;
+        }
         this.#mayHaveRecovered = true;
         this.#noneBefore = Number.NEGATIVE_INFINITY;
         break;
     }
+  }
+
+  /** A reader who gave it some time waits since before the last drop: it reads again when the load that it waits for has ended. */
+  #isAwaitedSinceBeforeDrop(): boolean {
+    const { drops, waiting } = this.#subject;
+    const order = drops.at(-1)?.order ?? 0;
+    return [...waiting].some((call) => call.order < order);
   }
 
   /** A snapshot that answers those who waited before a drop is a success, though it is not adopted. */

@@ -1,0 +1,33 @@
+import type { LoadError } from '../errors.ts';
+
+/**
+ * Why the load under way answers no caller that comes from now on:
+ * - `possibly`: a tag was invalidated, which its value may have or not;
+ * - `invalidated`: its result will be due at once;
+ * - `dropped`: its result will not be stored;
+ * - `aborted`: it has no result any more. Its place is free when it has settled.
+ */
+export type Superseded = 'possibly' | 'invalidated' | 'dropped' | 'aborted';
+
+/** A load under way, as seen by those that wait for it. See `flight.ts`. */
+export interface LoadHandle {
+  /** The reason why it is out of date; `undefined`: it is not. */
+  superseded: Superseded | undefined;
+  /** Superseded, it is to have a successor: for reads, or for a forced load. */
+  successor: 'read' | 'forced' | undefined;
+  /** It has made its first try, or is over. */
+  readonly hasStarted: boolean;
+  /** Makes the first try now, on the caller's stack, if it still waits for its turn behind a reader. */
+  start(): void;
+  /** A caller waits: until the matching {@link unref}, the timers of the load keep the process alive. */
+  ref(): void;
+  unref(): void;
+  /** When it times out (monotonic). */
+  readonly deadlineAt: number;
+  /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
+  end(reason: Error): void;
+  /** Ends it from outside, as failed. Its place is free as with {@link abortAndDrain}. @param errorOf also the reason. */
+  cancel(errorOf: (attempts: number) => LoadError): void;
+  /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
+  abortAndDrain(reason: Error): void;
+}
