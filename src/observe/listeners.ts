@@ -8,6 +8,8 @@ type Listener = (event: TicklessEvent) => unknown;
 
 /** The listeners of one member, or of all members of a group. */
 export class Listeners {
+  /** There are none, and no instruments either. Each event looks at it first. */
+  isEmpty: boolean = true;
   readonly #name: string;
   readonly #byType: Map<EventFilter, Set<Listener>> = new Map();
   /** Made with the first one: most members never have any. */
@@ -33,17 +35,33 @@ export class Listeners {
     const entry: Listener = (event) => listener(event);
     const listeners = this.#byType.get(type) ?? new Set();
     this.#byType.set(type, listeners.add(entry));
+    this.isEmpty = false;
     return () => {
       listeners.delete(entry);
       if (listeners.size === 0 && this.#byType.get(type) === listeners) this.#byType.delete(type);
+      this.#left();
     };
   }
 
+  /** @returns removes it. */
+  instrument(instrument: Instrument): () => void {
+    this.instruments ??= new Set();
+    this.instruments.add(instrument);
+    this.isEmpty = false;
+    return () => {
+      if (this.instruments?.delete(instrument) && this.instruments.size === 0) this.instruments = undefined;
+      this.#left();
+    };
+  }
+
+  #left(): void {
+    this.isEmpty = this.#byType.size === 0 && this.instruments === undefined;
+  }
+
   has(type: EventType): boolean {
-    const isHeard = this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
-    return (
-      isHeard || (this.instruments !== undefined && this.wanted.some(({ event }) => event !== undefined))
-    );
+    if (this.isEmpty) return false;
+    const isHeard = this.#byType.has(type) || this.#byType.has('*');
+    return isHeard || this.wanted.some(({ event }) => event !== undefined);
   }
 
   /** The instruments that have subscribers. */
@@ -77,6 +95,7 @@ export class Listeners {
 
   clear(): void {
     this.#byType.clear();
-    this.instruments?.clear();
+    this.instruments = undefined;
+    this.#left();
   }
 }

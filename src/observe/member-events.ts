@@ -54,7 +54,9 @@ export class Events {
     hidden: PropertyDescriptorMap = {},
     outage?: object,
   ): void {
-    this.counters.count(type);
+    const { events } = this.counters;
+    events[type] = (events[type] ?? 0) + 1;
+    if (this.own.isEmpty && this.#ofGroup?.isEmpty !== false) return; // the usual case, at the price of a comparison
     if (!this.has(type)) return;
     const own = typeof details === 'function' ? (details as () => EventDetails[E])() : details;
     const shown = { type, name: this.#name, at: this.#now(), ...(own as object) };

@@ -13,11 +13,7 @@ export type Observed<T = unknown> = Lifecycle<T> | GroupLike;
  * @throws {OptionError} when it is neither.
  */
 export function instrumented<T>(source: Observed<T>, instrument: Instrument): () => void {
-  const listeners = listenersOf(source);
-  listeners.instruments ??= new Set();
-  const { instruments } = listeners;
-  instruments.add(instrument);
-  return () => void instruments.delete(instrument);
+  return listenersOf(source).instrument(instrument);
 }
 
 function listenersOf<T>(source: Observed<T>): Listeners {
