@@ -81,7 +81,7 @@ export class CoolDowns implements Watch {
     }
   }
 
-  /** A reader who gave it some time waits since before the last drop: it reads again when the load that it waits for has ended. */
+  /** A read with patience waits since before the last drop: it reads again when that load has ended. */
   #isAwaitedSinceBeforeDrop(): boolean {
     const { drops, waiting } = this.#subject;
     const order = drops.at(-1)?.order ?? 0;
