@@ -58,7 +58,10 @@ export class KeyValidity<K, V> {
   isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {
     const before = entry.tags;
     const tags = result === 'absent' ? undefined : result.metadata.tags;
-    entry.tags = tags ?? (result !== 'absent' && result.outcome === 'kept' ? before : undefined);
+    entry.describe(
+      entry.size,
+      tags ?? (result !== 'absent' && result.outcome === 'kept' ? before : undefined),
+    );
     entry.validatedEpoch = this.epochs.now;
     const { loadEpoch } = entry;
     if (loadEpoch === this.epochs.now) return false;

@@ -191,8 +191,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   restore(restored: RestoredEntry<K, V>): boolean {
     return this.use(restored.key, (entry) => {
       const isTaken = putRestored(this.#refresher, entry, restored, () => {
-        entry.tags = restored.tags;
-        entry.size = restored.size;
+        entry.describe(restored.size, restored.tags);
       });
       if (isTaken) this.table.place(entry); // also while it is being loaded
       return isTaken;
@@ -278,9 +277,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     }
     const negative = this.#negative.find(id);
     if (negative !== undefined) return negative;
-    const entry = new KeyedEntry<K, V>(key, id, this.#epoch);
-    entry.maxStalenessMs = this.#options.member.maxStalenessMs;
-    return entry;
+    return new KeyedEntry<K, V>(key, id, this.#epoch, this.#options.member.maxStalenessMs);
   }
 
   /** Puts an entry where it belongs, unless code still works on it. */

@@ -22,9 +22,15 @@ export class KeyedEntry<K, V> extends Entry<V> {
   /** How many calls on the stack work on it: it must not be passivated before they return. */
   pins: number = 0;
 
-  constructor(key: K, id: KeyId, epoch: number) {
-    super(key, id);
+  constructor(key: K, id: KeyId, epoch: number, maxStalenessMs?: number) {
+    super(key, id, maxStalenessMs);
     this.validatedEpoch = epoch;
     this.loadEpoch = epoch;
+  }
+
+  /** The size and the tags of the value that is about to be in place. */
+  describe(size: number, tags: readonly string[] | undefined): void {
+    this.size = size;
+    this.tags = tags;
   }
 }

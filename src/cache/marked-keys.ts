@@ -64,7 +64,7 @@ export class MarkedKeys<K, V> implements FollowedKeys {
   #expect(entry: KeyedEntry<K, V>, version: number): void {
     if (entry.flight !== undefined) this.#invalidate(entry, false);
     this.#refresher.coordinator?.expect(entry, version);
-    entry.setDueNow();
+    this.#refresher.timing.dueAtOnce(entry);
   }
 
   #invalidate(entry: KeyedEntry<K, V>, drop: boolean): void {

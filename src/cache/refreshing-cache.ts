@@ -390,10 +390,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const refresher = refresherOf(this);
-      refresher.set(entry, checked, () => {
-        entry.size = size;
-        entry.tags = undefined;
-      });
+      refresher.set(entry, checked, () => entry.describe(size, undefined));
       const shared = options && shareIf(isForAll, refresher, entry);
       return isForAll && shared ? thenMarked(refresher, entry, shared, 'changed') : shared;
     });
@@ -411,10 +408,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
         const refresher = refresherOf(this);
         const accepted = acceptQuarantined(refresher, entry, ({ value, tags }) => {
           const size = sizeArgument(this.#options, value, key);
-          return () => {
-            entry.size = size;
-            entry.tags = tags;
-          };
+          return () => entry.describe(size, tags);
         });
         const { membership } = this.#options.member;
         if (membership?.hasStore !== true || membership.hasLock !== true) return accepted;

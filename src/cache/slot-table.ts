@@ -206,7 +206,9 @@ export class SlotTable<K, V> {
     const cell = slot * CELLS;
     const at = (which: number): number => this.#cells[cell + which] as number;
     const extra = this.#extras?.[slot];
-    const entry = new KeyedEntry<K, V>(this.key(id, slot), id, this.validatedEpoch(slot, epoch));
+    const { maxStalenessMs = this.#options.maxStalenessMs } = extra ?? {};
+    const validated = this.validatedEpoch(slot, epoch);
+    const entry = new KeyedEntry<K, V>(this.key(id, slot), id, validated, maxStalenessMs);
     const offset = at(OFFSET);
     const endedAt = instant(at(LOADED) + offset);
     const dueAt = this.dueAt(slot);
@@ -215,13 +217,12 @@ export class SlotTable<K, V> {
     entry.setDue(dueAt, Number.POSITIVE_INFINITY); // to be checked by its first read
     entry.isInvalidated = dueAt === Number.NEGATIVE_INFINITY;
     entry.clockOffset = offset;
-    entry.maxStalenessMs = extra?.maxStalenessMs ?? this.#options.maxStalenessMs;
     entry.maxStalenessOverrideMs = extra?.maxStalenessOverrideMs;
     entry.nextExecuteTime = extra?.nextExecuteTime ?? instant(dueAt + offset);
     entry.isScheduled = (extra?.isScheduled ?? true) && !entry.isInvalidated;
     entry.scheduledFor = extra === undefined ? finite(entry.nextExecuteTime) : extra.scheduledFor;
-    entry.tags = extra?.tags;
-    if (this.#isSized) entry.size = (this.#slots.info(id) as { size: number }).size;
+    const { size } = this.#isSized ? (this.#slots.info(id) as { size: number }) : entry;
+    entry.describe(size, extra?.tags);
     if (this.#versions !== undefined) {
       (this.#coordinator as Coordinator).unpackVersion(entry, this.#versions[slot] as number);
     }

@@ -94,7 +94,7 @@ export class Admission<T> {
     }
     if (lock === undefined) return undefined;
     this.#pin = this.#pinInPlace;
-    if (entry.isLoaded && this.#pin === undefined) endPin(entry, options); // its hold is over
+    if (entry.isLoaded && this.#pin === undefined) endPin(entry, this.#member); // its hold is over
     this.#force = this.#pin === undefined && (this.#isForced || state.ignoresHold);
     const since = options.clock.monotonic();
     const pause = (retryAfter?: number): number => pollAfter(options.clock.monotonic() - since, retryAfter);
@@ -168,7 +168,7 @@ export class Admission<T> {
     const inPlace = this.#entry.isLoaded ? (known ?? this.#pinInPlace) : undefined;
     const given = decidePinned(this.#member, inPlace, { ...newer, isReadable: this.snapshots.wasRead });
     if (given === undefined) {
-      endPin(this.#entry, options);
+      endPin(this.#entry, this.#member);
       return undefined;
     }
     this.#hold(undefined);

@@ -1,4 +1,5 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { Timing } from '../engine/timing.ts';
 import { Counters } from '../observe/counters.ts';
 import { Events } from '../observe/member-events.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
@@ -20,6 +21,7 @@ import type { StoreFleet } from './store-fleet.ts';
 export class ClusterMember {
   readonly options: ResolvedOptions;
   readonly events: Events;
+  readonly timing: Timing;
   readonly names: EntryNames;
   readonly lock: MemberLock | undefined;
   readonly store: MemberStore | undefined;
@@ -48,6 +50,7 @@ export class ClusterMember {
   constructor(
     options: ResolvedOptions,
     events: Events,
+    timing: Timing,
     lock: BackendAccess<LockSteps> | undefined,
     store: StoreAccess | undefined,
     serverClock: ServerClock | undefined,
@@ -65,6 +68,7 @@ export class ClusterMember {
     this.log = log;
     this.options = options;
     this.events = events;
+    this.timing = timing;
     this.names = new EntryNames(options);
     const context = { options, events, log, names: this.names };
     this.store = store && new MemberStore(context, store, lock !== undefined, codec);
@@ -84,6 +88,7 @@ export class ClusterMember {
     return new ClusterMember(
       options,
       new Events(name, now, logger, new Counters()),
+      this.timing,
       ...this.#backends,
       journalCodec,
     );

@@ -23,8 +23,10 @@ class BackendCoordination<S> implements Coordination {
       hasStore: store !== undefined,
       hasLock: lock !== undefined,
       now: () => (serverClock ?? clock).now(),
-      coordinator: (options, events) =>
-        new MemberCoordinator(new ClusterMember(options, events, lockAccess, storeAccess, serverClock)),
+      coordinator: (options, events, timing) =>
+        new MemberCoordinator(
+          new ClusterMember(options, events, timing, lockAccess, storeAccess, serverClock),
+        ),
     };
   }
 }

@@ -80,7 +80,7 @@ export class FollowedValue<T> implements Followed, Reporting {
       this.#host.adopt(adoption);
       if (awaitsLoad) state.stillInvalidated(() => this.#host.invalidate(false));
     } else if (mark !== undefined && isBehind) {
-      endPin(entry, this.#member.options); // no mark takes the place of a pinned version
+      endPin(entry, this.#member); // no mark takes the place of a pinned version
       state.invalidatedElsewhere(entry, mark.version, () => this.#host.invalidate(mark.mark === 'dropped'));
     }
   }

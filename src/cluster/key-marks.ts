@@ -191,6 +191,6 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   #put(journal: Journal): void {
     this.#journal = journal;
     this.#entry.putValue(journal);
-    this.#entry.loadedAt = this.#member.options.clock.monotonic();
+    this.#member.timing.renewed(this.#entry);
   }
 }

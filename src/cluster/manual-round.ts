@@ -12,7 +12,6 @@ import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberLock } from './member-lock.ts';
 import { type Pin, pinnedError } from './pin.ts';
 import { releaseOf } from './pin-check.ts';
-import { checkAtNextRead } from './pinned-entry.ts';
 import { pollAfter } from './poll-delays.ts';
 import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
@@ -60,7 +59,7 @@ export class ManualRound implements RoundUnderWay {
   ) {
     const { clock, timeoutMs } = member.options;
     const now = clock.monotonic();
-    if (as === 'due') checkAtNextRead(entry, now);
+    if (as === 'due') member.timing.expected(entry);
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#member = member;
     this.#entry = entry;

@@ -120,7 +120,7 @@ async function publish(
   if (mark !== undefined) state.marked(version);
   else if (version > state.version && (state.isUnpublished || isInPlace())) {
     state.version = version; // else another version is in place, and a check finds this one
-    if (pin === undefined) endPin(entry, member.options);
+    if (pin === undefined) endPin(entry, member);
     else state.pin = pin;
   }
   if (isInPlace()) state.isUnpublished = false;
@@ -161,12 +161,12 @@ export async function publishAndRelease(
   if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
   // The hold began a moment later than the due time was computed.
   const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
-  entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
+  member.timing.heldUntil(entry, Math.max(dueAt, later));
 }
 
 /** The store has a newer version. The next read looks for it, unless it was known before. */
 function overtaken(
-  { options: { clock, logger } }: ClusterMember,
+  { options: { logger }, timing }: ClusterMember,
   entry: Entry<unknown>,
   { knownVersion, dueAt }: PublishRecord,
   version: number,
@@ -183,6 +183,5 @@ function overtaken(
   // Invalidated here meanwhile, it waits for a load that began after that.
   const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
   if (!awaitsLoad) state.expectedToken = version;
-  const now = clock.monotonic();
-  if (entry.dueAt === dueAt) entry.setDue(now, now);
+  if (entry.dueAt === dueAt) timing.dueFromNow(entry);
 }

@@ -3,10 +3,9 @@ import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
-import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
+import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { limitWhilePinned, type Pin } from './pin.ts';
-import { keepUntilCheck } from './pinned-entry.ts';
+import { limitWhilePinned, PIN_CHECK_MS, type Pin } from './pin.ts';
 import { sharedStateOf } from './shared-state.ts';
 
 /** A load, or an execution of a task, on another instance. */
@@ -75,14 +74,14 @@ export class Adoption<T> implements RemoteResult<T> {
       timing.absent(entry, Math.max(0, dueAt - now));
       return;
     }
-    entry.clearFailures();
-    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    const limitMs = pin ? limitWhilePinned(pin, loadedAt, options.maxStalenessMs) : maxStalenessMs;
-    timing.restored(entry, now - loadedAt, options.now() + Math.ceil(dueAt - now), limitMs, took);
-    if (pin !== undefined) entry.deferredUntil = entry.dueAt; // no group looks ahead
-    if (!isDueTimeOverridden) return;
-    entry.isScheduled = false;
-    entry.scheduledFor = undefined;
+    timing.adopted(entry, {
+      ageMs: now - loadedAt,
+      nextExecuteTime: options.now() + Math.ceil(dueAt - now),
+      maxStalenessMs: pin ? limitWhilePinned(pin, loadedAt, options.maxStalenessMs) : maxStalenessMs,
+      took,
+      isDueTimeOverridden,
+      isPinned: pin !== undefined,
+    });
   }
 
   report(entry: Entry<T>): void {
@@ -111,15 +110,11 @@ export class Deferral<T> implements RemoteResult<T> {
     this.endsWhenAwaited = endsWhenAwaited;
   }
 
-  applyTo(entry: Entry<T>): void {
-    const { clock, kind } = this.#options;
-    const now = clock.monotonic();
-    entry.deferredUntil = now + this.#forMs;
-    if (kind !== 'task' || entry.isLoaded) return;
-    // The task runs elsewhere: here it counts as done, and is due again then.
+  applyTo(entry: Entry<T>, timing: Timing): void {
+    timing.deferred(entry, this.#forMs);
+    if (this.#options.kind !== 'task' || entry.isLoaded) return;
     entry.putValue(undefined as T);
-    entry.nextExecuteTime = this.#options.now() + Math.ceil(this.#forMs);
-    entry.setDue(now + this.#forMs, now, now + CHECK_CLOCKS_EVERY_MS);
+    timing.executedElsewhere(entry, this.#forMs);
   }
 
   report(): void {}
@@ -130,16 +125,17 @@ export class StillPinned<T> implements RemoteResult<T> {
   readonly result: undefined = undefined;
   readonly version: undefined = undefined;
   readonly endsWhenAwaited: boolean = false;
-  readonly #options: ResolvedOptions;
+  readonly #clock: Clock;
   readonly #pin: Pin;
 
-  constructor(options: ResolvedOptions, pin: Pin) {
-    this.#options = options;
+  constructor({ clock }: ResolvedOptions, pin: Pin) {
+    this.#clock = clock;
     this.#pin = pin;
   }
 
-  applyTo(entry: Entry<T>): void {
-    if (entry.isLoaded) keepUntilCheck(entry, this.#pin, this.#options); // a check may have dropped it meanwhile
+  applyTo(entry: Entry<T>, timing: Timing): void {
+    if (!entry.isLoaded) return; // a check may have dropped it meanwhile
+    timing.pinned(entry, Math.min(PIN_CHECK_MS, this.#pin.untilAt - this.#clock.monotonic()));
   }
 
   report(): void {}

@@ -179,7 +179,7 @@ export class RemoteSnapshots<T> {
     if (read !== undefined || newerThan === 0) this.#last = read ?? null;
     const isNewer = read !== undefined && read.version > this.#state.version;
     // Also if it may not be served here.
-    if (isNewer && !this.#isPinned(read)) endPin(this.#entry, this.#member.options);
+    if (isNewer && !this.#isPinned(read)) endPin(this.#entry, this.#member);
     return read;
   }
 

@@ -13,7 +13,7 @@ import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
-import { checkAtNextRead, endPin } from './pinned-entry.ts';
+import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { StoreFleet } from './store-fleet.ts';
@@ -91,7 +91,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const isPublished = !state.isUnpublished && state.round === undefined;
     const wasBefore = present !== undefined && present.version < state.version;
     if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
-    endPin(this.#entry, options);
+    endPin(this.#entry, this.#member);
     return true;
   }
 
@@ -158,7 +158,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       if (isInPlace) {
         shared.isUnpublished = false;
         this.#host.published(undefined);
-        checkAtNextRead(entry, this.#member.options.clock.monotonic());
+        this.#member.timing.expected(entry);
       }
       throw error;
     }

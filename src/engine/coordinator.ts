@@ -49,7 +49,7 @@ export interface Membership {
   readonly hasLock: boolean;
   /** The wall clock that calendar schedules follow, in epoch milliseconds. */
   readonly now: () => number;
-  coordinator(options: ResolvedOptions, events: Events): Coordinator;
+  coordinator(options: ResolvedOptions, events: Events, timing: Timing): Coordinator;
 }
 
 /** Coordinates the executions of one member with those of other instances. */

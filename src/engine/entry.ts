@@ -8,8 +8,9 @@ import { Waiters } from './waiters.ts';
  * All that is remembered of one value, key or task between its executions. `decide.ts` decides what a read of it does,
  * `loader.ts` and `timing.ts` change it.
  *
- * The fields that depend on each other are written here and nowhere else: the value with its promise, and the due time
- * with `freshUntil`.
+ * Each field has one writer, the file that is named at it; the methods here write those that depend on each other: the
+ * value with its promise, the due time with `freshUntil`. The slot table of a cache makes an entry again of what it was
+ * (`field-writers.test.ts` reads the source).
  *
  * Instants are on the monotonic clock, but for `nextExecuteTime`, `scheduledFor` and those inside `last`, which are on
  * the wall clock; `clockOffset` ties the two together.
@@ -20,72 +21,85 @@ export class Entry<T> {
   /** The identity of the key: the key itself, or the result of `keyOf`. */
   readonly id: unknown;
 
-  /** A read before this instant is fresh and checks nothing else: the lesser of `dueAt` and `checkClocksAt`. */
+  /** A read before this instant is fresh and checks nothing else: the lesser of `dueAt` and `checkClocksAt`. @writer entry.ts */
   freshUntil: number = Number.NEGATIVE_INFINITY;
-  /** From this instant on a read starts a load. */
+  /** From this instant on a read starts a load. @writer entry.ts */
   dueAt: number = Number.NEGATIVE_INFINITY;
-  /** From this instant on a read compares both clocks. */
+  /** From this instant on a read compares both clocks. @writer entry.ts */
   checkClocksAt: number = Number.NEGATIVE_INFINITY;
 
+  /** @writer entry.ts */
   isLoaded: boolean = false;
+  /** @writer entry.ts */
   value: T | undefined = undefined;
-  /** Resolved with `value`; the same object for every read while the value lives. */
+  /** Resolved with `value`; the same object for every read while the value lives. @writer entry.ts */
   promise: Promise<T> | undefined = undefined;
-  /** The value is that of the option `initial`: no load has succeeded yet. */
+  /** The value is that of the option `initial`: no load has succeeded yet. @writer entry.ts */
   isInitial: boolean = false;
-  /** When the load of the value ended, or the load that found the key absent. */
+  /** When the load of the value ended, or the load that found the key absent. @writer timing.ts */
   loadedAt: number = Number.NEGATIVE_INFINITY;
-  maxStalenessMs: number = Number.POSITIVE_INFINITY;
-  /** The age limit that the load returned with this value, if any. */
+  /** @writer timing.ts */
+  maxStalenessMs: number;
+  /** The age limit that the load returned with this value, if any. @writer timing.ts */
   maxStalenessOverrideMs: number | undefined = undefined;
+  /** @writer timing.ts */
   isInvalidated: boolean = false;
-  /** The last value that was refused, until another one takes its place. */
+  /** The last value that was refused, until another one takes its place. @writer quarantine.ts */
   quarantined: Quarantined<T> | undefined = undefined;
-  /** The tags that the load returned with this value. */
+  /** The tags that the load returned with this value. @writer keyed-entry.ts */
   tags: readonly string[] | undefined = undefined;
 
-  /** Failures in a row. */
+  /** Failures in a row. @writer timing.ts */
   failures: number = 0;
+  /** @writer timing.ts */
   lastError: Error | undefined = undefined;
-  /** Reads start no load before this instant. */
+  /** Reads start no load before this instant. @writer timing.ts */
   coolDownUntil: number = Number.NEGATIVE_INFINITY;
   /**
    * Another instance is executing, or a person has pinned the value: before this instant only a caller that waits for the
    * result starts a load.
+   * @writer timing.ts
    */
   deferredUntil: number = Number.NEGATIVE_INFINITY;
 
-  /** The load under way. Set before it starts, cleared before any caller learns that it has ended. */
+  /** The load under way. Set before it starts, cleared before any caller learns that it has ended. @writer loader.ts */
   flight: LoadHandle | undefined = undefined;
-  /** All that the load under way answers, or the next one where there is none; taken out before they are settled. */
+  /** All that the load under way answers, or the next one where there is none; taken out before they are settled. @writer loader.ts */
   waiters: Waiters<T> | undefined = undefined;
-  /** Those that came after the load under way was superseded: its successor answers them. */
+  /** Those that came after the load under way was superseded: its successor answers them. @writer loader.ts */
   nextWaiters: Waiters<T> | undefined = undefined;
-  /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. */
+  /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. @writer loader.ts */
   inheritedDeadline: number = Number.POSITIVE_INFINITY;
-  /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. */
+  /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. @writer shared-state.ts */
   coordinated: CoordinatedEntry | undefined = undefined;
 
-  /** The last successful execution, as the schedule saw it. */
+  /** The last successful execution, as the schedule saw it. @writer timing.ts */
   last: LastExecution | undefined = undefined;
-  /** When to execute next, epoch milliseconds. */
+  /** When to execute next, epoch milliseconds. @writer timing.ts */
   nextExecuteTime: number = Number.NEGATIVE_INFINITY;
-  /** The schedule's own last result, also where the load or a cool-down decided. */
+  /** The schedule's own last result, also where the load or a cool-down decided. @writer timing.ts */
   scheduledFor: number | undefined = undefined;
-  /** `nextExecuteTime` comes from the schedule, which is asked again when the wall clock was stepped. */
+  /** `nextExecuteTime` comes from the schedule, which is asked again when the wall clock was stepped. @writer timing.ts */
   isScheduled: boolean = false;
-  /** Wall clock minus monotonic clock when the instants above were taken. */
+  /** Wall clock minus monotonic clock when the instants above were taken. @writer timing.ts */
   clockOffset: number = 0;
 
-  constructor(key?: unknown, id: unknown = key) {
+  constructor(key?: unknown, id: unknown = key, maxStalenessMs: number = Number.POSITIVE_INFINITY) {
+    this.maxStalenessMs = maxStalenessMs;
     this.key = key;
     this.id = id;
   }
 
-  putValue(value: T): void {
+  putValue(value: T, isInitial: boolean = false): void {
     this.value = value;
     this.promise = Promise.resolve(value);
     this.isLoaded = true;
+    this.quarantined = undefined;
+    this.isInitial = isInitial;
+  }
+
+  /** The source still has the value that is in place. */
+  keepValue(): void {
     this.quarantined = undefined;
     this.isInitial = false;
   }

@@ -87,7 +87,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.options = options;
     this.events = new Events(options.name, options.now, options.logger, new Counters(), options.listeners);
     this.timing = new Timing(options, nextExecuteTime);
-    this.coordinator = options.membership?.coordinator(options, this.events);
+    this.coordinator = options.membership?.coordinator(options, this.events, this.timing);
     const { whenTooStale, whenClosed, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };

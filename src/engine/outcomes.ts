@@ -154,12 +154,11 @@ export class Outcomes<T> {
     result: LoadResult<T> | 'absent',
     remote: RemoteResult<T> | undefined,
   ): ReturnType<Timing['succeeded']> {
-    const { clock, name, absentForMs } = this.#options;
     if (result === 'absent') {
       entry.forgetValue();
-      this.#timing.absent(entry, absentForMs);
+      this.#timing.absent(entry, this.#options.absentForMs);
     } else if (result.outcome === 'kept') {
-      entry.quarantined = undefined; // the source has gone back to the value before
+      entry.keepValue();
     } else {
       const { value } = result;
       if (remote === undefined) this.#changes.note(entry, value, 'loaded', round?.token);
@@ -167,9 +166,8 @@ export class Outcomes<T> {
       entry.putValue(value);
     }
     remote?.applyTo(entry, this.#timing);
-    if (result === 'absent') entry.lastError = absentError(entry, name, clock.monotonic());
-    else if (remote === undefined) return this.#timing.succeeded(entry, result, startedAt);
-    return undefined;
+    const isTimed = result === 'absent' || remote !== undefined;
+    return isTimed ? undefined : this.#timing.succeeded(entry, result, startedAt);
   }
 
   /** The result is in place, and was invalidated while it was loaded: it is due at once. */

@@ -30,8 +30,7 @@ export function putRestored<T>(
   if (isAbsentError(entry.lastError)) timing.invalidated(entry); // the source has it after all
   loader.changes.note(entry, value, 'restored', undefined);
   prepare?.();
-  entry.putValue(value);
-  entry.isInitial = isInitial;
+  entry.putValue(value, isInitial);
   if (options.membership?.hasStore) coordinator?.replaced(entry);
   timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
   loader.inPlace(entry);

@@ -10,8 +10,23 @@ import type { Entry } from './entry.ts';
 import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
 import { afterStep, askedExecution, askNextExecution, type LastExecution } from './next-execution.ts';
+import { absentError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
+
+/** The times of a snapshot of another instance. Durations are milliseconds. */
+export interface AdoptedTimes {
+  readonly ageMs: number;
+  /** Epoch milliseconds. */
+  readonly nextExecuteTime: number;
+  /** The age limit that its load returned, if any. */
+  readonly maxStalenessMs: number | undefined;
+  /** How long its load took. */
+  readonly took: number;
+  /** The due time comes from the load, not from the schedule. */
+  readonly isDueTimeOverridden: boolean;
+  readonly isPinned: boolean;
+}
 
 /**
  * Computes the instants of entries: when they were loaded, when they are due, until when they cool down.
@@ -54,7 +69,7 @@ export class Timing {
       metadata.maxStalenessMs ?? (outcome === 'kept' ? entry.maxStalenessOverrideMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    entry.isInvalidated = entry.isInitial = false;
+    entry.isInvalidated = false;
     entry.clockOffset = wall - now;
     // The schedule is asked last. If it reads the value, the value is loaded and not due.
     entry.setDue(Number.POSITIVE_INFINITY, now, now + CHECK_CLOCKS_EVERY_MS);
@@ -103,6 +118,11 @@ export class Timing {
     entry.scheduledFor = entry.isScheduled && Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }
 
+  /** Its value is of now. */
+  renewed(entry: Entry<unknown>): void {
+    entry.loadedAt = this.#options.clock.monotonic();
+  }
+
   /** A load has failed: reads start no other before the cool-down ends. */
   failed(entry: Entry<unknown>, error: Error): CoolingDown {
     const coolingDown = this.#coolDown(entry, error, retryAfterMs(error, this.#options.now()));
@@ -129,7 +149,7 @@ export class Timing {
     entry.setDue(entry.coolDownUntil, now, now);
   }
 
-  /** The source does not have the key: reads start no load for `absentForMs`. */
+  /** The source does not have the key: reads start no load for `absentForMs`, and reject with an error of that. */
   absent(entry: Entry<unknown>, absentForMs: number): void {
     const now = this.#options.clock.monotonic();
     entry.clearFailures();
@@ -137,6 +157,75 @@ export class Timing {
     entry.loadedAt = now;
     entry.setDueNow();
     entry.coolDownUntil = now + absentForMs;
+    entry.lastError = absentError(entry, this.#options.name, now);
+  }
+
+  /** The snapshot of another instance is in place: see {@link restored}. */
+  adopted(
+    entry: Entry<unknown>,
+    { ageMs, nextExecuteTime, maxStalenessMs, took, ...remote }: AdoptedTimes,
+  ): void {
+    entry.clearFailures();
+    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    this.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, took);
+    if (remote.isPinned) entry.deferredUntil = entry.dueAt; // no group looks ahead
+    if (!remote.isDueTimeOverridden) return;
+    entry.isScheduled = false;
+    entry.scheduledFor = undefined;
+  }
+
+  /** Another instance is executing: for that time only a caller that waits for the result starts a load. */
+  deferred(entry: Entry<unknown>, forMs: number): void {
+    entry.deferredUntil = this.#options.clock.monotonic() + forMs;
+  }
+
+  /** Another instance executes the task: here it counts as done, and is due again after that time. */
+  executedElsewhere(entry: Entry<unknown>, forMs: number): void {
+    this.#dueIn(entry, forMs);
+  }
+
+  /** The version in place is pinned: it is not due for that time, and no group looks ahead. */
+  pinned(entry: Entry<unknown>, forMs: number): void {
+    entry.clearFailures();
+    entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    entry.isInvalidated = entry.isScheduled = false;
+    this.#dueIn(entry, forMs);
+    entry.deferredUntil = entry.dueAt;
+  }
+
+  /** The version in place is pinned no longer: it is due, and its own age limit applies again. */
+  unpinned(entry: Entry<unknown>, maxStalenessMs: number | undefined): void {
+    entry.maxStalenessOverrideMs = maxStalenessMs;
+    entry.maxStalenessMs = maxStalenessMs ?? this.#options.maxStalenessMs;
+    this.expected(entry);
+  }
+
+  /** Another version is to be served: the next read looks for it. */
+  expected(entry: Entry<unknown>): void {
+    entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    this.dueFromNow(entry);
+  }
+
+  /** It is due, as if it always was. */
+  dueAtOnce(entry: Entry<unknown>): void {
+    entry.setDueNow();
+  }
+
+  /** It is due from now on, whatever the schedule has answered. */
+  dueFromNow(entry: Entry<unknown>): void {
+    const now = this.#options.clock.monotonic();
+    entry.setDue(now, now);
+  }
+
+  #dueIn(entry: Entry<unknown>, ms: number): void {
+    const now = this.#options.clock.monotonic();
+    entry.nextExecuteTime = this.#options.now() + Math.ceil(ms);
+    entry.setDue(now + ms, now, now + CHECK_CLOCKS_EVERY_MS);
+  }
+
+  /** It is due from that instant on (monotonic): its round was held for a moment longer. */
+  heldUntil(entry: Entry<unknown>, instant: number): void {
+    entry.setDue(instant, this.#options.clock.monotonic());
   }
 
   /** A load has succeeded, and its result is not stored: the value was dropped meanwhile. */

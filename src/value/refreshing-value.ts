@@ -129,8 +129,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
         checks.that(isInitial, 'initial', `${INITIAL_RULE}, or a function that returns it`, initial);
       },
     });
-    const entry = new Entry<T>();
-    entry.maxStalenessMs = resolved.maxStalenessMs;
+    const entry = new Entry<T>(undefined, undefined, resolved.maxStalenessMs);
     const guarded = guardedLoad(limitedLoad(load, resolved), resolved);
     const refresher = new Refresher(resolved, guarded, (execution) => this.nextExecuteTime(execution));
     if (initial !== undefined) prepareInitial(refresher, entry, initial);

@@ -1,4 +1,4 @@
-import type { ExecutionStatus, TicklessEvent, ValueStatus } from '../../../src/index.ts';
+import { type ExecutionStatus, isAbsentError, type TicklessEvent, type ValueStatus } from '../../../src/index.ts';
 import { Held, type Holding } from './held.ts';
 import type { Instance } from './instance.ts';
 
@@ -195,7 +195,10 @@ export class Subject {
   }
 
   stepped(): void {
+    const { lastError } = this.status ?? {};
     this.status = this.inspect();
+    // More keys are absent than the cache remembers: to it this one is new.
+    if (this.status === undefined && isAbsentError(lastError)) this.mark = this.replaced = undefined;
     for (const watch of this.#watches) watch.stepped?.();
   }
 

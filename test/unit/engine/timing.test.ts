@@ -47,7 +47,7 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
         ...adopted,
       }).applyTo(entry, timing),
     /** Another instance is executing. */
-    defer: (forMs: number) => new Deferral<unknown>(options, forMs, true).applyTo(entry),
+    defer: (forMs: number) => new Deferral<unknown>(options, forMs, true).applyTo(entry, timing),
     /** The wall clock is stepped, and both clocks are compared. */
     step: (ms: number) => {
       clock.stepWall(ms);
