@@ -46,7 +46,7 @@ export class KeyValidity<K, V> {
     }
     // Its result may have a tag that was marked since: later readers wait until that is known.
     const { flight } = entry;
-    if (flight?.hasStarted && entry.loadEpoch !== this.epochs.now) flight.superseded ??= 'possibly';
+    if (flight?.hasStarted && entry.loadEpoch !== this.epochs.now) flight.outdatedBy ??= 'tag';
     entry.validatedEpoch = this.epochs.now;
   }
 

@@ -322,11 +322,11 @@ function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
 
 /** It is being loaded, or its lease is not released yet. */
 function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
-  return isLoading(entry) || entry.coordinated?.isBusy === true;
+  return isLoading(entry) || entry.cluster?.isBusy === true;
 }
 
 /** Only its value and its times are to be remembered. */
-function isCalm({ lastError, deferredUntil, coordinated }: KeyedEntry<unknown, unknown>): boolean {
+function isCalm({ lastError, deferredUntil, cluster }: KeyedEntry<unknown, unknown>): boolean {
   const isDeferred = deferredUntil !== Number.NEGATIVE_INFINITY;
-  return lastError === undefined && !isDeferred && coordinated?.isAtRest !== false;
+  return lastError === undefined && !isDeferred && cluster?.isAtRest !== false;
 }

@@ -64,7 +64,7 @@ export function thenMarked<V, R>(
     },
     async (error) => {
       if (isAbsentError(error)) {
-        await entry.coordinated?.published; // the others are to know that the key is gone
+        await entry.cluster?.published; // the others are to know that the key is gone
         await refresher.coordinator?.markKey(entry, mark);
       }
       throw error;

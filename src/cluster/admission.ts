@@ -2,6 +2,7 @@ import type { RemoteResult, RoundHost } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { Acquired } from './member-lock.ts';
 import type { Pin } from './pin.ts';
@@ -10,7 +11,6 @@ import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { Deferral, StillPinned } from './remote-result.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
-import { type SharedState, sharedStateOf } from './shared-state.ts';
 
 type Got = Extract<Acquired, { readonly kind: 'acquired' }>;
 type Unavailable = Extract<Acquired, { readonly kind: 'unavailable' }>;
@@ -24,7 +24,7 @@ export class Admission<T> {
   readonly snapshots: RemoteSnapshots<T>;
   readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
-  readonly #state: SharedState;
+  readonly #state: ClusterState;
   readonly #host: RoundHost;
   readonly #hold: (lease: HeldLease | undefined) => void;
   #isFreshRequired = false;
@@ -37,7 +37,7 @@ export class Admission<T> {
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
-  #expected: Pick<SharedState, 'expectedToken' | 'invalidatedAt'> | undefined;
+  #expected: Pick<ClusterState, 'expectedToken' | 'invalidatedAt'> | undefined;
 
   /** @param hold takes the lease of this instance; `undefined`: it was given back, and no load begins. */
   constructor(
@@ -49,7 +49,7 @@ export class Admission<T> {
     this.#hold = hold;
     this.#member = member;
     this.#entry = entry;
-    this.#state = sharedStateOf(entry);
+    this.#state = clusterStateOf(entry);
     this.#host = host;
     this.snapshots = new RemoteSnapshots(
       member,

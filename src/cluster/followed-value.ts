@@ -2,10 +2,10 @@ import type { ReportedMember } from '../data/fleet.ts';
 import type { FollowedEntry } from '../engine/coordinator.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { reasonIn } from './fleet-report.ts';
 import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
-import { type SharedState, sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
 import type { Reporting } from './store-reports.ts';
 
@@ -27,7 +27,7 @@ export class FollowedValue<T> implements Followed, Reporting {
 
   get knownVersion(): number | undefined {
     const { entry } = this.#host;
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     if (this.#isReading || (!entry.isLoaded && !this.#isWaiting)) return undefined;
     if (state.unappliedMark !== undefined) return state.unappliedMark.version - 1;
     return Math.max(state.newest, state.rejectedVersion, this.#read);
@@ -55,7 +55,7 @@ export class FollowedValue<T> implements Followed, Reporting {
   async #adoptNewer(version: number): Promise<void> {
     const { entry } = this.#host;
     const { promise } = entry;
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     const { isUnpublished: wasLocal } = state;
     state.round?.overtakenBy(version);
     if (!this.#allowsAdoption(version)) return;
@@ -87,7 +87,7 @@ export class FollowedValue<T> implements Followed, Reporting {
 
   /** No round under way here stands against that version. */
   #allowsAdoption(version: number): boolean {
-    return sharedStateOf(this.#host.entry).round?.allowsAdoption(version) !== false;
+    return clusterStateOf(this.#host.entry).round?.allowsAdoption(version) !== false;
   }
 
   get roundsEveryMs(): number | undefined {
@@ -97,8 +97,8 @@ export class FollowedValue<T> implements Followed, Reporting {
   }
 
   asksBefore(instant: number): boolean {
-    const { coordinated, dueAt } = this.#host.entry;
-    if ((coordinated as SharedState | undefined)?.willAskStore) return true;
+    const { cluster, dueAt } = this.#host.entry;
+    if ((cluster as ClusterState | undefined)?.willAskStore) return true;
     return dueAt <= instant && dueAt > this.#member.options.clock.monotonic();
   }
 
@@ -106,7 +106,7 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { entry } = this.#host;
     const { name, namespace, clock, now: wall } = this.#member.options;
     const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     const version = isLoaded ? state.reported(written) : 0;
     const { reading = 0 } = state;
     const now = clock.monotonic();

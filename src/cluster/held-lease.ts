@@ -25,7 +25,7 @@ export type LossReason = 'expired' | 'taken' | 'unreachable';
  *
  * It is valid for `leaseFor` from before it was asked for, by this machine's monotonic clock, so never longer than at the
  * backend. Code that relies on it checks {@link isLost} first: after a pause of the process no other code may have run.
- * It is extended whenever a third of its length has passed between {@link keep} and {@link stop}, and at no other time; or
+ * It is extended whenever a third of its length has passed between {@link renew} and {@link stop}, and at no other time; or
  * up to a tenth of its length earlier, with other leases: so leases that were acquired at different times come to share
  * their extensions, at most three times in a third.
  */
@@ -72,7 +72,7 @@ export class HeldLease {
    * @param lost called once if it ends meanwhile.
    * @param until it never lasts longer than until that instant (monotonic). @default for ever
    */
-  keep(lost: (reason: LossReason, cause: unknown) => void, until: number = Number.POSITIVE_INFINITY): void {
+  renew(lost: (reason: LossReason, cause: unknown) => void, until: number = Number.POSITIVE_INFINITY): void {
     let isExtending = false;
     const lose = (reason: LossReason): void => {
       this.#isLost = true;
@@ -128,7 +128,7 @@ export class HeldLease {
   }
 
   /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */
-  keepUntil(instant: number, over: () => void): void {
+  renewUntil(instant: number, over: () => void): void {
     if (this.#isEnded) return;
     const left = Math.max(0, instant - this.#clock.monotonic());
     this.#deadline = this.#clock.setTimeout(() => this.stop(over), left);

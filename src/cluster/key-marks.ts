@@ -6,6 +6,7 @@ import { closedError } from '../engine/read-errors.ts';
 import { OptionError } from '../errors.ts';
 import { Deferred, ignoreRejection, rejected } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { clusterStateOf } from './cluster-state.ts';
 import {
   EMPTY,
   type Journal,
@@ -17,7 +18,6 @@ import {
 } from './journal.ts';
 import { ManualRound } from './manual-round.ts';
 import { reportedKeys } from './reported-keys.ts';
-import { sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
 import type { Reporting } from './store-reports.ts';
 
@@ -60,7 +60,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   }
 
   get knownVersion(): number {
-    return Math.max(this.#applied, sharedStateOf(this.#entry).rejectedVersion);
+    return Math.max(this.#applied, clusterStateOf(this.#entry).rejectedVersion);
   }
 
   async nameAtBackend(): Promise<string> {
@@ -162,7 +162,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     };
     round.shared.then(
       () => {
-        this.#applied = Math.max(this.#applied, sharedStateOf(this.#entry).version);
+        this.#applied = Math.max(this.#applied, clusterStateOf(this.#entry).version);
         over();
         published.resolve();
       },
@@ -178,7 +178,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     const snapshot = await this.#member.store?.present(this.#entry, waits);
     this.#isKnown = true;
     const { clock } = this.#member.options;
-    const version = snapshot?.version ?? sharedStateOf(this.#entry).rejectedVersion;
+    const version = snapshot?.version ?? clusterStateOf(this.#entry).rejectedVersion;
     if (version <= this.#applied) return;
     const journal = snapshot === undefined ? lostUpTo(this.#journal, version) : (snapshot.value as Journal);
     const marks = marksAfter(journal, this.#applied);

@@ -242,7 +242,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
         limitMs + writeTimeoutMs(limitMs),
       ).catch(() => {});
     };
-    lease.keep((_, cause) => controller.abort(lost(cause)), until);
+    lease.renew((_, cause) => controller.abort(lost(cause)), until);
     try {
       controller.signal.throwIfAborted(); // closed meanwhile
       const startedAt = clock.monotonic(); // the answer of the lock may have been on its way for long

@@ -7,6 +7,7 @@ import { setSharedTimeout } from '../time/shared-timer.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ClusterState, clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberLock } from './member-lock.ts';
@@ -15,7 +16,6 @@ import { releaseOf } from './pin-check.ts';
 import { pollAfter } from './poll-delays.ts';
 import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
-import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
 import { withoutResult } from './without-result.ts';
 
 /** The caller waits for what a person has asked for. */
@@ -33,9 +33,9 @@ export class ManualRound implements RoundUnderWay {
   readonly #published: Deferred<void> = new Deferred();
   readonly #member: ClusterMember;
   readonly #entry: Entry<unknown>;
-  readonly #state: SharedState;
+  readonly #state: ClusterState;
   /** The round before, until it is over. */
-  #previous: SharedState['round'];
+  #previous: ClusterState['round'];
   readonly #until: number;
   readonly #endsPin: boolean;
   #lease: HeldLease | undefined;
@@ -63,7 +63,7 @@ export class ManualRound implements RoundUnderWay {
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#member = member;
     this.#entry = entry;
-    this.#state = sharedStateOf(entry);
+    this.#state = clusterStateOf(entry);
     this.#until = now + timeoutMs;
     this.#endsPin = as === 'due' && prepare === undefined;
     this.#previous = this.#state.round;
@@ -130,7 +130,7 @@ export class ManualRound implements RoundUnderWay {
     for (;;) {
       if (lock !== undefined) {
         this.#lease = await this.#acquire(lock);
-        this.#lease.keep(() => {}, this.#until); // a codec may be slow
+        this.#lease.renew(() => {}, this.#until); // a codec may be slow
       }
       const record = await this.#recordOf(prepared);
       if (record.mark !== undefined) await this.#throwIfPinned();

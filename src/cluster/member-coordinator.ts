@@ -16,13 +16,13 @@ import type {
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { FollowedValue } from './followed-value.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
 import { pinnedError, pinStatus } from './pin.ts';
 import { ReportedKeys } from './reported-keys.ts';
 import { Round } from './round.ts';
-import { type SharedState, sharedStateOf } from './shared-state.ts';
 import type { StoreChecks } from './store-checks.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { Reporting } from './store-reports.ts';
@@ -80,27 +80,27 @@ export class MemberCoordinator implements Coordinator {
   }
 
   async markKey(entry: Entry<unknown>, mark: KeyMark['mark']): Promise<void> {
-    const { newest, foundVersion } = sharedStateOf(entry);
+    const { newest, foundVersion } = clusterStateOf(entry);
     const at = mark === 'changed' ? Math.max(newest, foundVersion) : newest;
     await this.#marks?.publish({ of: 'key', id: entry.id as NamedId, mark, at });
   }
 
   isBehind(entry: Entry<unknown>, by: KeysMark['mark'], version: number, at: number): boolean {
-    return sharedStateOf(entry).isBehind(entry, by, version, at);
+    return clusterStateOf(entry).isBehind(entry, by, version, at);
   }
 
   invalidatedElsewhere(entry: Entry<unknown>, invalidate: () => void): void {
     const mark = this.#member.marks?.outOfDateUpTo(entry.id, entry.tags) ?? 0;
-    sharedStateOf(entry).invalidatedElsewhere(entry, mark, invalidate);
+    clusterStateOf(entry).invalidatedElsewhere(entry, mark, invalidate);
   }
 
   expect(entry: Entry<unknown>, version: number): void {
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
   }
 
   async takeOver<T>(host: FollowedEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
-    const state = sharedStateOf(host.entry);
+    const state = clusterStateOf(host.entry);
     const followed = new FollowedValue(this.#member, host);
     for (;;) {
       await followed.adoptNewer(version);
@@ -133,28 +133,28 @@ export class MemberCoordinator implements Coordinator {
   }
 
   replaced(entry: Entry<unknown>): void {
-    sharedStateOf(entry).replaced(false);
+    clusterStateOf(entry).replaced(false);
   }
 
   /** A local value is packed as -1 less the version. */
-  packVersion({ coordinated }: Entry<unknown>): number {
-    if (coordinated === undefined) return 0;
-    const { isUnpublished, version } = coordinated as SharedState;
+  packVersion({ cluster }: Entry<unknown>): number {
+    if (cluster === undefined) return 0;
+    const { isUnpublished, version } = cluster as ClusterState;
     return isUnpublished ? -1 - version : version;
   }
 
   unpackVersion(entry: Entry<unknown>, packed: number): void {
     if (packed === 0 && !entry.isInvalidated) return;
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     if (entry.isInvalidated) state.invalidatedAt = this.#member.options.clock.monotonic(); // at the latest
     state.isUnpublished = packed < 0;
     state.version = packed < 0 ? -1 - packed : packed;
   }
 
-  status({ coordinated }: Entry<unknown>): CoordinationStatus {
+  status({ cluster }: Entry<unknown>): CoordinationStatus {
     const { lock, store } = this.#member;
     const { options } = this.#member;
-    const state = coordinated as SharedState | undefined;
+    const state = cluster as ClusterState | undefined;
     const { holder, round, version = 0, isUnpublished } = state ?? {};
     const now = options.clock.monotonic();
     const pin = state?.pinAt(now);
@@ -170,9 +170,9 @@ export class MemberCoordinator implements Coordinator {
     return { lock: lockStatus, pinned, checks: this.#checksStatus(now) };
   }
 
-  pinnedError({ coordinated }: Entry<unknown>): Error | undefined {
+  pinnedError({ cluster }: Entry<unknown>): Error | undefined {
     const { options } = this.#member;
-    const pin = (coordinated as SharedState | undefined)?.pinAt(options.clock.monotonic());
+    const pin = (cluster as ClusterState | undefined)?.pinAt(options.clock.monotonic());
     return pin && pinnedError(options, pin);
   }
 

@@ -5,6 +5,7 @@ import { SilenceError } from './answer-watch.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { acquireSilenceMs, type BackendPatience, stepLimits } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
+import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
@@ -14,7 +15,6 @@ import { OutageEvents } from './outage-events.ts';
 import { endOfUnused } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
 import type { ServerClock } from './server-clock.ts';
-import { type SharedState, sharedStateOf } from './shared-state.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 import { lockUnavailable, unavailableCause } from './unavailable.ts';
 import { withoutResult } from './without-result.ts';
@@ -90,7 +90,7 @@ export class MemberLock {
     const access = this.#access;
     const { clock, timeoutMs } = this.#context.options;
     const { leaseFor, longestName } = access.steps;
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     const name = await this.#context.names.atBackend(entry, longestName);
     const patience = patienceOf();
     const silenceMs = acquireSilenceMs(access.limitMs, patience, clock.monotonic());
@@ -137,7 +137,7 @@ export class MemberLock {
     return this.#unanswered.giveBack(this.#source);
   }
 
-  #acquired(entry: Entry<unknown>, state: SharedState, asked: BackendReply<LeaseAnswer>): Acquired {
+  #acquired(entry: Entry<unknown>, state: ClusterState, asked: BackendReply<LeaseAnswer>): Acquired {
     const { options, log } = this.#context;
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
@@ -162,10 +162,10 @@ export class MemberLock {
     }
   }
 
-  #accept(entry: Entry<unknown>, state: SharedState, answer: LeaseAnswer['answer']): Acquired {
-    if (!isPlausibleToken(Math.max(state.version, state.floor), answer.now)) {
+  #accept(entry: Entry<unknown>, state: ClusterState, answer: LeaseAnswer['answer']): Acquired {
+    if (!isPlausibleToken(Math.max(state.version, state.adoptAbove), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
-      state.version = state.floor = 0;
+      state.version = state.adoptAbove = 0;
       state.replaced(false);
     }
     if (answer.kind !== 'acquired') {

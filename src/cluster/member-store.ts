@@ -5,12 +5,12 @@ import { messageOf } from '../observe/logger.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { type BackendPatience, readSilenceMs, stepLimits } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
+import { clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
 import type { MemberContext } from './member-context.ts';
 import { OutageEvents } from './outage-events.ts';
 import { type Pace, paceOf } from './pace.ts';
-import { sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, type Snapshot } from './snapshot.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import type { Codec, StoredSnapshot } from './store-contract.ts';
@@ -232,7 +232,7 @@ export class MemberStore {
   }
 
   #rejected(entry: Entry<unknown>, version: number, error: Error): void {
-    const state = sharedStateOf(entry);
+    const state = clusterStateOf(entry);
     state.rejectedVersion = version;
     if (error instanceof UndecodableError) state.undecodableVersion = version;
     this.#context.log.rejected(entry, version, error);

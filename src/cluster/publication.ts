@@ -3,13 +3,13 @@ import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
-import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
 import { withoutResult } from './without-result.ts';
 
@@ -42,7 +42,7 @@ export function publishRecord(
   knownVersion: number,
 ): PublishRecord {
   const { maxStalenessMs } = entry;
-  const { pin, isUnpublished } = sharedStateOf(entry);
+  const { pin, isUnpublished } = clusterStateOf(entry);
   const isUsual = maxStalenessMs === options.maxStalenessMs;
   return {
     ...completed,
@@ -106,7 +106,7 @@ async function publish(
     mark,
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });
-  const state = sharedStateOf(entry);
+  const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
   const written = await store.writer.write(entry, value, metadata, lease);
@@ -178,7 +178,7 @@ function overtaken(
     logger.error(text, 'do lock and store use different servers?');
     return;
   }
-  const state = sharedStateOf(entry);
+  const state = clusterStateOf(entry);
   state.isUnpublished = true;
   // Invalidated here meanwhile, it waits for a load that began after that.
   const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;

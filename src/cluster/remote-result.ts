@@ -5,8 +5,8 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { clusterStateOf } from './cluster-state.ts';
 import { limitWhilePinned, PIN_CHECK_MS, type Pin } from './pin.ts';
-import { sharedStateOf } from './shared-state.ts';
 
 /** A load, or an execution of a task, on another instance. */
 export interface RemoteLoad<T> {
@@ -60,7 +60,7 @@ export class Adoption<T> implements RemoteResult<T> {
   }
 
   isInPlace(entry: Entry<T>): boolean {
-    const { version, isUnpublished } = sharedStateOf(entry);
+    const { version, isUnpublished } = clusterStateOf(entry);
     const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
     return !isTask && entry.isLoaded && !isUnpublished && version === this.version;
   }
@@ -69,7 +69,7 @@ export class Adoption<T> implements RemoteResult<T> {
     const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden, pin } = this.#remote;
     const { options } = this.#member;
     const now = options.clock.monotonic();
-    sharedStateOf(entry).adopted(version, pin);
+    clusterStateOf(entry).adopted(version, pin);
     if (this.result === 'absent') {
       timing.absent(entry, Math.max(0, dueAt - now));
       return;

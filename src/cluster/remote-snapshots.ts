@@ -5,12 +5,12 @@ import type { LoadContext } from '../engine/load-context.ts';
 import { isAbsentError } from '../errors.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { Acquired } from './member-lock.ts';
 import type { ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
-import { type SharedState, sharedStateOf } from './shared-state.ts';
 import { mayBeWithoutResult } from './without-result.ts';
 
 /**
@@ -23,7 +23,7 @@ export const HOLD_SLACK_MS = 25;
 export class RemoteSnapshots<T> {
   readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
-  readonly #state: SharedState;
+  readonly #state: ClusterState;
   readonly #isBackground: boolean;
   readonly #patience: () => BackendPatience;
   readonly #validSince: () => number;
@@ -47,7 +47,7 @@ export class RemoteSnapshots<T> {
   ) {
     this.#member = member;
     this.#entry = entry;
-    this.#state = sharedStateOf(entry);
+    this.#state = clusterStateOf(entry);
     this.#isBackground = isBackground;
     this.#patience = patience;
     this.#validSince = validSince;

@@ -8,12 +8,12 @@ import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
 import { Admission } from './admission.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
-import { type SharedState, sharedStateOf } from './shared-state.ts';
 
 /**
  * The cluster's part of one execution, around its tries:
@@ -33,12 +33,12 @@ export class Round<T> implements CoordinatedRound<T> {
   readonly #published: Deferred<void> = new Deferred();
   readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
-  readonly #state: SharedState;
+  readonly #state: ClusterState;
   readonly #host: RoundHost;
   readonly #admission: Admission<T>;
   #lease: HeldLease | undefined;
   /** The round before, until it is over. */
-  #previous: SharedState['round'];
+  #previous: ClusterState['round'];
   #remote: RemoteResult<T> | undefined;
   /** The tries have begun. */
   #isLoading = false;
@@ -53,7 +53,7 @@ export class Round<T> implements CoordinatedRound<T> {
   constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
     this.#member = member;
     this.#entry = entry;
-    this.#state = sharedStateOf(entry);
+    this.#state = clusterStateOf(entry);
     this.#host = host;
     this.#admission = new Admission(member, entry, host, (lease) => {
       this.#lease = lease;
@@ -148,10 +148,10 @@ export class Round<T> implements CoordinatedRound<T> {
     const abortedWhileLoading = (): void => {
       if (this.#lease === undefined) this.#end();
       else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
-      else this.#lease.keepUntil(drainDeadline(), () => this.#end());
+      else this.#lease.renewUntil(drainDeadline(), () => this.#end());
     };
     signal.addEventListener('abort', abortedWhileLoading);
-    this.#lease?.keep((reason, cause) => {
+    this.#lease?.renew((reason, cause) => {
       const wasAborted = signal.aborted;
       this.#lost(reason, cause);
       if (wasAborted) this.#end(); // there is no flight any longer that could fail

@@ -11,11 +11,11 @@ import { OptionError } from '../errors.ts';
 import { isText, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { clusterStateOf } from './cluster-state.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
-import { sharedStateOf } from './shared-state.ts';
 import type { StoreFleet } from './store-fleet.ts';
 
 /** The longest `by` and `note`, in characters: they travel with each read of the snapshot. */
@@ -65,7 +65,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   async #unpin(gone: number | undefined): Promise<boolean> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
-    const state = sharedStateOf(this.#entry);
+    const state = clusterStateOf(this.#entry);
     const isHere = this.#entry.isLoaded && state.version === present.version && !state.isUnpublished;
     const edition = isHere ? undefined : await this.#edition(present.version);
     if (!isHere && edition === undefined) return this.#unpin(present.version); // it was replaced meanwhile
@@ -87,7 +87,7 @@ export class EntryVersions<T> implements VersionControl<T> {
    */
   #endHere(present: VersionRecord | undefined): boolean {
     const { options } = this.#member;
-    const state = sharedStateOf(this.#entry);
+    const state = clusterStateOf(this.#entry);
     const isPublished = !state.isUnpublished && state.round === undefined;
     const wasBefore = present !== undefined && present.version < state.version;
     if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
@@ -125,7 +125,7 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   async everywhere(given?: HeldOptions): Promise<void> {
     this.#store('everywhere');
-    const { version, isUnpublished } = sharedStateOf(this.#entry);
+    const { version, isUnpublished } = clusterStateOf(this.#entry);
     const held = this.#entry.isLoaded && !isUnpublished ? version : 0;
     await (this.#member.fleet as StoreFleet).everywhere(given, held, this.#member);
   }
@@ -137,7 +137,7 @@ export class EntryVersions<T> implements VersionControl<T> {
    */
   async #share(edition: Adoption<T> | undefined, as: ShareRequest, present: number = 0): Promise<number> {
     const entry = this.#entry;
-    const shared = sharedStateOf(entry);
+    const shared = clusterStateOf(entry);
     if (edition !== undefined) shared.version = Math.max(shared.version, present);
     if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
     const { promise } = entry;
@@ -166,7 +166,7 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   #throwIfPinned(): void {
     const { options } = this.#member;
-    const pin = sharedStateOf(this.#entry).pinAt(options.clock.monotonic());
+    const pin = clusterStateOf(this.#entry).pinAt(options.clock.monotonic());
     if (pin !== undefined) throw pinnedError(options, pin);
   }
 

@@ -94,7 +94,7 @@ export function isRefusedAsFailing(
 
 /** A load is under way, and nothing has superseded it: it needs no successor. */
 export function isBusy({ flight }: Pick<Times, 'flight'>): boolean {
-  return flight !== undefined && flight.superseded === undefined;
+  return flight !== undefined && flight.outdatedBy === undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CoordinatedEntry } from './coordinated-entry.ts';
+import type { ClusterStateLike } from './cluster-state-like.ts';
 import type { LoadHandle } from './load-handle.ts';
 import type { LastExecution } from './next-execution.ts';
 import type { Quarantined } from './quarantined.ts';
@@ -70,8 +70,8 @@ export class Entry<T> {
   nextWaiters: Waiters<T> | undefined = undefined;
   /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. @writer loader.ts */
   inheritedDeadline: number = Number.POSITIVE_INFINITY;
-  /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. @writer shared-state.ts */
-  coordinated: CoordinatedEntry | undefined = undefined;
+  /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. @writer cluster-state.ts */
+  cluster: ClusterStateLike | undefined = undefined;
 
   /** The last successful execution, as the schedule saw it. @writer timing.ts */
   last: LastExecution | undefined = undefined;

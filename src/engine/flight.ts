@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
-import type { LoadHandle, Superseded } from './load-handle.ts';
+import type { LoadHandle, OutdatedBy } from './load-handle.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 
 /** How an execution ended. `attempts` counts the calls of the load, 1 or more. */
@@ -53,8 +53,8 @@ const LONGEST_LINGER_MS = 30_000;
  * Timers exist only while it is under way, and keep the process alive only while a caller waits ({@link ref}).
  */
 export abstract class Flight<A> implements LoadHandle {
-  superseded: Superseded | undefined = undefined;
-  successor: 'read' | 'forced' | undefined = undefined;
+  outdatedBy: OutdatedBy | undefined = undefined;
+  reloadAfter: 'read' | 'forced' | undefined = undefined;
   protected readonly clock: Clock;
   readonly #retry: RetryOptions | undefined;
   /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */

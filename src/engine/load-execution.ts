@@ -136,8 +136,8 @@ export class LoadExecution<T> extends Flight<KeyedAnswer<T>> {
       ...this.details,
       validSince: () => host.keys?.validSince ?? Number.NEGATIVE_INFINITY,
       began: () => {
-        if (entry.flight !== this || this.superseded === 'aborted') return;
-        this.superseded = undefined;
+        if (entry.flight !== this || this.outdatedBy === 'abort') return;
+        this.outdatedBy = undefined;
         host.keys?.loadBegan(entry);
       },
       fail: (error) => this.fail(error),

@@ -2,19 +2,19 @@ import type { LoadError } from '../errors.ts';
 
 /**
  * Why the load under way answers no caller that comes from now on:
- * - `possibly`: a tag was invalidated, which its value may have or not;
- * - `invalidated`: its result will be due at once;
- * - `dropped`: its result will not be stored;
- * - `aborted`: it has no result any more. Its place is free when it has settled.
+ * - `tag`: a tag was invalidated, which its value may have or not;
+ * - `invalidate`: its result will be due at once;
+ * - `drop`: its result will not be stored;
+ * - `abort`: it has no result any more. Its place is free when it has settled.
  */
-export type Superseded = 'possibly' | 'invalidated' | 'dropped' | 'aborted';
+export type OutdatedBy = 'tag' | 'invalidate' | 'drop' | 'abort';
 
 /** A load under way, as seen by those that wait for it. See `flight.ts`. */
 export interface LoadHandle {
   /** The reason why it is out of date; `undefined`: it is not. */
-  superseded: Superseded | undefined;
-  /** Superseded, it is to have a successor: for reads, or for a forced load. */
-  successor: 'read' | 'forced' | undefined;
+  outdatedBy: OutdatedBy | undefined;
+  /** Out of date, it is to be followed by another load: for reads, or a forced one. */
+  reloadAfter: 'read' | 'forced' | undefined;
   /** It has made its first try, or is over. */
   readonly hasStarted: boolean;
   /** Makes the first try now, on the caller's stack, if it still waits for its turn behind a reader. */

@@ -116,7 +116,7 @@ export class Loader<T> implements ExecutionHost<T> {
 
   /** Those among which a caller waits that comes now. */
   waitersFor(entry: Entry<T>): Waiters<T> {
-    if (entry.flight?.superseded === undefined) return waitersOf(entry);
+    if (entry.flight?.outdatedBy === undefined) return waitersOf(entry);
     const { options } = this;
     const { clock, timeoutMs: ms } = options;
     const error = (): Error => timeoutError(options, entry.key, 0);
@@ -128,11 +128,11 @@ export class Loader<T> implements ExecutionHost<T> {
   startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
     const underWay = entry.flight;
     if (underWay === undefined) this.#start(entry, trigger, background, 'now');
-    else if (underWay.superseded !== undefined) {
-      underWay.successor = trigger === 'forced' ? trigger : (underWay.successor ?? 'read');
+    else if (underWay.outdatedBy !== undefined) {
+      underWay.reloadAfter = trigger === 'forced' ? trigger : (underWay.reloadAfter ?? 'read');
     } else {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
-      if (trigger === 'forced') entry.coordinated?.requireFresh();
+      if (trigger === 'forced') entry.cluster?.requireFresh();
     }
     if (background) this.callWaitUntil(entry, this.options.waitUntil);
   }
@@ -141,7 +141,7 @@ export class Loader<T> implements ExecutionHost<T> {
   startBehind(entry: Entry<T>): void {
     const { flight } = entry;
     if (flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
-    else if (flight.superseded !== undefined) flight.successor ??= 'read';
+    else if (flight.outdatedBy !== undefined) flight.reloadAfter ??= 'read';
     const { waitUntil } = this.options;
     if (waitUntil !== undefined) this.callWaitUntil(entry, waitUntil);
   }
@@ -192,7 +192,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { nextWaiters } = entry;
     const waiters = takeWaiters(entry);
     entry.nextWaiters = undefined;
-    if (entry.flight !== undefined) entry.flight.successor = undefined;
+    if (entry.flight !== undefined) entry.flight.reloadAfter = undefined;
     return (value) => {
       waiters?.resolve(value);
       nextWaiters?.resolve(value);
@@ -205,7 +205,7 @@ export class Loader<T> implements ExecutionHost<T> {
    */
   adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
     this.keys?.pin(entry);
-    const endsLoad = remote.isPinned === true && entry.coordinated?.isLoading === true;
+    const endsLoad = remote.isPinned === true && entry.cluster?.isLoading === true;
     const answer = endsLoad ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
     try {
       this.#outcomes.adopt(entry, remote);
@@ -220,16 +220,16 @@ export class Loader<T> implements ExecutionHost<T> {
    * The load under way began before an invalidation. It goes on where its result is of use: to readers that wait for it,
    * or as a younger value than the one that is served. The caller notifies the owner, once the entry is in its new state.
    */
-  supersede(entry: Entry<T>, by: 'invalidated' | 'dropped'): void {
+  supersede(entry: Entry<T>, by: 'invalidate' | 'drop'): void {
     const { flight } = entry;
-    if (flight === undefined || flight.superseded === 'aborted') return;
-    const isOfUse = flight.hasStarted && (by === 'invalidated' || entry.waiters?.hasReaders === true);
+    if (flight === undefined || flight.outdatedBy === 'abort') return;
+    const isOfUse = flight.hasStarted && (by === 'invalidate' || entry.waiters?.hasReaders === true);
     if (isOfUse) {
-      if (flight.superseded !== 'dropped') flight.superseded = by;
-      if (by === 'dropped') {
+      if (flight.outdatedBy !== 'drop') flight.outdatedBy = by;
+      if (by === 'drop') {
         // All readers of a load whose result will not be stored have given up.
         waitersOf(entry).onAbandoned = () => {
-          if (flight.superseded !== by) return; // it has begun since: it waited for a lease
+          if (flight.outdatedBy !== by) return; // it has begun since: it waited for a lease
           this.supersede(entry, by);
           this.owner?.changed(entry);
         };
@@ -237,7 +237,7 @@ export class Loader<T> implements ExecutionHost<T> {
       return;
     }
     this.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
-    if (entry.flight === undefined) this.#startSuccessor(entry, flight.successor);
+    if (entry.flight === undefined) this.#startSuccessor(entry, flight.reloadAfter);
     else takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
   }
 
@@ -249,7 +249,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { flight } = entry;
     if (flight === undefined) return;
     if (flight.hasStarted) {
-      flight.superseded = 'aborted';
+      flight.outdatedBy = 'abort';
       flight.abortAndDrain(reason);
     } else this.#end(entry, flight, reason);
   }
@@ -260,7 +260,7 @@ export class Loader<T> implements ExecutionHost<T> {
    */
   cancel(entry: Entry<T>, reason: unknown): boolean {
     const { flight, key } = entry;
-    if (flight === undefined || flight.superseded === 'aborted') return false;
+    if (flight === undefined || flight.outdatedBy === 'abort') return false;
     const message = reason === undefined ? 'cancelled' : `cancelled: ${messageOf(reason)}`;
     const about = { cacheName: this.options.name, key, cause: reason };
     flight.cancel((attempts) => new LoadError(message, { ...about, attempts }));
@@ -279,7 +279,7 @@ export class Loader<T> implements ExecutionHost<T> {
    * that invalidates its own value would call itself. Not in a microtask either: such a load would keep all else from
    * running.
    */
-  #startSuccessor(entry: Entry<T>, wanted: LoadHandle['successor']): void {
+  #startSuccessor(entry: Entry<T>, wanted: LoadHandle['reloadAfter']): void {
     if (entry.flight !== undefined) return; // user code has started it
     if (!entry.waiters?.hasReaders && wanted === undefined) {
       takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
@@ -314,7 +314,7 @@ export class Loader<T> implements ExecutionHost<T> {
   /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
   async drain(timeoutMs: number): Promise<void> {
     for (const entry of [...this.active.entries])
-      if (entry.flight?.superseded === 'aborted') this.#endByClose(entry);
+      if (entry.flight?.outdatedBy === 'abort') this.#endByClose(entry);
     if (timeoutMs > 0) {
       for (const { flight } of this.active.entries) flight?.ref();
       await this.active.idle(timeoutMs);
@@ -341,7 +341,7 @@ export class Loader<T> implements ExecutionHost<T> {
       if (isCancelled && outcome.isLive) {
         // It may not have noticed yet: no other begins before it has settled.
         entry.flight = execution;
-        execution.superseded = 'aborted';
+        execution.outdatedBy = 'abort';
         this.active.entries.add(entry);
       }
       const settlement = this.#outcomes.settle(execution, outcome);
@@ -350,15 +350,15 @@ export class Loader<T> implements ExecutionHost<T> {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {
         if (waiters !== undefined) putBackWaiters(entry, waiters);
-        execution.successor ??= settlement.wanted;
+        execution.reloadAfter ??= settlement.wanted;
         entry.inheritedDeadline = Math.min(entry.inheritedDeadline, execution.deadlineAt);
       } else {
         if (waiters !== undefined) settleWaiters(waiters, settlement);
-        if (entry.waiters === undefined && execution.successor === undefined) return; // none came too late
+        if (entry.waiters === undefined && execution.reloadAfter === undefined) return; // none came too late
         // A user's code may have started the load of those already.
         if (entry.flight === undefined || isCancelled) this.#settleLate(execution, settlement);
       }
-      this.#startSuccessor(entry, takeSuccessor(execution));
+      this.#startSuccessor(entry, takeReloadAfter(execution));
     } finally {
       this.keys?.unpin(entry);
       this.inPlace(entry);
@@ -375,11 +375,11 @@ export class Loader<T> implements ExecutionHost<T> {
   #settleLate(execution: LoadExecution<T>, settlement: Settlement<T>): void {
     const { entry } = execution;
     if (settlement.isForAll) settleWaiters(takeWaiters(entry), settlement);
-    else if (settlement.kind === 'failed' && execution.successor !== 'forced') {
+    else if (settlement.kind === 'failed' && execution.reloadAfter !== 'forced') {
       const { clock, name } = this.options;
       takeWaiters(entry)?.reject(coolingDownError(entry, name, clock.monotonic()));
     } else return;
-    execution.successor = undefined;
+    execution.reloadAfter = undefined;
   }
 
   gone(execution: LoadExecution<T>): void {
@@ -387,7 +387,7 @@ export class Loader<T> implements ExecutionHost<T> {
     if (entry.flight !== execution) return;
     this.keys?.pin(entry);
     this.#leave(entry, execution)?.resolve(entry.value as T); // they have waited for its end only
-    this.#startSuccessor(entry, takeSuccessor(execution));
+    this.#startSuccessor(entry, takeReloadAfter(execution));
     this.keys?.unpin(entry);
     this.owner?.changed(entry);
   }
@@ -406,10 +406,10 @@ export class Loader<T> implements ExecutionHost<T> {
   }
 }
 
-function takeSuccessor(flight: LoadHandle): LoadHandle['successor'] {
-  const { successor } = flight;
-  flight.successor = undefined;
-  return successor;
+function takeReloadAfter(flight: LoadHandle): LoadHandle['reloadAfter'] {
+  const { reloadAfter } = flight;
+  flight.reloadAfter = undefined;
+  return reloadAfter;
 }
 
 function settleWaiters<T>(waiters: Waiters<T> | undefined, settlement: Settlement<T>): void {

@@ -13,7 +13,7 @@ import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { Outcome } from './flight.ts';
 import type { ExecutionHost, LoadExecution } from './load-execution.ts';
-import type { Superseded } from './load-handle.ts';
+import type { OutdatedBy } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
 import { isKept, type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
 import { absentError } from './read-errors.ts';
@@ -104,7 +104,7 @@ export class Outcomes<T> {
   }
 
   #apply(run: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
-    const { entry, round, superseded } = run;
+    const { entry, round, outdatedBy } = run;
     const duration = this.#options.clock.monotonic() - run.startedAt;
     const end = loadEnd(run.details, outcome.attempts, duration);
     if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
@@ -130,9 +130,9 @@ export class Outcomes<T> {
       const error = this.#errorOf(cause, entry.key, outcome.attempts);
       return this.#failed(run, outcome, end, error, round?.fail(error));
     }
-    const isDropped = superseded === 'dropped';
+    const isDropped = outdatedBy === 'drop';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
-    const isOutdated = isDropped || this.#isOutdated(entry, result, superseded);
+    const isOutdated = isDropped || this.#isOutdated(entry, result, outdatedBy);
     this.#reporter.recovered(entry, coolingDown !== undefined);
     let settled: Promise<void> | undefined;
     if (remote === undefined) {
@@ -174,10 +174,10 @@ export class Outcomes<T> {
   #isOutdated(
     entry: Entry<T>,
     result: LoadResult<T> | 'absent',
-    superseded: Superseded | undefined,
+    outdatedBy: OutdatedBy | undefined,
   ): boolean {
     const isMarked = this.#host.keys?.isOutdated(entry, result) === true;
-    const isOutdated = isMarked || superseded === 'invalidated';
+    const isOutdated = isMarked || outdatedBy === 'invalidate';
     if (isOutdated) this.#timing.invalidated(entry);
     return isOutdated;
   }
@@ -217,6 +217,6 @@ export class Outcomes<T> {
 }
 
 /** It answers those too that came after it was superseded: a cancelled one answers all that wait. */
-function answersAll<T>({ superseded }: LoadExecution<T>, { kind }: Outcome<KeyedAnswer<T>>): boolean {
-  return kind === 'cancelled' || superseded === undefined;
+function answersAll<T>({ outdatedBy }: LoadExecution<T>, { kind }: Outcome<KeyedAnswer<T>>): boolean {
+  return kind === 'cancelled' || outdatedBy === undefined;
 }

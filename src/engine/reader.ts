@@ -104,7 +104,7 @@ export class Reader<T> {
 
   #join(entry: Entry<T>): Promise<T> | undefined {
     const isOpen = this.#rules.runState === 'open';
-    const isToJoin = entry.flight?.hasStarted === true && entry.flight.superseded === undefined;
+    const isToJoin = entry.flight?.hasStarted === true && entry.flight.outdatedBy === undefined;
     if (entry.isLoaded || !isOpen || !isToJoin || isOnStack([entry])) return undefined;
     this.#counters.waited += 1;
     const next = waitersOf(entry).next(undefined);
@@ -236,7 +236,7 @@ export class Reader<T> {
     const mayCheck = entry.flight !== undefined || (isDue(entry, now) && now >= entry.deferredUntil);
     if (before !== undefined && !mayCheck) return rejected(this.#readError(entry, maxAgeMs, before));
     // Another instance's finished round cannot have a younger value. Not after an invalidation: there the newer snapshot is enough.
-    const isForced = isTooOld && before === undefined && entry.flight?.superseded === undefined;
+    const isForced = isTooOld && before === undefined && entry.flight?.outdatedBy === undefined;
     const serve = (value: T): T | Promise<T> => {
       const pinned = pinError();
       if (pinned !== undefined) throw this.#readError(entry, maxAgeMs, pinned);

@@ -134,7 +134,7 @@ export class Refresher<T> {
     const { coordinator } = this;
     if (coordinator === undefined) return next;
     const published = async (value: T): Promise<T> => {
-      await entry.coordinated?.published;
+      await entry.cluster?.published;
       const { version, lockError, storeError } = coordinator.status(entry).lock;
       if (isForAll && version === undefined) throw lockError ?? storeError ?? this.#unpublished(entry);
       return value;
@@ -149,7 +149,7 @@ export class Refresher<T> {
 
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */
   invalidate(entry: Entry<T>, drop: boolean): void {
-    this.loader.supersede(entry, drop ? 'dropped' : 'invalidated');
+    this.loader.supersede(entry, drop ? 'drop' : 'invalidate');
     this.#outdate(entry, drop);
   }
 

@@ -239,7 +239,7 @@ export class Timing {
     entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.setDueNow();
     entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    entry.coordinated?.invalidated(this.#options.clock.monotonic());
+    entry.cluster?.invalidated(this.#options.clock.monotonic());
     if (isAbsentError(entry.lastError)) {
       entry.clearFailures(); // the source may have the key by now
       entry.coolDownUntil = Number.NEGATIVE_INFINITY;
@@ -248,7 +248,7 @@ export class Timing {
 
   /** Another schedule applies from now on; an instant that has passed by it is due. */
   rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
-    entry.coordinated?.rescheduled();
+    entry.cluster?.rescheduled();
     entry.deferredUntil = Number.NEGATIVE_INFINITY;
     if (entry.last === undefined || entry.isInvalidated || entry.isInitial) return undefined;
     const now = this.#options.clock.monotonic();

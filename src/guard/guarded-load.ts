@@ -36,7 +36,7 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
       const judge = (value: T): ReturnType<Load<T>> => {
         const result = withCandidate(returned, value);
         if (accept === undefined) return result;
-        const stored = context.previous ?? entry.coordinated?.previous();
+        const stored = context.previous ?? entry.cluster?.previous();
         const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
           ask({ value, tags: candidate.tags }, previous, result);
         return settled(() => stored as LoadContext['previous'], rated, rethrow);

@@ -147,8 +147,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a mark is taken for no snapshot',
     rules: [24],
     seeds: [9],
-    in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.unappliedMark',
+    in: 'src/cluster/cluster-state.ts',
+    replace: 'ClusterState.unappliedMark',
     by: '() => undefined',
   },
   {
@@ -182,8 +182,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a report claims the version that is being read',
     rules: ['everywhere'],
     seeds: [3],
-    in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.reported',
+    in: 'src/cluster/cluster-state.ts',
+    replace: 'ClusterState.reported',
     by: '(written) => this.reading || original(written)',
   },
   {

@@ -23,8 +23,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a mark that a load has read is taken for applied',
     rules: [24],
     seeds: [61],
-    in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.isBehind',
+    in: 'src/cluster/cluster-state.ts',
+    replace: 'ClusterState.isBehind',
     by: "(entry, by, version, at) => original(entry, 'changed', version, at)",
   },
   {

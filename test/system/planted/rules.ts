@@ -274,8 +274,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 13,
     name: 'an instance reports a version before the store has it',
-    in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.replaced',
+    in: 'src/cluster/cluster-state.ts',
+    replace: 'ClusterState.replaced',
     by: '(hasVersion) => { original(hasVersion); this.isUnpublished = !hasVersion; }',
   },
   {
@@ -317,7 +317,7 @@ export const rules: readonly RuleFault[] = [
     rule: 15,
     name: 'a lease is not extended while its load runs',
     in: 'src/cluster/held-lease.ts',
-    replace: 'HeldLease.keep',
+    replace: 'HeldLease.renew',
     by: '() => {}',
   },
   {
@@ -474,8 +474,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 25,
     name: 'a pin is forgotten as soon as it is adopted',
-    in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.adopted',
+    in: 'src/cluster/cluster-state.ts',
+    replace: 'ClusterState.adopted',
     by: '(version) => original(version, undefined)',
   },
   {

@@ -1,4 +1,9 @@
-import { type ExecutionStatus, isAbsentError, type TicklessEvent, type ValueStatus } from '../../../src/index.ts';
+import {
+  type ExecutionStatus,
+  isAbsentError,
+  type TicklessEvent,
+  type ValueStatus,
+} from '../../../src/index.ts';
 import { Held, type Holding } from './held.ts';
 import type { Instance } from './instance.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { KeyedEntry } from '../../../src/cache/keyed-entry.ts';
 import type { Bound } from '../../../src/cache/lru.ts';
 import { SlotTable } from '../../../src/cache/slot-table.ts';
+import { clusterStateOf } from '../../../src/cluster/cluster-state.ts';
 import { MemberCoordinator } from '../../../src/cluster/member-coordinator.ts';
-import { sharedStateOf } from '../../../src/cluster/shared-state.ts';
 import type { ResolvedOptions } from '../../../src/engine/resolved-options.ts';
 
 type CacheEntry = KeyedEntry<string, string>;
@@ -94,12 +94,12 @@ describe('an entry that was passivated is activated as it was', () => {
 
   it.each<[string, (entry: CacheEntry) => void]>([
     ['is not', () => {}],
-    ['has the version 7', (entry) => void Object.assign(sharedStateOf(entry), { version: 7 })],
+    ['has the version 7', (entry) => void Object.assign(clusterStateOf(entry), { version: 7 })],
     [
       'is newer than version 7',
-      (entry) => void Object.assign(sharedStateOf(entry), { version: 7, isUnpublished: true }),
+      (entry) => void Object.assign(clusterStateOf(entry), { version: 7, isUnpublished: true }),
     ],
-    ['is new to it', (entry) => void Object.assign(sharedStateOf(entry), { isUnpublished: true })],
+    ['is new to it', (entry) => void Object.assign(clusterStateOf(entry), { isUnpublished: true })],
   ])('in a cluster whose store it %s', (_, change) => {
     const { table } = make({ isShared: true });
     const entry = entryOf('a', change);

@@ -4,8 +4,8 @@ import type { LoadHandle } from '../../../src/engine/load-handle.ts';
 export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
   const none = (): void => {};
   return {
-    superseded: undefined,
-    successor: undefined,
+    outdatedBy: undefined,
+    reloadAfter: undefined,
     hasStarted: true,
     start: none,
     ref: none,

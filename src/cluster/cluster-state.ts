@@ -1,5 +1,5 @@
 import type { KeysMark, Mark } from '../data/mark.ts';
-import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
+import type { ClusterStateLike } from '../engine/cluster-state-like.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import { PendingRequest } from './pending-request.ts';
@@ -47,11 +47,11 @@ export interface Publishing {
 }
 
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
-export class SharedState implements CoordinatedEntry {
+export class ClusterState implements ClusterStateLike {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number = 0;
   /** The highest version that this instance has given up. Only snapshots above it are adopted. */
-  floor: number = 0;
+  adoptAbove: number = 0;
   /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
   mark: number = 0;
   /** The last mark that was found in the store; a load that has read it may have failed since. */
@@ -135,14 +135,14 @@ export class SharedState implements CoordinatedEntry {
 
   /** The value in place is not that of the version any longer, and has none: the version may be adopted again. */
   displaced(): void {
-    this.floor = Math.max(this.floor, this.version - 1);
+    this.adoptAbove = Math.max(this.adoptAbove, this.version - 1);
     this.version = 0;
     this.pin = undefined;
   }
 
   /** A snapshot is looked for that is newer than this: the version in place, or those before it, or a mark. */
   get newest(): number {
-    return Math.max(this.version, this.mark, this.floor);
+    return Math.max(this.version, this.mark, this.adoptAbove);
   }
 
   /**
@@ -227,7 +227,7 @@ export class SharedState implements CoordinatedEntry {
 }
 
 /** The state of an entry in the cluster. */
-export function sharedStateOf(entry: Entry<unknown>): SharedState {
-  entry.coordinated ??= new SharedState();
-  return entry.coordinated as SharedState;
+export function clusterStateOf(entry: Entry<unknown>): ClusterState {
+  entry.cluster ??= new ClusterState();
+  return entry.cluster as ClusterState;
 }

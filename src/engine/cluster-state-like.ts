@@ -1,7 +1,7 @@
 import type { LoadContext } from './load-context.ts';
 
 /** The part of an entry that its coordinator remembers. The engine and the caches report each change to it. */
-export interface CoordinatedEntry {
+export interface ClusterStateLike {
   /** A round is under way, or its lease is being released. */
   readonly isBusy: boolean;
   /** A load runs: its round has the lease, or goes on without. */
