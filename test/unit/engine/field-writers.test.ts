@@ -42,6 +42,17 @@ describe('the fields of an entry', () => {
       expect(writers().has(field)).toBe(true);
   });
 
+  it('stand in the architecture', () => {
+    const text = readFileSync('docs/ARCHITECTURE.md', 'utf8');
+    const begin = text.indexOf('## The fields of an entry');
+    const rows = text.slice(begin, text.indexOf('\n## ', begin + 1)).split('\n');
+    for (const [field, writer] of writers()) {
+      const row = rows.filter((line) => line.split('|')[1]?.includes(`\`${field}\``));
+      expect(row, field).toHaveLength(1);
+      expect(row[0], field).toContain(`/${writer}`);
+    }
+  });
+
   it.each([...writers()])('%s is written by %s alone', (field, writer) => {
     const others = assigning(field).filter((file) => file !== ENTRY && file !== MAKER);
     expect(others.filter((file) => basename(file) !== writer)).toEqual([]);
