@@ -1,9 +1,8 @@
 // The life of a round: two instances of a value, with a lock and a store in memory, and every step that they take.
 
+import { memoryLock, memoryStore } from '../../src/backends/memory.ts';
 import { RefreshingValue } from '../../src/index.ts';
 import { asLock } from '../../src/lock/as-lock.ts';
-import { memoryLock } from '../../src/lock/memory.ts';
-import { memoryStore } from '../../src/store/memory.ts';
 import { wrapStore } from '../../src/store/wrap-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 
