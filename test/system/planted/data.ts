@@ -114,9 +114,9 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/cluster/remote-result.ts',
     replace: 'StillPinned.applyTo',
-    by: `(entry) => {
-      original(entry);
-      entry.setDue(Infinity, this.#options.clock.monotonic(), Infinity);
+    by: `(entry, timing) => {
+      original(entry, timing);
+      entry.setDue(Infinity, this.#clock.monotonic(), Infinity);
     }`,
   },
   {

@@ -268,7 +268,7 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [6],
     in: 'src/cluster/remote-result.ts',
     replace: 'Deferral.applyTo',
-    by: '(entry) => { original(entry); entry.deferredUntil = Infinity; }',
+    by: '(entry, timing) => { original(entry, timing); entry.deferredUntil = Infinity; }',
   },
   {
     name: 'a lock that is unavailable is an error where loads may go without',

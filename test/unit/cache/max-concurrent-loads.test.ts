@@ -209,7 +209,7 @@ describe('maxConcurrentLoads of a cache', () => {
     const loadMany = (keys: readonly number[]) => new Map(keys.map((key) => [key, key]));
     const cache = new RefreshingCache({ name: 'c', loadMany, max: 200_000, logger: false });
     expect((await cache.getMany(numbers(150_000))).size).toBe(150_000);
-  });
+  }, 60_000);
 
   it('refuses anything but a whole number from 1 or Infinity', () => {
     const load = async (): Promise<number> => 1;
