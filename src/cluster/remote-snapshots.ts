@@ -102,7 +102,9 @@ export class RemoteSnapshots<T> {
     readonly adoption: Adoption<T> | undefined;
   }> {
     const { version, newest } = this.#state;
-    const snapshot = await this.#read(this.#entry.isLoaded || newest > version ? newest : version - 1);
+    const { isLoaded } = this.#entry;
+    const snapshot = await this.#read(isLoaded || newest > version ? newest : version - 1);
+    if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
     const isUsable = snapshot !== undefined && (this.#isPinned(snapshot) || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
     return { isThere: snapshot !== undefined, adoption };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isPinnedError, RefreshGroup } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
@@ -48,6 +49,28 @@ describe('a version that another instance has pinned is not replaced by a due lo
       await failing(a, () => a.value.unpin(), 'write');
     },
   };
+  it('where it is dropped while the store is asked for a newer one', async () => {
+    const { cluster, a, b } = await twoVersions();
+    a.link.break('refused', 'release');
+    await a.value.rollback({ by });
+    b.link.break('refused', 'release'); // it takes the lease over, and so does its next round
+    await cluster.clock.advance(5000);
+    await cluster.read(b);
+    expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
+    await cluster.clock.advance(65_000);
+    const answers = new Deferred<void>();
+    b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
+    b.value.get({ patience: 5000 }).catch(() => {});
+    await cluster.clock.flush();
+    b.value.invalidate({ drop: true });
+    b.link.mend();
+    answers.resolve();
+    await cluster.clock.flush();
+    await endIfBegun(cluster, b, 0);
+    expect(await isPinned(b)).toBe(true);
+    expect([await b.value.get(), b.manual.calls.length]).toEqual(['one', 0]);
+  });
+
   for (const [way, happens] of Object.entries(ways)) {
     it(way, async () => {
       const all = await twoVersions();
