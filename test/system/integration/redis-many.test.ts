@@ -82,10 +82,8 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it('the rights that the docstring of the store lists are enough', async () => {
-    const docstring = readFileSync(new URL('../../../src/backends/redis.ts', import.meta.url), 'utf8');
-    const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
-    const rights = Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
-    expect(rights).toContain('+zadd');
+    const rights = rightsOf('redisStore');
+    expect(rights).toContain('+hdel');
     await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
     const options = { username: 'least', password: 'secret', enableReadyCheck: false };
     const user = new Redis(server.url, options);
@@ -234,9 +232,8 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   );
 
   it('the rights that the docstring of the lock lists are enough', async () => {
-    const docstring = readFileSync(new URL('../../../src/backends/redis.ts', import.meta.url), 'utf8');
-    const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
-    const rights = Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
+    const rights = rightsOf('redisLock');
+    expect(rights).not.toContain('+hdel');
     await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
     const user = new Redis(server.url, { username: 'least', password: 'secret', enableReadyCheck: false });
     const lock = redisLock({ client: user, prefix: '{least}:lock:', timeout: 10_000 });
@@ -255,3 +252,12 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(await client.get('{mixed}:lock:lock/c["b"]')).toBe('not ours');
   });
 });
+
+/** Those that the docstring of a function lists. */
+function rightsOf(name: string): string[] {
+  const source = readFileSync(new URL('../../../src/backends/redis.ts', import.meta.url), 'utf8');
+  const before = source.slice(0, source.indexOf(`export function ${name}(`));
+  const docstring = before.slice(before.lastIndexOf('/**'));
+  const [listed = ''] = /user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
+  return Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
+}
