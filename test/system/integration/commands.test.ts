@@ -155,8 +155,8 @@ describe.each(ownKinds)('%s', (kind) => {
         const first = await commandsOf('first');
         const next = await commandsOf('k');
         console.log(`${own}: ${first} commands at first, and ${next}`);
-        expect(first).toBeLessThanOrEqual(kind === 'redis' ? 14 : isMysql ? 26 : 22);
-        expect(next).toBeLessThanOrEqual(isMysql ? 16 : 10);
+        expect(first).toBeLessThanOrEqual(kind === 'redis' ? 12 : isMysql ? 26 : 22);
+        expect(next).toBeLessThanOrEqual(isMysql ? 12 : 10);
         expect(new Set(await states('k'))).toEqual(new Set(['done']));
         expect(await states('k')).toHaveLength(500);
         expect(await commandsOf('k')).toBeLessThanOrEqual(3); // adopts all
