@@ -117,7 +117,7 @@ const groups = values.quick
 const broken = [];
 for (const group of groups) broken.push(...(await runEngines(group)));
 for (const scenario of SCENARIOS) print(scenario);
-for (const reason of broken) console.log(`\n${reason}`);
+for (const reason of broken) console.log(`\nfailed: ${reason}`);
 if (values.markdown !== undefined) {
   const seconds = (performance.now() - begunAt) / 1000;
   const run = {
@@ -133,6 +133,13 @@ if (values.markdown !== undefined) {
   await putBetweenMarks(values.markdown, 'matrix', faultMatrix(run));
 }
 
+for (const { isOk, version, scenario, title, figures, notes } of verdicts) {
+  if (isOk) continue;
+  const found = figures.filter(({ isBroken }) => isBroken);
+  const told = found.map(({ label, value, bound }) => `${label}: ${value}, expected ${bound}`);
+  const what = [...told, ...notes.slice(0, 1)].join('; ') || 'it did not end';
+  console.log(`failed: ${version}, ${scenario} ${title}: ${what.replaceAll('\n', ' ')}`);
+}
 const passed = verdicts.filter(({ isOk }) => isOk).length;
 const failed = values.engine.length * values.scenario.length - leftOut.length - passed;
 console.log(`\nin ${((performance.now() - begunAt) / 1000).toFixed(0)} s`);

@@ -69,13 +69,16 @@ export function parameterOf(parameters: SqlParameters, name: string): SqlValue {
   return value;
 }
 
+/** A timer goes by whole milliseconds: that of the caller may end so much earlier. */
+const TIMER_MS = 1;
+
 /**
  * Called before a statement is sent on a connection that it may have waited for.
  *
  * @throws after the deadline: the caller has stopped waiting, so that an acquire would leave an unused lease.
  */
 export function throwIfLate(endAt: number): void {
-  if (systemClock.monotonic() >= endAt) throw new Error('no connection became free within the timeout');
+  if (systemClock.monotonic() + TIMER_MS >= endAt) throw new Error('no connection became free within the timeout');
 }
 
 /** A thousand years: longer durations exceed the calendars of some databases. */

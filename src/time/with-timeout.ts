@@ -13,10 +13,10 @@ export function withTimeout<R>(
   clock: Pick<Clock, 'setTimeout'> = systemClock,
 ): Promise<R> {
   return new Promise((resolve, reject) => {
+    const answer = new Promise<R>((start) => start(work())); // first: a deadline within it is not after this one
     const timer = clock.setTimeout(() => {
       reject(Object.assign(new Error(`no answer within ${showDuration(timeoutMs)}`), { code: 'ETIMEDOUT' }));
     }, timeoutMs);
-    const answer = new Promise<R>((start) => start(work()));
     const cancel = (): void => timer.cancel();
     answer.then(cancel, cancel);
     answer.then(resolve, reject);
