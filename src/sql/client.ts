@@ -78,7 +78,8 @@ const TIMER_MS = 1;
  * @throws after the deadline: the caller has stopped waiting, so that an acquire would leave an unused lease.
  */
 export function throwIfLate(endAt: number): void {
-  if (systemClock.monotonic() + TIMER_MS >= endAt) throw new Error('no connection became free within the timeout');
+  if (systemClock.monotonic() + TIMER_MS >= endAt)
+    throw new Error('no connection became free within the timeout');
 }
 
 /** A thousand years: longer durations exceed the calendars of some databases. */
