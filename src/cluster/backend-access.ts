@@ -14,6 +14,12 @@ import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
 /** How many steps one lock or store object has under way at a time, however many members and keys use it. */
 export const MAX_CONCURRENT_STEPS = 32;
 
+/** Commands that several steps share, and that limit themselves how many of them are under way. */
+export interface Commands {
+  /** The backend is silent: the commands under way count as lost. */
+  silent(): void;
+}
+
 /** The result of asking a backend. */
 export type BackendReply<R> =
   | { readonly kind: 'answered'; readonly answer: R }
@@ -79,22 +85,25 @@ export class BackendAccess<S> {
 
   /**
    * @param explain adds what the client knows of an error.
-   * @param maxConcurrent `Infinity`: the steps limit their commands themselves.
-   * @param onSilence called when a step fails because the backend was silent.
+   * @param commands where several steps share one: the limit of concurrent steps is theirs. @default each step is a command
    */
   constructor(
     steps: S,
     limitMs: number,
     explain: (error: unknown) => unknown = (error) => error,
-    maxConcurrent: number = MAX_CONCURRENT_STEPS,
-    onSilence?: () => void,
+    commands?: Commands,
   ) {
     this.#explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;
     this.backgroundTimeoutMs = writeTimeoutMs(limitMs);
-    this.answers = new AnswerWatch(limitMs, (now) => this.breaker.succeeded(now), onSilence);
-    this.#semaphore = new Semaphore(maxConcurrent);
+    const { breaker } = this;
+    this.answers = new AnswerWatch(
+      limitMs,
+      (now) => breaker.succeeded(now),
+      () => commands?.silent(),
+    );
+    this.#semaphore = new Semaphore(commands ? Number.POSITIVE_INFINITY : MAX_CONCURRENT_STEPS);
   }
 
   /**

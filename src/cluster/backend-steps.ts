@@ -9,13 +9,10 @@ export interface LockSteps
   warning?(): Promise<string | undefined>;
 }
 
-/** The steps for many names, which a lock may have. */
-export type ManyLockSteps = Pick<LockProvider, 'acquireMany' | 'releaseMany' | 'extendMany'>;
-
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,
-  'read' | 'write' | 'history' | 'reports' | 'takesReports' | 'keepVersions' | 'schema' | 'longestName'
+  'read' | 'write' | 'history' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
 > & {
   readonly codec: Codec;
   /** As of {@link SnapshotStore}. */
@@ -25,6 +22,3 @@ export type StoreSteps = Pick<
   /** Those that go with its changes. @default none */
   readonly hints?: Hints | undefined;
 };
-
-/** The steps for many names, which a store may have. */
-export type ManyStoreSteps = Pick<SnapshotStore, 'readMany' | 'writeMany'>;

@@ -99,19 +99,6 @@ export type ReleaseOutcome =
       readonly as: 'abandoned';
     };
 
-/** The end of one of several leases. */
-export interface LeaseRelease {
-  readonly lease: LeaseId;
-  readonly outcome: ReleaseOutcome;
-}
-
-/** The extension of one of several leases. */
-export interface LeaseExtension {
-  readonly lease: LeaseId;
-  /** In milliseconds from now. */
-  readonly leaseFor: number;
-}
-
 /**
  * State of the last round of a name. `running`: its lease is live, or has expired without a takeover so far.
  * `released`: an operator has ended it.
@@ -183,25 +170,6 @@ export interface LockProvider {
    * @returns false: the lease has expired or belongs to another holder; nothing was changed.
    */
   release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean>;
-  /**
-   * {@link acquire} of several names in one command, or as few as the backend allows. Optional, together with
-   * {@link releaseMany}: keys of a cache that are due in the same turn of the event loop then share a command. No name
-   * occurs twice. Each name is decided as by `acquire`; they need not be decided at the same instant.
-   *
-   * @returns for each request its answer at the same index; an `Error`: that name alone has failed. Rejects where the
-   *   backend did not answer: any of the leases may have been given.
-   */
-  readonly acquireMany?:
-    | ((requests: readonly AcquireRequest[]) => Promise<readonly (AcquireAnswer | Error)[]>)
-    | undefined;
-  /** {@link release} of several leases, as {@link acquireMany}. No name occurs twice. */
-  readonly releaseMany?:
-    | ((releases: readonly LeaseRelease[]) => Promise<readonly (boolean | Error)[]>)
-    | undefined;
-  /** {@link extend} of several leases, as {@link acquireMany}, and optional beside it. No name occurs twice. */
-  readonly extendMany?:
-    | ((extensions: readonly LeaseExtension[]) => Promise<readonly (boolean | Error)[]>)
-    | undefined;
   /** The record of a name; `undefined`: never acquired, or deleted after the retention. */
   inspect(name: string): Promise<LockRecord | undefined>;
   /** The records of all names that match, ordered by name. */

@@ -1,4 +1,5 @@
-import { BackendAccess, MAX_CONCURRENT_STEPS, withStepTimeout } from './backend-access.ts';
+import type { Commands } from './backend-access.ts';
+import { BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { HintHost, HintMember, HintPort } from './hint-contract.ts';
 import { StoreChecks } from './store-checks.ts';
@@ -18,10 +19,9 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
     reports: StoreReports,
     limitMs: number,
     explain?: (error: unknown) => unknown,
-    maxConcurrent: number = MAX_CONCURRENT_STEPS,
-    onSilence?: () => void,
+    commands?: Commands,
   ) {
-    super(steps, limitMs, explain, maxConcurrent, onSilence);
+    super(steps, limitMs, explain, commands);
     this.reports = reports;
     this.hints = steps.hints?.connect(this);
     this.checks = new StoreChecks(this, reports, this.hints);

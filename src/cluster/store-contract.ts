@@ -52,25 +52,6 @@ export interface StoredVersion extends Pick<VersionRecord, 'version' | 'age' | '
 /** How many characters of the first line of a payload {@link StoredVersion} has at least. */
 export const BEGINNING_LENGTH = 16_384;
 
-/** The read of one of several names. */
-export interface SnapshotRead {
-  readonly name: string;
-  /** As of `read`. */
-  readonly newerThan?: number | undefined;
-}
-
-/** The write of one of several names. */
-export interface SnapshotWrite {
-  readonly name: string;
-  readonly payload: string;
-  /** As of `write`. */
-  readonly token?: number | undefined;
-  /** As of `write`. */
-  readonly rejected?: number | undefined;
-  /** As of `write`. */
-  readonly keepFor?: number | undefined;
-}
-
 /** A report of an instance, kept for a while beside the snapshots. It replaces the one before of that instance. */
 export interface InstanceReport {
   /** At most 200 characters. */
@@ -126,14 +107,8 @@ export interface SnapshotStore {
    * @param newerThan returns only a snapshot whose version is greater. @default any
    * @param version returns this version, the present one or an older one that is kept; `undefined` where it is not kept.
    * An adapter that keeps one version may ignore it: compare the version of the result. @default the present one
-   * @param report stored in the same step: see {@link takesReports}. @default none
    */
-  read(
-    name: string,
-    newerThan?: number,
-    version?: number,
-    report?: InstanceReport,
-  ): Promise<StoredSnapshot | undefined>;
+  read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined>;
   /**
    * Replaces the snapshot of a name. A second write with the same token, after a lost reply, is `written` again; of the same
    * payload it leaves the age as it is. Of concurrent writes with tokens the one with the highest token remains.
@@ -145,7 +120,6 @@ export interface SnapshotStore {
    * @param keepFor the snapshot is of no use for longer than this, in milliseconds: it says that the source has no such
    * key. The backend keeps it for this long or for its retention, whichever is shorter; the next write counts as any. Over
    * 0, finite. An adapter may ignore it. @default the retention
-   * @param report stored in the same step, also where the write is refused: see {@link takesReports}. @default none
    */
   write(
     name: string,
@@ -153,36 +127,7 @@ export interface SnapshotStore {
     token?: number,
     rejected?: number,
     keepFor?: number,
-    report?: InstanceReport,
   ): Promise<WriteAnswer>;
-  /**
-   * Whether `read`, `write`, `readMany` and `writeMany` store the report that they get, so that instances without
-   * `propagateWithin` are in the fleet too. In the same command as the step, or it is `false`: a round has no command to spare. A report that can't be
-   * stored is lost, and changes nothing about the step. It may change while the store is in use, when it is known what
-   * the server can do. @default false: reports come with `versions` only
-   */
-  readonly takesReports?: boolean | undefined;
-  /**
-   * {@link read} of several names in one command, or as few as the backend allows. Optional, together with
-   * {@link writeMany}: keys of a cache that are due in the same turn of the event loop then share a command. No name
-   * occurs twice.
-   *
-   * @returns for each read its snapshot at the same index; an `Error`: that name alone has failed. Rejects where the
-   *   backend did not answer.
-   */
-  readonly readMany?:
-    | ((
-        reads: readonly SnapshotRead[],
-        report?: InstanceReport,
-      ) => Promise<readonly (StoredSnapshot | undefined | Error)[]>)
-    | undefined;
-  /** {@link write} of several names, as {@link readMany}. No name occurs twice. Where it rejects, any may be written. */
-  readonly writeMany?:
-    | ((
-        writes: readonly SnapshotWrite[],
-        report?: InstanceReport,
-      ) => Promise<readonly (WriteAnswer | Error)[]>)
-    | undefined;
   /**
    * The present version of each name, at the same index; 0: there is none, or its version is damaged. A check whether
    * anything has changed: it reads no payload, so the snapshot of a version may still prove to be damaged, and does not

@@ -1,6 +1,5 @@
 import type { ReportedMember } from '../data/fleet.ts';
 import type { Clock } from '../time/clock.ts';
-import type { StoreSteps } from './backend-steps.ts';
 import { InstanceReporter, type NextReport } from './instance-reporter.ts';
 import { REPORT_EVERY_MS, ReportBudget } from './report-budget.ts';
 import type { InstanceReport } from './store-contract.ts';
@@ -13,6 +12,12 @@ export interface Reporting {
   readonly roundsEveryMs: number | undefined;
   /** A round of it will soon ask the store, at the latest at that instant (monotonic). */
   asksBefore(instant: number): boolean;
+}
+
+/** The destination of the reports. */
+export interface ReportCarrier {
+  /** Whether a report goes in the command of a read or a write. Known for certain once a command was sent. */
+  readonly sharesCommands: boolean;
 }
 
 /** No write is in the command. */
@@ -33,7 +38,7 @@ const UNKNOWN_MS = 200_000;
 export class StoreReports {
   /** The time between two checks; `Infinity`: there are none. */
   checksEveryMs: number = Number.POSITIVE_INFINITY;
-  readonly #steps: Pick<StoreSteps, 'takesReports'>;
+  readonly #records: ReportCarrier;
   readonly #reporter: InstanceReporter = new InstanceReporter();
   readonly #budget: ReportBudget = new ReportBudget();
   /** It keeps no member alive that is no longer used, and was not closed. */
@@ -44,8 +49,8 @@ export class StoreReports {
   readonly #underWay: Map<string, { readonly answered: Promise<unknown>; readonly sentAt: number }> =
     new Map();
 
-  constructor(steps: Pick<StoreSteps, 'takesReports'>) {
-    this.#steps = steps;
+  constructor(records: ReportCarrier) {
+    this.#records = records;
   }
 
   /** The id of this instance in its reports. */
@@ -109,7 +114,7 @@ export class StoreReports {
     this.#underWay.set(next.fingerprint, { answered, sentAt: this.#budget.madeAt });
     try {
       const answer = await answered;
-      if (this.#steps.takesReports) next.left(); // it may be known by now that it takes none
+      if (this.#records.sharesCommands) next.left(); // it may be known by now that it takes none
       return answer;
     } finally {
       this.#underWay.delete(next.fingerprint);
@@ -118,7 +123,7 @@ export class StoreReports {
 
   #nextOfRound(tokens: readonly (number | undefined)[]): NextReport | undefined {
     const now = this.#clock?.monotonic();
-    const isIdle = this.isEmpty || !this.#steps.takesReports;
+    const isIdle = this.isEmpty || !this.#records.sharesCommands;
     if (now === undefined || isIdle || !this.#mayReport(now)) return undefined;
     const written = new Set(tokens.filter((token) => token !== undefined));
     const next = this.#make(now, false, written);

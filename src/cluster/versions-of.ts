@@ -3,7 +3,7 @@ import type { InstanceReport, SnapshotStore, StoredSnapshot } from './store-cont
 
 /** The step `versions` on a backend. Where it lacks the step, each snapshot is read, and the report is not stored. */
 export async function versionsOf(
-  backend: Pick<SnapshotStore, 'read' | 'readMany' | 'versions'>,
+  backend: Pick<SnapshotStore, 'read' | 'versions'>,
   names: readonly string[],
   report: InstanceReport | undefined,
 ): Promise<readonly (number | Error)[]> {
@@ -12,11 +12,10 @@ export async function versionsOf(
 }
 
 async function versionsRead(
-  backend: Pick<SnapshotStore, 'read' | 'readMany'>,
+  backend: Pick<SnapshotStore, 'read'>,
   names: readonly string[],
 ): Promise<readonly (number | Error)[]> {
-  const reads = names.map((name) => ({ name }));
-  const found = await (backend.readMany?.(reads) ?? oneByOne(names, (name) => backend.read(name)));
+  const found = await oneByOne(names, (name) => backend.read(name));
   return found.map((read) => (read instanceof Error ? read : versionIn(read)));
 }
 

@@ -1,7 +1,15 @@
 import { DamagedRecordError } from '../cluster/damage.ts';
-import type { AcquireAnswer, AcquireRequest, LockRecord, ReleaseOutcome } from '../cluster/lock-contract.ts';
+import type { AcquireAnswer, AcquireRequest, LockRecord } from '../cluster/lock-contract.ts';
 import { showKey } from '../errors.ts';
-import { type Ending, type LockRow, REPLACED } from './lock-backend.ts';
+
+/** The record of a name as a backend has it now. A duration that is over may be negative. */
+export interface LockRow extends LockRecord {
+  readonly requestId: string;
+  /** The damaged field of the record that this one has replaced. */
+  readonly replaced: string | undefined;
+  /** The backend's wall clock in epoch milliseconds. */
+  readonly now: number;
+}
 
 /** The row has neither a lease nor a hold by the time of its own answer: it changed in between. */
 const SOON_MS = 10;
@@ -19,16 +27,16 @@ export function checkRow(row: LockRow): LockRow {
   return row;
 }
 
-/** The answer to an acquire. */
+/** The answer to an acquire: the caller's lease if it has its request id and is live; else what prevents it. */
 export function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
-  const { name, owner, host, token, now, tookOver, leaseLeft, holdLeft } = row;
+  const { name, owner, host, token, now, tookOver, leaseLeft, holdLeft, replaced } = row;
   const isLive = row.state === 'running' && leaseLeft > 0;
   if (isLive && row.requestId === requestId) {
     return {
       kind: 'acquired',
       lease: { name, owner, requestId, token, remaining: leaseLeft },
       tookOver,
-      damage: damageOf(row),
+      damage: replaced && `its ${replaced} was implausible or of a wrong type`,
       now,
     };
   }
@@ -49,22 +57,7 @@ export function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAn
   };
 }
 
-function damageOf({ lastError }: LockRow): string | undefined {
-  if (lastError?.startsWith(REPLACED) !== true) return undefined;
-  return `its ${lastError.slice(REPLACED.length)} was implausible or of a wrong type`;
-}
-
 /** The record for operators. */
-export function recordOf({ requestId: _, now: __, ...row }: LockRow): LockRecord {
+export function recordOf({ requestId: _, replaced: __, now: ___, ...row }: LockRow): LockRecord {
   return { ...row, leaseLeft: Math.max(0, row.leaseLeft), holdLeft: Math.max(0, row.holdLeft) };
-}
-
-/** How an outcome ends a lease. */
-export function endingOf(outcome: ReleaseOutcome): Ending {
-  return {
-    state: outcome?.as,
-    holdFor: outcome?.as === 'abandoned' ? 0 : outcome?.holdFor,
-    error: outcome?.as === 'failed' ? outcome.error : undefined,
-    keepFor: outcome?.as === 'done' ? outcome.keepFor : undefined,
-  };
 }

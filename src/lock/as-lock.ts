@@ -1,5 +1,5 @@
 import { withCoordination } from '../cluster/coordination.ts';
-import { lockAccess } from '../cluster/joined-steps.ts';
+import { lockAccess } from '../cluster/lock-access.ts';
 import type { LockProvider } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
@@ -81,9 +81,6 @@ export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
     acquire: (...args: Parameters<LockProvider['acquire']>) => own.acquire(...args),
     extend: (...args: Parameters<LockProvider['extend']>) => own.extend(...args),
     release: (...args: Parameters<LockProvider['release']>) => own.release(...args),
-    acquireMany: own.acquireMany?.bind(own),
-    releaseMany: own.releaseMany?.bind(own),
-    extendMany: own.extendMany?.bind(own),
     inspect: async (...args: Parameters<LockProvider['inspect']>) => own.inspect?.(...args),
     list: async (...args: Parameters<LockProvider['list']>) => (await own.list?.(...args)) ?? [],
     forceRelease: async (...args: Parameters<LockProvider['forceRelease']>) =>

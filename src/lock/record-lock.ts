@@ -1,106 +1,121 @@
-import type { AcquireRequest, LeaseExtension, LeaseId } from '../cluster/lock-contract.ts';
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  LeaseId,
+  LockProvider,
+  LockRecord,
+  ReleaseOutcome,
+} from '../cluster/lock-contract.ts';
 import { LOCK } from '../records/names.ts';
 import { only } from '../records/only.ts';
-import type { Amend, Claim, Records, Row } from '../records/records.ts';
-import { type Ending, type LeaseEnd, type LockBackend, type LockRow, REPLACED } from './lock-backend.ts';
+import type { Amend, Answer, Claim, Edit, Row, Steps } from '../records/records.ts';
+import { answerOf, checkRow, type LockRow, recordOf } from './answers.ts';
 
-/** The steps of a lock on records: an acquire claims a name, an extension and a release amend it. */
-export class RecordLock implements LockBackend {
-  readonly acquireMany: LockBackend['acquireMany'];
-  readonly releaseMany: LockBackend['releaseMany'];
-  readonly extendMany: LockBackend['extendMany'];
-  readonly #records: Records;
+/** The steps of a lock on records: an acquire claims a name, an extension and a release amend it. Their requests are known to be sound. */
+export class RecordLock
+  implements Pick<LockProvider, 'acquire' | 'extend' | 'release' | 'inspect' | 'forceRelease'>
+{
+  readonly #records: Steps;
+  readonly #beginning: string;
 
-  constructor(records: Records) {
+  /** @param prefix begins all names at the backend; callers see them without it. */
+  constructor(records: Steps, prefix: string = '') {
     this.#records = records;
-    if (records.mostEdits === 1) return;
-    this.acquireMany = (requests) => this.#claim(requests);
-    this.releaseMany = (ends) => this.#amend(ends.map(endOf));
-    this.extendMany = (extensions) => this.#amend(extensions.map(extensionOf));
+    this.#beginning = LOCK + prefix;
   }
 
-  async acquire(request: AcquireRequest): Promise<LockRow> {
-    return only(await this.#claim([request]));
+  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+    const { now, row } = await this.#apply(claimOf(this.#beginning, request));
+    return answerOf(checkRow(lockRow(request.name, row as Row, now)), request);
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
-    return only(await this.#amend([extensionOf({ lease, leaseFor })]));
+    return (await this.#apply(extensionOf(this.#beginning, lease, leaseFor))).isDone;
   }
 
-  async release(lease: LeaseId, ending: Ending): Promise<boolean> {
-    return only(await this.#amend([endOf({ lease, ending })]));
+  async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
+    return (await this.#apply(endOf(this.#beginning, lease, outcome))).isDone;
   }
 
-  async find(name: string): Promise<LockRow | undefined> {
-    const { now, answers } = await this.#records.apply([{ op: 'read', name: LOCK + name }]);
-    const { row } = only(answers);
-    return row === undefined || row.damage !== undefined ? undefined : lockRow(name, row, now);
+  async inspect(name: string): Promise<LockRecord | undefined> {
+    const { now, row } = await this.#apply({ op: 'read', name: this.#beginning + name });
+    return row === undefined || row.damage !== undefined ? undefined : recordOf(lockRow(name, row, now));
   }
 
-  async list(prefix: string, limit: number): Promise<LockRow[]> {
-    const { now, rows } = await this.#records.list(LOCK + prefix, limit);
+  /** In any order. */
+  async list(prefix: string, limit: number): Promise<LockRecord[]> {
+    const { now, rows } = await this.#records.list(this.#beginning + prefix, limit);
     const sound = rows.filter(([, { damage }]) => damage === undefined);
-    return sound.map(([name, row]) => lockRow(name.slice(LOCK.length), row, now));
+    return sound.map(([name, row]) => recordOf(lockRow(name.slice(this.#beginning.length), row, now)));
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
     const note = noteOf({ state: 'released' });
-    return only(
-      await this.#amend([{ op: 'amend', name: LOCK + name, token, phase: 'held', note, forMs: 0 }]),
-    );
+    const edit = { op: 'amend', name: this.#beginning + name, token, phase: 'held', note, forMs: 0 } as const;
+    return (await this.#apply(edit)).isDone;
   }
 
   async warning(): Promise<string | undefined> {
     return this.#records.warning?.();
   }
 
-  async #claim(requests: readonly AcquireRequest[]): Promise<(LockRow | Error)[]> {
-    const { now, answers } = await this.#records.apply(requests.map(claimOf));
-    return answers.map((answer, i) =>
-      answer instanceof Error
-        ? answer
-        : lockRow((requests[i] as AcquireRequest).name, answer.row as Row, now),
-    );
-  }
-
-  async #amend(edits: readonly Amend[]): Promise<(boolean | Error)[]> {
-    const { answers } = await this.#records.apply(edits);
-    return answers.map((answer) => (answer instanceof Error ? answer : answer.isDone));
+  async #apply(edit: Edit): Promise<Answer & { readonly now: number }> {
+    const { now, answers } = await this.#records.apply([edit]);
+    return { ...only(answers), now };
   }
 }
 
 /** For people: the backend does not look at it. */
 type Holder = Pick<LockRow, 'owner' | 'host'>;
-type End = Pick<LockRow, 'state'> & Pick<Ending, 'error'>;
+type End = Pick<LockRow, 'state'> & { readonly error?: string | undefined };
 
 /** Longer error texts are cut. In UTF-16 code units. */
 const MAX_ERROR_LENGTH = 16_000;
 
-/** The edit of an acquire. */
-export function claimOf({ name, requestId: id, owner, host, leaseFor: forMs, force }: AcquireRequest): Claim {
+/** The edit of an acquire. @param beginning of the name at the backend. */
+export function claimOf(
+  beginning: string,
+  { name, requestId: id, owner, host, leaseFor: forMs, force }: AcquireRequest,
+): Claim {
   const holder: Holder = { owner, host };
-  return { op: 'claim', name: LOCK + name, id, text: JSON.stringify(holder), forMs, force };
+  return { op: 'claim', name: beginning + name, id, text: JSON.stringify(holder), forMs, force };
 }
 
 /** The edit of an extension. */
-export function extensionOf({
-  lease: { name, token, requestId: id },
-  leaseFor: forMs,
-}: LeaseExtension): Amend {
-  return { op: 'amend', name: LOCK + name, token, id, forMs };
+export function extensionOf(
+  beginning: string,
+  { name, token, requestId: id }: LeaseId,
+  forMs: number,
+): Amend {
+  return { op: 'amend', name: beginning + name, token, id, forMs };
 }
 
 /** The edit of a release. */
-export function endOf({ lease, ending }: LeaseEnd): Amend {
-  const { name, token, requestId: id } = lease;
-  const { state, holdFor: forMs, keepFor: keepMs, error } = ending;
-  const note = noteOf({ state, error });
-  return { op: 'amend', name: LOCK + name, token, id, phase: 'held', note, forMs, keepMs };
+export function endOf(
+  beginning: string,
+  { name, token, requestId: id }: LeaseId,
+  outcome: ReleaseOutcome,
+): Amend {
+  const { as: state } = outcome;
+  const error = state === 'failed' ? outcome.error : undefined;
+  return {
+    op: 'amend',
+    name: beginning + name,
+    token,
+    id,
+    phase: 'held',
+    note: noteOf({ state, error }),
+    forMs: state === 'abandoned' ? 0 : outcome.holdFor,
+    keepMs: state === 'done' ? outcome.keepFor : undefined,
+  };
 }
 
 function noteOf({ state, error }: Partial<End>): string {
   return JSON.stringify({ state, error: error?.slice(0, MAX_ERROR_LENGTH) });
 }
+
+/** The beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
+const REPLACED = 'replaced a damaged record: ';
 
 /** The record of a lock. @param now the backend's wall clock, in epoch milliseconds */
 export function lockRow(name: string, row: Row, now: number): LockRow {
@@ -120,6 +135,7 @@ export function lockRow(name: string, row: Row, now: number): LockRow {
     acquiredAgo: row.age,
     finishedAgo: isHeld ? row.changedAgo : undefined,
     lastError: row.replaced === undefined ? textOr(undefined, error) : REPLACED + row.replaced,
+    replaced: row.replaced,
     now,
   };
 }

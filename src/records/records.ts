@@ -138,6 +138,12 @@ export interface Records {
   ): Promise<{ readonly now: number; readonly rows: readonly (readonly [name: string, row: Row])[] }>;
   /** The editions of a name, newest first, with the first lines of their texts, as far as `beginning` characters have it, or more. */
   editions(name: string, beginning: number): Promise<readonly ListedEdition[]>;
-  /** As of `LockBackend`. */
+  /**
+   * A setting of the backend that breaks a promise of a lock, in a line for people; `undefined`: none is seen. Asked once for each
+   * lock object, behind the first lease of a member; a rejection counts as none.
+   */
   warning?(): Promise<string | undefined>;
 }
+
+/** The methods of records. */
+export type Steps = Pick<Records, 'apply' | 'list' | 'editions' | 'warning'>;

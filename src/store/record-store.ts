@@ -1,62 +1,45 @@
+import { versionRecord } from '../cluster/history.ts';
+import { namespacePrefix } from '../cluster/namespace.ts';
 import {
   BEGINNING_LENGTH,
   type InstanceReport,
   MOST_REPORTS,
-  type SnapshotRead,
-  type SnapshotWrite,
   type StoredReport,
   type StoredSnapshot,
-  type StoredVersion,
   type WriteAnswer,
 } from '../cluster/store-contract.ts';
-import { REPORT, SNAPSHOT } from '../records/names.ts';
+import type { VersionRecord } from '../data/version-record.ts';
+import { showKey } from '../errors.ts';
+import { SNAPSHOT } from '../records/names.ts';
 import { only } from '../records/only.ts';
-import type { Answer, Edit, Put, Read, Records, Row } from '../records/records.ts';
-import type { StoreBackend } from './store-backend.ts';
+import type { Answer, Edit, Read, Row, Steps } from '../records/records.ts';
+import { applyWith, reportsOf } from './reporting-records.ts';
 
-/** The steps of a store on records: a snapshot is put under its token; the report of an instance goes in the same command. */
-export class RecordStore implements StoreBackend {
-  readonly readMany: StoreBackend['readMany'];
-  readonly writeMany: StoreBackend['writeMany'];
-  readonly #records: Records;
-  readonly #older: number;
+/** The steps of a store on records: a snapshot is put under its token. Their requests are known to be sound. */
+export class RecordStore {
+  readonly #records: Steps;
+  readonly #keepVersions: number;
+  readonly #beginning: string;
+  readonly #reports: string;
 
-  /** @param keepVersions as the caller gave it: `createStore` checks it. */
-  constructor(records: Records, keepVersions: number = 1) {
+  /** @param namespace begins all names at the backend; callers see them without it. */
+  constructor(records: Steps, keepVersions: number, namespace: string | undefined) {
     this.#records = records;
-    this.#older = keepVersions - 1;
-    if (records.mostEdits === 1) return;
-    this.readMany = (reads, report) => this.#readMany(reads.map(readOf), report);
-    this.writeMany = (writes, report) => this.#writeMany(writes, report);
+    this.#keepVersions = keepVersions;
+    this.#beginning = SNAPSHOT + namespacePrefix(namespace);
+    this.#reports = reportsOf(namespace);
   }
 
-  get takesReports(): boolean {
-    return this.#records.sharesCommands;
+  async read(name: string, newerThan?: number, token?: number): Promise<StoredSnapshot | undefined> {
+    const { row } = await this.#apply({ op: 'read', name: this.#beginning + name, newerThan, token });
+    return row && snapshotOf(row);
   }
 
-  async read(
-    name: string,
-    newerThan?: number,
-    token?: number,
-    report?: InstanceReport,
-  ): Promise<StoredSnapshot | undefined> {
-    return only(await this.#readMany([{ ...readOf({ name, newerThan }), token }], report));
-  }
-
-  async #readMany(
-    reads: readonly Read[],
-    report: InstanceReport | undefined,
-  ): Promise<(StoredSnapshot | undefined | Error)[]> {
-    const answers = await this.#apply(reads, report);
-    return answers.map((answer) => {
-      if (answer instanceof Error) return answer;
-      return answer.row && snapshotOf(answer.row);
-    });
-  }
-
+  /** The present version of each name; 0: none, or it is damaged. */
   async versions(names: readonly string[], report?: InstanceReport): Promise<(number | Error)[]> {
-    const reads = names.map((name): Read => ({ ...readOf({ name }), isBrief: true }));
-    const answers = await this.#apply(reads, report);
+    if (names.length === 0 && report === undefined) return [];
+    const reads = names.map((name): Read => ({ op: 'read', name: this.#beginning + name, isBrief: true }));
+    const { answers } = await applyWith(this.#records, reads, report, this.#reports);
     return answers.map((answer) => {
       if (answer instanceof Error) return answer;
       const { row } = answer;
@@ -64,72 +47,49 @@ export class RecordStore implements StoreBackend {
     });
   }
 
+  /** @throws {TypeError} for a record that was edited by hand and can't be used. */
   async write(
     name: string,
-    payload: string,
+    text: string,
     token?: number,
-    rejected?: number,
-    keepFor?: number,
-    report?: InstanceReport,
+    over?: number,
+    keepMs?: number,
   ): Promise<WriteAnswer> {
-    return only(await this.#writeMany([{ name, payload, token, rejected, keepFor }], report));
-  }
-
-  async #writeMany(
-    writes: readonly SnapshotWrite[],
-    report: InstanceReport | undefined,
-  ): Promise<(WriteAnswer | Error)[]> {
-    const answers = await this.#apply(
-      writes.map((write) => this.#putOf(write)),
-      report,
-    );
-    return answers.map((answer): WriteAnswer | Error => {
-      if (answer instanceof Error) return answer;
-      return { kind: answer.isDone ? 'written' : 'refused', version: (answer.row as Row).token };
-    });
-  }
-
-  #putOf({ name, payload: text, token, rejected: over, keepFor: keepMs }: SnapshotWrite): Put {
-    return { op: 'put', name: SNAPSHOT + name, token, over, text, keepMs, older: this.#older };
+    const older = this.#keepVersions - 1;
+    const put = { op: 'put', name: this.#beginning + name, token, over, text, keepMs, older } as const;
+    const { isDone, row } = await this.#apply(put);
+    const version = (row as Row).token;
+    if (!Number.isSafeInteger(version))
+      throw new TypeError(`its record has the version ${showKey(version)}, which is not a version`);
+    return { kind: isDone ? 'written' : 'refused', version };
   }
 
   async delete(name: string): Promise<boolean> {
-    const { answers } = await this.#records.apply([{ op: 'delete', name: SNAPSHOT + name }]);
-    return only(answers).isDone;
+    return (await this.#apply({ op: 'delete', name: this.#beginning + name })).isDone;
   }
 
-  async history(name: string): Promise<StoredVersion[]> {
-    const editions = await this.#records.editions(SNAPSHOT + name, BEGINNING_LENGTH);
-    return editions.map(({ row, bytes }) => {
+  async history(name: string): Promise<VersionRecord[]> {
+    const editions = await this.#records.editions(this.#beginning + name, BEGINNING_LENGTH);
+    return editions.slice(0, this.#keepVersions).map(({ row, bytes }) => {
       const { payload, ...about } = snapshotOf(row);
       const [beginning = ''] = payload.slice(0, BEGINNING_LENGTH).split('\n', 1);
-      return { ...about, beginning, bytes };
+      return versionRecord({ ...about, beginning, bytes });
     });
   }
 
-  async reports(beginning: string): Promise<StoredReport[]> {
-    const { rows } = await this.#records.list(REPORT + beginning, MOST_REPORTS);
+  async reports(): Promise<StoredReport[]> {
+    const { rows } = await this.#records.list(this.#reports, MOST_REPORTS);
     const sound = rows.filter(([, { damage }]) => damage === undefined);
-    return sound.map(([name, { text, age }]) => ({ instance: name.slice(REPORT.length), text, age }));
+    return sound.map(([name, { text, age }]) => ({
+      instance: name.slice(this.#reports.length),
+      text,
+      age: Math.max(0, age), // negative where the backend's clock was set back
+    }));
   }
 
-  /** The report is lost where it can't be stored, and changes nothing about the edits. */
-  async #apply(
-    edits: readonly Edit[],
-    report: InstanceReport | undefined,
-  ): Promise<readonly (Answer | Error)[]> {
-    if (report === undefined) return edits.length === 0 ? [] : (await this.#records.apply(edits)).answers;
-    const { answers } = await this.#records.apply([...edits, reportOf(report)]);
-    return answers.slice(0, edits.length);
+  async #apply(edit: Edit): Promise<Answer> {
+    return only((await this.#records.apply([edit])).answers);
   }
-}
-
-function reportOf({ instance, text, keepFor: keepMs }: InstanceReport): Put {
-  return { op: 'put', name: REPORT + instance, text, keepMs, older: 0 };
-}
-
-function readOf({ name, newerThan }: SnapshotRead): Read {
-  return { op: 'read', name: SNAPSHOT + name, newerThan };
 }
 
 /** An age of less than nothing is judged where all stores are. */

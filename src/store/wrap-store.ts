@@ -1,10 +1,11 @@
-import type { ManyStoreSteps, StoreSteps } from '../cluster/backend-steps.ts';
+import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { fleetOf } from '../cluster/fleet.ts';
 import type { Hints } from '../cluster/hint-contract.ts';
 import { presentOnly } from '../cluster/history.ts';
-import { storeAccess } from '../cluster/joined-steps.ts';
+import { StoreAccess } from '../cluster/store-access.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
+import { StoreReports } from '../cluster/store-reports.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { allVersions, versionsOf } from '../cluster/versions-of.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
@@ -40,35 +41,27 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     schema: store.schema,
     longestName: store.longestName,
     keepVersions: store.keepVersions,
-    get takesReports() {
-      return store.takesReports;
-    },
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
-    readMany: store.readMany?.bind(store),
-    writeMany: store.writeMany?.bind(store),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
     history,
     versions: async (names, report) => allVersions(await versions(names, report)),
     reports,
     fleet: async () => fleetOf(await reports()),
   };
-  const steps: StoreSteps & ManyStoreSteps = {
+  const steps: StoreSteps = {
     hints,
     codec: store.codec ?? defaultCodec,
     schema: store.schema,
     longestName: store.longestName,
     keepVersions: store.keepVersions,
-    get takesReports() {
-      return store.takesReports;
-    },
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     history,
     versions,
     reports,
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
-    readMany: store.readMany?.bind(store),
-    writeMany: store.writeMany?.bind(store),
   };
-  return Object.freeze(withCoordination(wrapped, storeAccess(steps, timeoutMs)));
+  return Object.freeze(
+    withCoordination(wrapped, new StoreAccess(steps, new StoreReports({ sharesCommands: false }), timeoutMs)),
+  );
 }

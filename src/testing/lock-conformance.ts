@@ -28,8 +28,7 @@ const CASES: readonly Case[] = [
 
 /**
  * Test cases for all promises of a `LockProvider`, for any test runner. They use real time and their own names, and may
- * share a backend with other users. Their records remain, since a lock can't delete records. The cases of `acquireMany`,
- * `releaseMany` and `extendMany` pass for a lock without them.
+ * share a backend with other users. Their records remain, since a lock can't delete records.
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha

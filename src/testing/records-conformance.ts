@@ -1,5 +1,5 @@
 import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../records/edited.ts';
-import { LOCK, SNAPSHOT } from '../records/names.ts';
+import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
 import type { Answer, Edit, Records, Row } from '../records/records.ts';
 import { ensure, same, sameList } from './assert.ts';
 import { type ConformanceCase, namesFrom, uniqueName } from './conformance.ts';
@@ -41,7 +41,10 @@ const OLDER = 2;
 class Walk {
   readonly #clients: readonly [Records, Records];
   readonly #locks: readonly string[] = namesFrom(LOCK + uniqueName('claimed'), ['a', 'b']);
-  readonly #snapshots: readonly string[] = namesFrom(SNAPSHOT + uniqueName('put'), ['a', 'b']);
+  readonly #snapshots: readonly string[] = [
+    ...namesFrom(SNAPSHOT + uniqueName('put'), ['a', 'b']),
+    `${REPORT}${uniqueName('put')}`,
+  ];
   readonly #expected: Map<string, StoredRecord> = new Map();
   readonly #steps: string[] = [];
 

@@ -11,8 +11,8 @@ export type { StoreSubject } from './store/case-context.ts';
 
 /**
  * Test cases for all promises of a `SnapshotStore`, for any test runner. They use real time and their own names,
- * delete what they wrote, and may share a backend with other users. The cases of `readMany`, `writeMany` and
- * `versions` pass for a store without them.
+ * delete what they wrote, and may share a backend with other users. The cases of `versions` pass for a store
+ * without it.
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha

@@ -3,23 +3,23 @@ import type { Hints } from '../../src/cluster/hint-contract.ts';
 import {
   type InstanceReport,
   type LockProvider,
-  LockUnavailableError,
   PeriodicExecutor,
   type PeriodicExecutorOptions,
   RefreshingValue,
   type RefreshingValueOptions,
   type SnapshotStore,
   type Store,
-  StoreUnavailableError,
+  type StoredSnapshot,
   type TaskContext,
   type TicklessEvent,
 } from '../../src/index.ts';
 import { asLock } from '../../src/lock/as-lock.ts';
 import type { Lock } from '../../src/lock/create-lock.ts';
-import { wrapStore } from '../../src/store/wrap-store.ts';
+import { createStore } from '../../src/store/create-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
+import { recordsOfStore } from './records-of-steps.ts';
 
 /** What is asked of a lock or a store. */
 export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'check';
@@ -62,28 +62,59 @@ export class Link {
         this.#send('release', lease.name, [lease, outcome], () => lock.release(lease, outcome)),
     };
     this.lock = asLock(wrapped, { timeout });
-    const wrappedStore: SnapshotStore = {
-      codec: store.codec,
-      schema: store.schema,
-      keepVersions: store.keepVersions,
-      takesReports: store.takesReports,
-      history: (name) => this.#send('read', name, [], async () => (await store.history?.(name)) ?? []),
+    /** At the store it has the name that it has by hand. */
+    const named = (report: InstanceReport | undefined): InstanceReport | undefined =>
+      report && { ...report, instance: report.instance.slice(1) };
+    const reported = async <R>(report: InstanceReport | undefined, step: () => Promise<R>): Promise<R> => {
+      const left = report && store.versions?.([], named(report));
+      const answer = await step();
+      await left;
+      return answer;
+    };
+    const records = recordsOfStore({
+      takesReports: true,
+      history: (name) =>
+        this.#send('read', name, [], async () => {
+          const versions = (await store.history?.(name)) ?? [];
+          return Promise.all(
+            versions.map(async ({ version, bytes }) => {
+              const read = await store.read(name, undefined, version);
+              return { ...(read as StoredSnapshot), bytes };
+            }),
+          );
+        }),
       read: (name, newerThan, version, report) =>
-        this.#send('read', name, [newerThan], () => store.read(name, newerThan, version, report), report),
-      write: (name, ...rest) =>
-        this.#send('write', name, rest.slice(0, 2), () => store.write(name, ...rest), rest[4]),
+        this.#send(
+          'read',
+          name,
+          [newerThan],
+          () => reported(report, () => store.read(name, newerThan, version)),
+          report,
+        ),
+      write: (name, payload, token, rejected, keepFor, report) =>
+        this.#send(
+          'write',
+          name,
+          [payload, token],
+          () => reported(report, () => store.write(name, payload, token, rejected, keepFor)),
+          report,
+        ),
       delete: (name) => store.delete(name),
       versions: (names, report) =>
         this.#send(
           'check',
           names.join(' '),
           [names],
-          async () => (await store.versions?.(names, report)) ?? [],
+          async () => (await store.versions?.(names, named(report))) ?? [],
           report,
         ),
-      reports: () => this.#send('check', 'reports', [], async () => (await store.reports?.()) ?? []),
-    };
-    this.store = wrapStore(wrappedStore, { timeout, hints });
+      reports: () =>
+        this.#send('check', 'reports', [], async () =>
+          ((await store.reports?.()) ?? []).map((one) => ({ ...one, instance: `/${one.instance}` })),
+        ),
+    });
+    const { codec, schema, keepVersions } = store;
+    this.store = createStore(records, { codec, schema, keepVersions, timeout, hints }, { options: [] });
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -119,22 +150,14 @@ export class Link {
     const command = { step, name, args, report };
     this.commands.push(command);
     const fault = this.fault(step, command);
-    if (fault === 'refused') throw unavailable(step, name, 'ECONNREFUSED');
+    if (fault === 'refused') throw new Error('ECONNREFUSED');
     if (fault === 'no-answer') return new Promise(() => {});
     if (typeof fault === 'object' && 'arrives' in fault) await fault.arrives;
     const answer = await carryOut();
-    if (fault === 'answer-lost') throw unavailable(step, name, 'ECONNRESET');
+    if (fault === 'answer-lost') throw new Error('ECONNRESET');
     await fault;
     return answer;
   }
-}
-
-/** What a sound adapter rejects with. */
-function unavailable(step: Step, cacheName: string, cause: string): Error {
-  const about = { cacheName, cause: new Error(cause) };
-  return step === 'read' || step === 'write' || step === 'check'
-    ? new StoreUnavailableError(`the store is unavailable: ${cause}`, about)
-    : new LockUnavailableError(`the lock is unavailable: ${cause}`, about);
 }
 
 function lockMethods(

@@ -1,16 +1,21 @@
-import type { AcquireAnswer, Lease, LeaseExtension, LockProvider } from '../../cluster/lock-contract.ts';
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  Lease,
+  LeaseId,
+  LockProvider,
+  ReleaseOutcome,
+} from '../../cluster/lock-contract.ts';
 import { isLockUnavailableError, isOptionError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { ensure, ofKind, present, rejects, same, sameList } from '../assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
-import { type Case, type LockCaseContext, OUTCOMES, testCase } from './case-context.ts';
-
-type ManySteps = { readonly [P in 'acquireMany' | 'releaseMany']-?: NonNullable<LockProvider[P]> };
+import { type Case, type LockCaseContext, OUTCOMES } from './case-context.ts';
 
 /** More than one command of many services may contain. */
 const MORE_NAMES = 101;
 
-/** A case of the optional steps; it passes for a lock without them. */
+/** A case of several names that are asked for at once: the steps of one turn of the event loop may share a command. */
 function manyCase(
   name: string,
   run: (context: LockCaseContext, one: Many, another: Many) => Promise<void>,
@@ -19,53 +24,36 @@ function manyCase(
   return {
     name: `many: ${name}`,
     needs,
-    async run(context) {
-      if (context.lock.acquireMany === undefined) return;
-      await run(context, new Many(context.lock), new Many(context.other));
-    },
+    run: (context) => run(context, new Many(context.lock), new Many(context.other)),
   };
 }
 
-/** The steps for several names of a lock, of which each name must succeed. */
+/** The steps of a lock for several names at once. */
 class Many {
-  readonly #lock: LockProvider & ManySteps;
+  readonly #lock: LockProvider;
 
   constructor(lock: LockProvider) {
-    this.#lock = lock as LockProvider & ManySteps;
+    this.#lock = lock;
   }
 
-  async acquire(requests: Parameters<ManySteps['acquireMany']>[0]): Promise<AcquireAnswer[]> {
-    return this.#sound(requests.length, await this.#lock.acquireMany(requests));
+  acquire(requests: readonly AcquireRequest[]): Promise<AcquireAnswer[]> {
+    return Promise.all(requests.map((request) => this.#lock.acquire(request)));
   }
 
-  async release(releases: Parameters<ManySteps['releaseMany']>[0]): Promise<boolean[]> {
-    return this.#sound(releases.length, await this.#lock.releaseMany(releases));
+  release(
+    releases: readonly { readonly lease: LeaseId; readonly outcome: ReleaseOutcome }[],
+  ): Promise<boolean[]> {
+    return Promise.all(releases.map(({ lease, outcome }) => this.#lock.release(lease, outcome)));
   }
 
-  /** One by one where the lock has no `extendMany`. */
-  async extend(extensions: readonly LeaseExtension[]): Promise<boolean[]> {
-    const extendMany = this.#lock.extendMany?.bind(this.#lock);
-    if (extendMany === undefined)
-      return Promise.all(extensions.map(({ lease, leaseFor }) => this.#lock.extend(lease, leaseFor)));
-    return this.#sound(extensions.length, await extendMany(extensions));
-  }
-
-  #sound<A>(count: number, answers: readonly (A | Error)[]): A[] {
-    same(answers.length, count, 'how many answers');
-    return answers.map((answer) => {
-      if (answer instanceof Error) throw answer;
-      return answer;
-    });
+  extend(extensions: readonly { readonly lease: LeaseId; readonly leaseFor: number }[]): Promise<boolean[]> {
+    return Promise.all(extensions.map(({ lease, leaseFor }) => this.#lock.extend(lease, leaseFor)));
   }
 }
 
-/** The optional steps for several names. */
+/** The steps for several names at once. */
 export const MANY: readonly Case[] = [
-  testCase('many: a lock has both steps or none', async ({ lock }) => {
-    same(typeof lock.acquireMany, typeof lock.releaseMany, 'the type of acquireMany');
-  }),
-
-  manyCase('each request gets the answer for its name, at its index', async (context, one) => {
+  manyCase('each request gets the answer for its name', async (context, one) => {
     const names = namesFrom(context.name, ['z', 'held', 'a', 'done', 'failed', 'm']);
     const [z, held, a, done, failed, m] = names as [string, string, string, string, string, string];
     const lease = await context.lease({ name: held }, context.other);
@@ -96,7 +84,7 @@ export const MANY: readonly Case[] = [
   manyCase('an acquire is the same step as a single one', async (context, one, another) => {
     const names = namesFrom(context.name, ['b', 'a']);
     const tokens = (answers: readonly AcquireAnswer[]): number[] =>
-      answers.map((answer) => ofKind(answer, 'acquired', 'acquireMany').lease.token);
+      answers.map((answer) => ofKind(answer, 'acquired', 'acquire').lease.token);
     const kept = namesFrom(context.name, ['d', 'c']).map((name) => context.request({ name }));
     const once = tokens(await one.acquire(kept));
     sameList(tokens(await another.acquire(kept)), once, 'the tokens of repeated requests');
@@ -127,7 +115,7 @@ export const MANY: readonly Case[] = [
     );
     const answers = await one.acquire(names.map((name) => context.request({ name })));
     const releases = answers.map((answer, i) => ({
-      lease: ofKind(answer, 'acquired', 'acquireMany').lease,
+      lease: ofKind(answer, 'acquired', 'acquire').lease,
       outcome: OUTCOMES[i] as (typeof OUTCOMES)[number],
     }));
     const yes = OUTCOMES.map(() => true);
@@ -139,7 +127,7 @@ export const MANY: readonly Case[] = [
       const { holdFor = 0, error } = { holdFor: 0, error: undefined, ...outcome };
       return `${outcome.as} ${holdFor > 0} ${error}`;
     });
-    sameList(await one.release(releases), yes, 'releaseMany');
+    sameList(await one.release(releases), yes, 'release');
     sameList(await show(), ended, 'the records');
     sameList(await another.release(releases), yes, 'a repeat, after a lost reply');
     sameList(await show(), ended, 'the records after the repeat');
@@ -148,7 +136,7 @@ export const MANY: readonly Case[] = [
   manyCase('the keepFor of one name is that of no other', async (context, one) => {
     const names = namesFrom(context.name, ['c', 'brief', 'a']);
     const answers = await one.acquire(names.map((name) => context.request({ name })));
-    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquireMany').lease);
+    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquire').lease);
     const brief = { as: 'done', holdFor: 0, keepFor: context.unit } as const;
     const kept = { as: 'done', holdFor: 0 } as const;
     await one.release(leases.map((lease, i) => ({ lease, outcome: i === 1 ? brief : kept })));
@@ -180,7 +168,7 @@ export const MANY: readonly Case[] = [
     ];
     const outcome = { as: 'done', holdFor: context.long } as const;
     const answers = await one.release(leases.map((lease) => ({ lease, outcome })));
-    sameList(answers, [true, false, false, false, false, true], 'releaseMany');
+    sameList(answers, [true, false, false, false, false, true], 'release');
     const states = await Promise.all(names.map((name) => context.other.inspect(name)));
     sameList(
       states.map((record) => record?.state),
@@ -219,7 +207,7 @@ export const MANY: readonly Case[] = [
       const lengths = [2 * long, long, long, long, long, 30 * unit, long];
       const extensions = leases.map((lease, i) => ({ lease, leaseFor: lengths[i] as number }));
       const expected = [true, false, false, false, false, true, false];
-      sameList(await one.extend(extensions), expected, 'extendMany');
+      sameList(await one.extend(extensions), expected, 'extend');
       sameList(await another.extend(extensions), expected, 'a repeat, after a lost reply');
       context.isLeft((await context.record(more)).leaseLeft, 2 * long, 'what is left of the one');
       context.isLeft((await context.record(less)).leaseLeft, 30 * unit, 'what is left of another one');
@@ -263,21 +251,21 @@ export const MANY: readonly Case[] = [
           sameList(
             ended,
             names.map(() => true),
-            'releaseMany',
+            'release',
           );
         }
       }
     },
   ),
 
-  manyCase(`${MORE_NAMES} names, and awkward ones, are one call`, async (context, one) => {
+  manyCase(`${MORE_NAMES} names at once, and awkward ones`, async (context, one) => {
     const ends = [
       ...AWKWARD_NAMES,
       ...Array.from({ length: MORE_NAMES }, (_, i) => `${i}-${AWKWARD_NAMES[i % 30]}`),
     ];
     const names = namesFrom(context.name, ends);
     const answers = await one.acquire(names.map((name) => context.request({ name })));
-    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquireMany').lease);
+    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquire').lease);
     sameList(
       leases.map(({ name }) => name),
       names,
@@ -309,48 +297,43 @@ export const MANY: readonly Case[] = [
     'damage',
   ),
 
-  manyCase(
-    'an invalid request, or a name that occurs twice, is an OptionError without effect',
-    async (context) => {
-      const many = context.lock as LockProvider & ManySteps;
-      const good = context.request();
-      const lease = { ...good, token: 1 };
-      const outcome = { as: 'abandoned' } as const;
-      await rejects(many.acquireMany([good, context.request({ name: '' })]), isOptionError, 'an empty name');
-      await rejects(
-        many.acquireMany([good, context.request({ leaseFor: 0 })]),
-        isOptionError,
-        'an empty lease',
-      );
-      await rejects(many.acquireMany([good, context.request()]), isOptionError, 'a name that occurs twice');
-      const twice = [
-        { lease, outcome },
-        { lease, outcome },
-      ];
-      await rejects(many.releaseMany(twice), isOptionError, 'a release that occurs twice');
-      for (const extensions of [[1, 1].map((leaseFor) => ({ lease, leaseFor })), [{ lease, leaseFor: 0 }]])
-        if (many.extendMany !== undefined)
-          await rejects(many.extendMany(extensions), isOptionError, 'an extension twice, or to nothing');
-      same(await context.lock.inspect(context.name), undefined, 'the record');
-      sameList(await many.acquireMany([]), [], 'no requests');
-    },
-  ),
+  manyCase('an invalid request is an OptionError, and touches no other', async (context, one) => {
+    const { lock } = context;
+    const good = context.request();
+    const [answer] = await Promise.all([
+      one.acquire([good]),
+      rejects(lock.acquire(context.request({ name: '' })), isOptionError, 'an empty name'),
+      rejects(lock.acquire(context.request({ leaseFor: 0 })), isOptionError, 'an empty lease'),
+    ]);
+    const { lease } = ofKind(answer[0] as AcquireAnswer, 'acquired', 'the sound one');
+    const [isExtended] = await Promise.all([
+      lock.extend(lease, context.long),
+      rejects(lock.extend(lease, 0), isOptionError, 'an extension to nothing'),
+    ]);
+    same(isExtended, true, 'the sound extension');
+  }),
+
+  manyCase('a name that is asked for twice at once has one winner', async (context, one) => {
+    const names = namesFrom(context.name, ['a', 'b']);
+    const requests = [...names, ...names].map((name) => context.request({ name }));
+    const kinds = (await one.acquire(requests)).map(({ kind }) => kind);
+    sameList(kinds.toSorted(), ['acquired', 'acquired', 'held', 'held'], 'the answers');
+    for (const i of [0, 1]) ensure(kinds[i] !== kinds[i + 2], `both requests for one name are ${kinds[i]}`);
+  }),
 
   manyCase(
     'an unreachable backend rejects with LockUnavailableError, within ten seconds',
     async (context) => {
-      const lock = present(await context.subject.unreachable?.(), 'unreachable') as LockProvider & ManySteps;
-      const request = context.request();
-      const release = { lease: { ...request, token: 1 }, outcome: { as: 'abandoned' } as const };
-      const steps = [
-        rejects(lock.acquireMany([request]), isLockUnavailableError, 'acquireMany'),
-        rejects(lock.releaseMany([release]), isLockUnavailableError, 'releaseMany'),
-        rejects(
-          new Many(lock).extend([{ lease: release.lease, leaseFor: 1000 }]),
-          isLockUnavailableError,
-          'extendMany',
-        ),
-      ];
+      const lock = present(await context.subject.unreachable?.(), 'unreachable') as LockProvider;
+      const steps = namesFrom(context.name, ['a', 'b', 'c', 'd', 'e', 'f']).flatMap((name) => {
+        const request = context.request({ name });
+        const lease = { ...request, token: 1 };
+        return [
+          rejects(lock.acquire(request), isLockUnavailableError, 'acquire'),
+          rejects(lock.release(lease, { as: 'abandoned' }), isLockUnavailableError, 'release'),
+          rejects(lock.extend(lease, 1000), isLockUnavailableError, 'extend'),
+        ];
+      });
       await withTimeout(() => Promise.all(steps), 10_000);
     },
     'unreachable',

@@ -1,11 +1,4 @@
-import type {
-  InstanceReport,
-  SnapshotStore,
-  Store,
-  StoredReport,
-  StoredSnapshot,
-  WriteAnswer,
-} from '../../cluster/store-contract.ts';
+import type { InstanceReport, SnapshotStore, Store, StoredReport } from '../../cluster/store-contract.ts';
 import { isOptionError, isStoreUnavailableError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { between, ensure, present, rejects, same, sameList } from '../assert.ts';
@@ -113,13 +106,6 @@ export const CHECKS: readonly Case[] = [
     await isRefused([], { instance: 'x'.repeat(201) }, 'a long instance');
     await isRefused([], { text: '\u00e9'.repeat(32_769) }, 'a text of more than 64 kB');
     for (const keepFor of [0, -1, Number.NaN, Infinity]) await isRefused([], { keepFor }, `${keepFor} ms`);
-    const { store } = context;
-    if (store.takesReports !== true) return;
-    const empty = { ...report, text: '' };
-    await rejects(store.read(name, undefined, undefined, empty), isOptionError, 'read with an empty report');
-    const write = store.write(name, 'payload', TOKEN, undefined, undefined, empty);
-    await rejects(write, isOptionError, 'write with an empty report');
-    same(await store.read(name), undefined, 'the snapshot after that');
   }),
 
   versionsCase(
@@ -199,65 +185,6 @@ export const CHECKS: readonly Case[] = [
       'without a namespace those of all are listed',
     );
   }),
-
-  reportCase(
-    'one goes with any read and write, whose answer is as without it',
-    async (context, one, other) => {
-      const { store } = one;
-      if (store.takesReports !== true) return;
-      const { readMany, writeMany } = store;
-      const steps = { ...(readMany && { readMany }), ...(writeMany && { writeMany }) };
-      const [a, b, none] = ['a', 'b', 'none'] as const;
-      for (const name of [a, b]) context.willWrite(`${context.name}/${name}`);
-      let count = 0;
-      /** Each step has a report of its own. */
-      const goesWith = async <R>(
-        step: (report: InstanceReport) => Promise<R> | undefined,
-        what: string,
-      ): Promise<R> => {
-        count += 1;
-        const text = `${count}: ${what}`;
-        const isTaken = store.takesReports; // a cluster may find out by the first that it takes none
-        const answer = await step({ instance: 'i', text, keepFor: 400 * context.unit });
-        if (isTaken) await other.has([['i', text]], what);
-        return answer as R;
-      };
-      const write = (token?: number, keepFor?: number) => (report: InstanceReport) =>
-        store.write(a, `payload ${token}`, token, undefined, keepFor, report);
-      same((await goesWith(write(TOKEN), 'a write')).version, TOKEN, 'the version of a write');
-      same((await goesWith(write(TOKEN - 1), 'a refused write')).kind, 'refused', 'its answer');
-      same((await goesWith(write(TOKEN), 'the same again')).kind, 'written', 'its answer');
-      const read = (name: string, newerThan?: number, version?: number) => (report: InstanceReport) =>
-        store.read(name, newerThan, version, report);
-      same((await goesWith(read(a), 'a read'))?.payload, `payload ${TOKEN}`, 'the payload');
-      same((await goesWith(read(a, undefined, TOKEN), 'a read of a version'))?.version, TOKEN, 'its version');
-      same(await goesWith(read(a, TOKEN), 'a read of what is newer'), undefined, 'its answer');
-      same(await goesWith(read(none), 'a read of nothing'), undefined, 'its answer');
-      const brief = await goesWith(write(TOKEN + 1, 400 * context.unit), 'a write with keepFor');
-      same(brief.version, TOKEN + 1, 'its version');
-      const clock = await goesWith(write(), 'a write without a token');
-      same((await other.store.read(a))?.version, clock.version, 'its version');
-      if (steps.writeMany === undefined || steps.readMany === undefined) return;
-      const writes = [a, b].map((name) => ({ name, payload: `of ${name}`, token: clock.version + 1 }));
-      const answers = await goesWith((report) => steps.writeMany?.(writes, report), 'writeMany');
-      for (const answer of answers) same((answer as WriteAnswer).version, clock.version + 1, 'a version');
-      const reads = [b, none, a].map((name) => ({ name }));
-      const found = await goesWith((report) => steps.readMany?.(reads, report), 'readMany');
-      const payloads = found.map((each) => (each as StoredSnapshot | undefined)?.payload);
-      sameList(payloads, [`of ${b}`, undefined, `of ${a}`], 'the payloads');
-      const unfenced = [b, a].map((name) => ({ name, payload: `again ${name}` }));
-      const grown = await goesWith(
-        (report) => steps.writeMany?.(unfenced, report),
-        'writeMany without tokens',
-      );
-      for (const [i, { name }] of unfenced.entries())
-        same(
-          (await other.store.read(name))?.version,
-          (grown[i] as WriteAnswer).version,
-          `the version of ${name}`,
-        );
-    },
-  ),
 
   reportCase('none is a snapshot, whatever the name', async (context, reports, other) => {
     const names = ['a', 'reports', 'fleet', '/a', `${context.name.length}/${context.name}/a`];

@@ -1,5 +1,5 @@
 import { withMetadata } from '../../cluster/snapshot.ts';
-import type { SnapshotStore, Store } from '../../cluster/store-contract.ts';
+import type { Store } from '../../cluster/store-contract.ts';
 import { isOptionError } from '../../errors.ts';
 import { between, ensure, rejects, same, sameList } from '../assert.ts';
 import { namesFrom, sleep } from '../conformance.ts';
@@ -137,20 +137,18 @@ export const HISTORY: readonly Case[] = [
     }
   }),
 
-  historyCase('writeMany keeps the versions of each name', async (context, most) => {
-    const { writeMany } = context.store as SnapshotStore;
-    if (writeMany === undefined) return;
+  historyCase('of several names that are written at once each has its versions', async (context, most) => {
     const names = namesFrom(context.name, ['b', 'absent', 'older', 'a']);
     for (const name of names) context.willWrite(name);
     const [b, absent, older, a] = names as [string, string, string, string];
     for (let i = 0; i < most + 1; i += 1) {
-      await writeMany(names.map((name) => ({ name, payload: `payload ${i}`, token: TOKEN + i })));
+      await Promise.all(names.map((name) => context.store.write(name, `payload ${i}`, TOKEN + i)));
     }
     const token = TOKEN + most + 1;
-    await writeMany([
-      { name: b, payload: 'next', token },
-      { name: absent, payload: 'absent', token, keepFor: 400 * context.unit },
-      { name: older, payload: 'older', token: TOKEN },
+    await Promise.all([
+      context.store.write(b, 'next', token),
+      context.store.write(absent, 'absent', token, undefined, 400 * context.unit),
+      context.store.write(older, 'older', TOKEN),
     ]);
     const last = Array.from({ length: most + 1 }, (_, i) => TOKEN + i).reverse();
     sameList(await versionsOf(context, b), [token, ...last].slice(0, most), 'the versions of a written name');
@@ -158,9 +156,8 @@ export const HISTORY: readonly Case[] = [
     for (const name of [older, a]) {
       sameList(await versionsOf(context, name), last.slice(0, most), 'the versions of another name');
     }
-    const [answer] = await writeMany([{ name: a, payload: 'by the clock' }]);
-    if (answer === undefined || answer instanceof Error) throw answer ?? new Error('no answer');
-    sameList(await versionsOf(context, a), [answer.version, ...last].slice(0, most), 'without a token');
+    const { version } = await context.store.write(a, 'by the clock');
+    sameList(await versionsOf(context, a), [version, ...last].slice(0, most), 'without a token');
   }),
 
   historyCase('a snapshot names its publisher, and the reason', async (context) => {

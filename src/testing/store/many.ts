@@ -1,22 +1,23 @@
-import type {
-  SnapshotRead,
-  SnapshotStore,
-  SnapshotWrite,
-  StoredSnapshot,
-  WriteAnswer,
-} from '../../cluster/store-contract.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../cluster/store-contract.ts';
 import { isOptionError, isStoreUnavailableError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { between, ensure, present, rejects, same, sameList } from '../assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
-import { type Case, type StoreCaseContext, TOKEN, testCase } from './case-context.ts';
+import { type Case, type StoreCaseContext, TOKEN } from './case-context.ts';
 
-type ManySteps = { readonly [P in 'readMany' | 'writeMany']-?: NonNullable<SnapshotStore[P]> };
+/** The arguments of a write, by their names. */
+interface Write {
+  readonly name: string;
+  readonly payload: string;
+  readonly token?: number | undefined;
+  readonly rejected?: number | undefined;
+  readonly keepFor?: number | undefined;
+}
 
 /** More than one command of many services may contain. */
 const MORE_NAMES = 101;
 
-/** A case of the optional steps; it passes for a store without them. */
+/** A case of several names that are asked for at once: the steps of one turn of the event loop may share a command. */
 function manyCase(
   name: string,
   run: (context: StoreCaseContext, one: Many, another: Many) => Promise<void>,
@@ -25,43 +26,37 @@ function manyCase(
   return {
     name: `many: ${name}`,
     needs,
-    async run(context) {
-      if (context.store.readMany === undefined) return;
-      await run(context, new Many(context, context.store), new Many(context, context.other));
-    },
+    run: (context) => run(context, new Many(context, context.store), new Many(context, context.other)),
   };
 }
 
-/** The steps for several names of a store, of which each name must succeed. */
+/** The steps of a store for several names at once. */
 class Many {
   readonly #context: StoreCaseContext;
-  readonly #store: ManySteps;
+  readonly #store: SnapshotStore;
 
   constructor(context: StoreCaseContext, store: SnapshotStore) {
     this.#context = context;
-    this.#store = store as ManySteps;
+    this.#store = store;
   }
 
-  async read(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
-    return this.#sound(reads.length, await this.#store.readMany(reads));
+  read(
+    reads: readonly { readonly name: string; readonly newerThan?: number }[],
+  ): Promise<(StoredSnapshot | undefined)[]> {
+    return Promise.all(reads.map(({ name, newerThan }) => this.#store.read(name, newerThan)));
   }
 
-  async write(writes: readonly SnapshotWrite[]): Promise<WriteAnswer[]> {
-    for (const { name } of writes) this.#context.willWrite(name);
-    return this.#sound(writes.length, await this.#store.writeMany(writes));
+  write(writes: readonly Write[]): Promise<WriteAnswer[]> {
+    const write = ({ name, payload, token, rejected, keepFor }: Write): Promise<WriteAnswer> => {
+      this.#context.willWrite(name);
+      return this.#store.write(name, payload, token, rejected, keepFor);
+    };
+    return Promise.all(writes.map(write));
   }
 
   /** The payloads of the names; `undefined`: none. */
   async payloads(names: readonly string[]): Promise<(string | undefined)[]> {
     return (await this.read(names.map((name) => ({ name })))).map((read) => read?.payload);
-  }
-
-  #sound<A>(count: number, answers: readonly (A | Error)[]): A[] {
-    same(answers.length, count, 'how many answers');
-    return answers.map((answer) => {
-      if (answer instanceof Error) throw answer;
-      return answer;
-    });
   }
 }
 
@@ -69,13 +64,9 @@ function shown({ kind, version }: WriteAnswer): string {
   return `${kind} ${version}`;
 }
 
-/** The optional steps for several names. */
+/** The steps for several names at once. */
 export const MANY: readonly Case[] = [
-  testCase('many: a store has both steps or none', async ({ store }) => {
-    same(typeof store.readMany, typeof store.writeMany, 'the type of readMany');
-  }),
-
-  manyCase('each read gets the snapshot of its name, at its index, if it is newer', async (context, one) => {
+  manyCase('each read gets the snapshot of its name, if it is newer', async (context, one) => {
     const names = namesFrom(context.name, ['z', 'none', 'same', 'a', 'newer']);
     const [z, none, same_, a, newer] = names as [string, string, string, string, string];
     for (const [i, name] of [z, same_, a, newer].entries())
@@ -90,7 +81,7 @@ export const MANY: readonly Case[] = [
     sameList(
       found.map((read) => read && `${read.version} ${read.payload}`),
       [`${TOKEN} of ${z}`, undefined, undefined, `${TOKEN + 2} of ${a}`, `${TOKEN + 3} of ${newer}`],
-      'readMany',
+      'read',
     );
     for (const read of found) if (read !== undefined) between(read.age, 0, 100 * context.unit, 'age');
   }),
@@ -112,7 +103,7 @@ export const MANY: readonly Case[] = [
         `written ${TOKEN - 1}`,
         `refused ${TOKEN}`,
       ],
-      'writeMany',
+      'write',
     );
     const after = ['payload 0', 'before', 'payload 2', 'payload 3', 'payload 4', 'before'];
     sameList(await another.payloads(names), after, 'the payloads');
@@ -127,7 +118,7 @@ export const MANY: readonly Case[] = [
     for (const payload of ['first', 'second']) {
       const answers = await one.write(names.map((name) => ({ name, payload })));
       for (const [i, { kind, version }] of answers.entries()) {
-        same(kind, 'written', 'the answer of writeMany');
+        same(kind, 'written', 'the answer of a write');
         ensure(version > (last[i] as number), `the version must grow: ${last[i]} before, ${version} now`);
         same((await context.snapshot(names[i] as string)).version, version, 'the version that is stored');
       }
@@ -175,11 +166,11 @@ export const MANY: readonly Case[] = [
     },
   ),
 
-  manyCase(`${MORE_NAMES} names, and awkward ones, are one call`, async (context, one) => {
+  manyCase(`${MORE_NAMES} names at once, and awkward ones`, async (context, one) => {
     const ends = [...AWKWARD_NAMES, ...Array.from({ length: MORE_NAMES }, (_, i) => `${i}`)];
     const names = namesFrom(context.name, ends);
     const answers = await one.write(names.map((name) => ({ name, payload: `of ${name}`, token: TOKEN })));
-    for (const answer of answers) same(shown(answer), `written ${TOKEN}`, 'writeMany');
+    for (const answer of answers) same(shown(answer), `written ${TOKEN}`, 'write');
     const payloads = names.map((name) => `of ${name}`);
     sameList(await one.payloads(names), payloads, 'the payloads');
   }),
@@ -199,30 +190,38 @@ export const MANY: readonly Case[] = [
     for (const answer of next) same(shown(answer), `written ${TOKEN + 1}`, 'the next write');
   }),
 
-  manyCase(
-    'an invalid request, or a name that occurs twice, is an OptionError without effect',
-    async (context) => {
-      const many = context.store as ManySteps;
-      const good = { name: context.name, payload: 'payload', token: TOKEN };
-      await rejects(many.writeMany([good, { ...good, name: '' }]), isOptionError, 'an empty name');
-      await rejects(many.writeMany([{ ...good, token: 1.5 }]), isOptionError, 'a token that is none');
-      await rejects(many.writeMany([good, good]), isOptionError, 'a write that occurs twice');
-      await rejects(many.readMany([good, good]), isOptionError, 'a read that occurs twice');
-      await rejects(many.readMany([{ ...good, newerThan: 1.5 }]), isOptionError, 'a version that is none');
-      same(await context.store.read(context.name), undefined, 'the snapshot');
-      sameList(await many.writeMany([]), [], 'no writes');
-      sameList(await many.readMany([]), [], 'no reads');
-    },
-  ),
+  manyCase('an invalid request is an OptionError, and touches no other', async (context, one) => {
+    const { store, name } = context;
+    const [answer] = await Promise.all([
+      one.write([{ name, payload: 'payload', token: TOKEN }]),
+      rejects(store.write('', 'payload', TOKEN), isOptionError, 'an empty name'),
+      rejects(store.write(name, 'payload', 1.5), isOptionError, 'a token that is none'),
+    ]);
+    same(shown(answer[0] as WriteAnswer), `written ${TOKEN}`, 'the sound one');
+    const [read] = await Promise.all([
+      store.read(name),
+      rejects(store.read(name, 1.5), isOptionError, 'a version that is none'),
+    ]);
+    same(read?.payload, 'payload', 'the payload');
+  }),
+
+  manyCase('of a name that is written twice at once the highest token remains', async (context, one) => {
+    const names = namesFrom(context.name, ['a', 'b']);
+    const tokens = [TOKEN + 1, TOKEN];
+    await one.write(
+      tokens.flatMap((token) => names.map((name) => ({ name, payload: `of ${token}`, token }))),
+    );
+    sameList(await one.payloads(names), [`of ${TOKEN + 1}`, `of ${TOKEN + 1}`], 'the payloads');
+  }),
 
   manyCase(
     'an unreachable backend rejects with StoreUnavailableError, within ten seconds',
     async ({ subject, name }) => {
-      const store = present(await subject.unreachable?.(), 'unreachable') as SnapshotStore & ManySteps;
-      const steps = [
-        rejects(store.readMany([{ name }]), isStoreUnavailableError, 'readMany'),
-        rejects(store.writeMany([{ name, payload: 'payload' }]), isStoreUnavailableError, 'writeMany'),
-      ];
+      const store = present(await subject.unreachable?.(), 'unreachable') as SnapshotStore;
+      const steps = namesFrom(name, ['a', 'b', 'c', 'd', 'e', 'f']).flatMap((one) => [
+        rejects(store.read(one), isStoreUnavailableError, 'read'),
+        rejects(store.write(one, 'payload'), isStoreUnavailableError, 'write'),
+      ]);
       await withTimeout(() => Promise.all(steps), 10_000);
     },
     'unreachable',

@@ -1,10 +1,8 @@
 import type { Store } from '../../cluster/store-contract.ts';
 import { createLock, type Lock, type LockOptions } from '../../lock/create-lock.ts';
-import { RecordLock } from '../../lock/record-lock.ts';
 import type { MemoryRecords } from '../../records/memory-records.ts';
-import type { Records } from '../../records/records.ts';
+import type { Edit, Records } from '../../records/records.ts';
 import { createStore, type StoreOptions } from '../../store/create-store.ts';
-import { RecordStore } from '../../store/record-store.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -15,8 +13,8 @@ export function virtualLock(
   backend: VirtualBackend<MemoryRecords>,
   options: LockOptions,
 ): Lock {
-  const steps = new NamedLock(new VirtualRecords(name, machine, backend), name);
-  return createLock(steps, options, { longestName: undefined, options: [], clock: machine });
+  const records = new NamedRecords(name, machine, backend);
+  return createLock(records, options, { longestName: undefined, options: [], clock: machine });
 }
 
 /** The store object of one process. */
@@ -26,21 +24,8 @@ export function virtualStore(
   backend: VirtualBackend<MemoryRecords>,
   options: StoreOptions,
 ): Store {
-  const steps = new RecordStore(new VirtualRecords(name, machine, backend), options.keepVersions);
-  return createStore(steps, options, { longestName: undefined, options: [], clock: machine });
-}
-
-class NamedLock extends RecordLock {
-  readonly #name: string;
-
-  constructor(records: Records, name: string) {
-    super(records);
-    this.#name = name;
-  }
-
-  override acquire(...[request]: Parameters<RecordLock['acquire']>): ReturnType<RecordLock['acquire']> {
-    return super.acquire({ ...request, owner: this.#name, host: this.#name });
-  }
+  const records = new VirtualRecords(name, machine, backend);
+  return createStore(records, options, { longestName: undefined, options: [], clock: machine });
 }
 
 /** The records of a backend, as a process has them over its connection. */
@@ -63,5 +48,19 @@ class VirtualRecords implements Records {
 
   editions(...args: Parameters<Records['editions']>): ReturnType<Records['editions']> {
     return this.#send((records) => records.editions(...args));
+  }
+}
+
+/** Claims name the process, whatever the real one is. */
+class NamedRecords extends VirtualRecords {
+  readonly #holder: string;
+
+  constructor(name: string, machine: VirtualMachine, backend: VirtualBackend<MemoryRecords>) {
+    super(name, machine, backend);
+    this.#holder = JSON.stringify({ owner: name, host: name });
+  }
+
+  override apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
+    return super.apply(edits.map((edit) => (edit.op === 'claim' ? { ...edit, text: this.#holder } : edit)));
   }
 }

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { RecordLock } from '../../../src/lock/record-lock.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import type { Answer, Edit, Records } from '../../../src/records/records.ts';
 import { expectUnpolluted, hostileJson } from './support/hostile.ts';
@@ -92,7 +91,7 @@ describe('a record that was edited by hand', () => {
     await fc.assert(
       fc.asyncProperty(byHand, fc.boolean(), async (record, force) => {
         const engine = new JsonRecords(JSON.stringify(record));
-        const lock = lockOf(new RecordLock(engine));
+        const lock = lockOf(engine);
         await answered(lock.inspect(NAME));
         await answered(lock.list());
         const unknown = { name: NAME, requestId: 'unknown', token: 1 };

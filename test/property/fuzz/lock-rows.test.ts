@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LockProvider, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { Records, Row } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { hostileValue as anything, expectReadable, expectUnpolluted } from './support/hostile.ts';
@@ -68,30 +68,32 @@ function isReadable(given: unknown): boolean {
 
 describe('a row that holds anything', () => {
   const row = fc.record({
-    name: fc.constant(NAME),
     token: fc.oneof(fc.constant<unknown>(5), hostileValue),
-    owner: fc.oneof(fc.constant<unknown>('o'), hostileValue),
-    requestId: fc.oneof(fc.constant<unknown>('r'), hostileValue),
-    host: fc.oneof(fc.constant<unknown>('h'), hostileValue),
-    state: fc.oneof(fc.constantFrom<unknown>('running', 'done', 'failed'), hostileValue),
-    tookOver: fc.oneof(fc.constant<unknown>(false), hostileValue),
-    leaseLeft: fc.oneof(fc.constantFrom<unknown>(0, 500), hostileValue),
-    holdLeft: fc.oneof(fc.constantFrom<unknown>(0, 500), hostileValue),
-    acquiredAgo: fc.oneof(fc.constant<unknown>(10), hostileValue),
-    finishedAgo: fc.oneof(fc.constantFrom<unknown>(undefined, 10), hostileValue),
-    lastError: fc.constant(undefined),
+    id: fc.oneof(fc.constant<unknown>('r'), hostileValue),
+    phase: fc.oneof(fc.constantFrom<unknown>('leased', 'seized', 'held'), hostileValue),
+    text: fc.oneof(fc.constant<unknown>('{"owner":"o","host":"h"}'), fc.json(), hostileValue),
+    note: fc.oneof(
+      fc.constantFrom<unknown>('', '{"state":"done"}', '{"state":"failed"}'),
+      fc.json(),
+      hostileValue,
+    ),
+    age: fc.oneof(fc.constant<unknown>(10), hostileValue),
+    changedAgo: fc.oneof(fc.constant<unknown>(10), hostileValue),
+    left: fc.oneof(fc.constantFrom<unknown>(0, 500), hostileValue),
     now: fc.oneof(fc.constant<unknown>(WALL), hostileValue),
   });
 
-  function backendOf(given: unknown): LockBackend {
-    const found = given as LockRow;
+  function backendOf(given: unknown): Records {
+    const { now, ...row } = (given ?? {}) as Row & { readonly now: number };
     return {
-      acquire: async () => found,
-      extend: async () => false,
-      release: async () => false,
-      forceRelease: async () => false,
-      find: async () => found,
-      list: async () => [found],
+      mostEdits: 1,
+      sharesCommands: false,
+      apply: async (edits) => ({
+        now,
+        answers: edits.map(({ op }) => ({ isDone: op === 'claim', row: row as Row })),
+      }),
+      list: async () => ({ now, rows: [[`lock/${NAME}`, row as Row]] }),
+      editions: async () => [],
     };
   }
 

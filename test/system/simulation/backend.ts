@@ -5,15 +5,17 @@ import type {
   Fleet,
   InstanceReport,
   LeaseId,
+  ReleaseOutcome,
   Store,
   StoredReport,
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/index.ts';
-import type { Ending, LockRow } from '../../../src/lock/lock-backend.ts';
 import { claimOf, endOf, extensionOf, lockRow } from '../../../src/lock/record-lock.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
+import { LOCK } from '../../../src/records/names.ts';
 import type { Amend, Claim } from '../../../src/records/records.ts';
+import type { Ending, LockRow } from '../../support/records-of-steps.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
 import type { VersionBook } from './version-book.ts';
@@ -48,7 +50,7 @@ export class Backend {
 
   acquire(request: AcquireRequest): LockRow {
     const now = { ...this.#now, wall: Math.max(this.#backAt, this.#machine.now()) };
-    this.#change(request.name, claimOf(request), now);
+    this.#change(request.name, claimOf(LOCK, request), now);
     const record = this.#records.get(request.name) as StoredRecord;
     const row = lockRow(
       request.name,
@@ -61,14 +63,18 @@ export class Backend {
 
   extend(lease: LeaseId, leaseFor: number): boolean {
     const now = this.#now;
-    const isDone = this.#change(lease.name, extensionOf({ lease, leaseFor }), now);
+    const isDone = this.#change(lease.name, extensionOf(LOCK, lease, leaseFor), now);
     this.#leases.extended(lease, leaseFor, isDone, now.at);
     return isDone;
   }
 
   release(lease: LeaseId, ending: Ending): boolean {
     const now = this.#now;
-    const isDone = this.#change(lease.name, endOf({ lease, ending }), now);
+    const isDone = this.#change(
+      lease.name,
+      endOf(LOCK, lease, { ...ending, as: ending.state } as ReleaseOutcome),
+      now,
+    );
     this.#leases.released(lease, ending, isDone, now.at);
     return isDone;
   }
@@ -79,7 +85,9 @@ export class Backend {
     version?: number,
     report?: InstanceReport,
   ): Promise<StoredSnapshot | undefined> {
-    const snapshot = await this.#snapshots.read(name, newerThan, version, report);
+    const left = report && this.#snapshots.versions([], report);
+    const snapshot = await this.#snapshots.read(name, newerThan, version);
+    await left;
     const isDamaged = snapshot && this.#damaged.get(name)?.has(snapshot.version);
     return isDamaged ? { ...snapshot, payload: '{' } : snapshot;
   }
@@ -113,7 +121,9 @@ export class Backend {
     token: number | undefined,
     report?: InstanceReport,
   ): Promise<WriteAnswer> {
-    const answer = await this.#snapshots.write(name, payload, token, undefined, undefined, report);
+    const left = report && this.#snapshots.versions([], report);
+    const answer = await this.#snapshots.write(name, payload, token);
+    await left;
     this.#versions.written(name, token, answer);
     if (answer.kind === 'written') {
       this.#damaged.get(name)?.delete(answer.version);

@@ -1,5 +1,5 @@
 import type { AcquireRequest, LeaseId } from '../../../src/index.ts';
-import type { Ending, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { Ending, LockRow } from '../../support/records-of-steps.ts';
 import type { Referee } from './referee.ts';
 
 /** The state of a granted lease. */

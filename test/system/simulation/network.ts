@@ -5,8 +5,8 @@ import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
 import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import type { LockBackend } from '../../../src/lock/lock-backend.ts';
 import { createStore } from '../../../src/store/create-store.ts';
+import { recordsOfLock, recordsOfStore, type StepsOfLock } from '../../support/records-of-steps.ts';
 import type { Backend } from './backend.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
@@ -162,30 +162,30 @@ export class Link {
         : { ...report, text: dialect.report(report.text) };
     const kind = { longestName: undefined, options: [], clock: machine };
     const none = async (): Promise<never> => Promise.reject(new Error('not simulated'));
-    const acquire: LockBackend['acquire'] = (request) =>
+    const acquire: StepsOfLock['acquire'] = (request) =>
       this.#send({ step: 'acquire', token: undefined, ...request }, () => backend.acquire(request));
-    const extend: LockBackend['extend'] = (lease, ms) =>
+    const extend: StepsOfLock['extend'] = (lease, ms) =>
       this.#send({ step: 'extend', ...lease }, () => backend.extend(lease, ms));
-    const release: LockBackend['release'] = (lease, ending) =>
+    const release: StepsOfLock['release'] = (lease, ending) =>
       this.#send({ step: 'release', ...lease, as: ending.state, holdFor: ending.holdFor }, () =>
         backend.release(lease, ending),
       );
-    const many: Partial<LockBackend> = {
+    const many: Partial<StepsOfLock> = {
       acquireMany: (requests) => oneByOne(requests, acquire),
       extendMany: (extensions) => oneByOne(extensions, ({ lease, leaseFor: ms }) => extend(lease, ms)),
       releaseMany: (ends) => oneByOne(ends, ({ lease, ending }) => release(lease, ending)),
     };
     this.lock = createLock(
-      {
+      recordsOfLock({
         ...{ acquire, extend, release, ...(isForManyNames && many) },
         ...{ find: none, list: none, forceRelease: none },
-      },
+      }),
       { leaseFor, timeout: CLIENT_TIMEOUT_MS },
       kind,
     );
     this.#noteAsked((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
     this.store = createStore(
-      {
+      recordsOfStore({
         takesReports: true,
         read: (name, newerThan, version, given) => {
           const report = asReported(given);
@@ -200,8 +200,11 @@ export class Link {
             backend.write(name, payload, token, report),
           );
         },
-        history: (name) =>
-          this.#send({ step: 'history', name, token: undefined }, () => backend.history(name)),
+        history: async (name) => {
+          const about = { step: 'history', name, token: undefined } as const;
+          const found = await this.#send(about, () => backend.history(name));
+          return found.map(({ beginning: payload, ...version }) => ({ ...version, payload }));
+        },
         versions: (names, given) => {
           const report = asReported(given);
           const about = { step: 'versions', name: names.join(), token: undefined } as const;
@@ -210,7 +213,7 @@ export class Link {
         reports: (beginning) =>
           this.#send({ step: 'reports', name: '', token: undefined }, () => backend.reports(beginning)),
         delete: none,
-      },
+      }),
       { timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(hints && { hints }) },
       kind,
     );

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import { RecordLock } from '../../../src/lock/record-lock.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
 import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 
 function lockOf(texts: MemoryTexts): Lock {
-  return createLock(
-    new RecordLock(new SwappedRecords(texts, Infinity)),
-    {},
-    { longestName: undefined, options: [] },
-  );
+  return createLock(new SwappedRecords(texts, Infinity), {}, { longestName: undefined, options: [] });
 }
 
 async function leaseOf(lock: Lock, leaseFor: number) {

@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
 import { split } from '../../../src/cas/text-parts.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import { RecordStore } from '../../../src/store/record-store.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
 import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 
 function storeOf(records: MemoryTexts, keepVersions = 1, namespace?: string) {
-  const engine = new RecordStore(new SwappedRecords(records, Infinity), keepVersions);
-  return createStore(engine, { keepVersions, namespace }, { longestName: undefined, options: [] });
+  return createStore(new SwappedRecords(records, Infinity), { keepVersions, namespace }, { options: [] });
 }
 
 const LONG = 'x'.repeat(3500);
@@ -47,8 +45,8 @@ describe('a store on records that are swapped', () => {
   it('the parts of a payload are kept no longer than a record that is kept for less, however many versions are', async () => {
     const records = new MemoryTexts(new Server());
     const retentionMs = 86_400_000;
-    const engine = new RecordStore(new SwappedRecords(records, retentionMs), 10);
-    const store = createStore(engine, { keepVersions: 10 }, { longestName: undefined, options: [] });
+    const kept = new SwappedRecords(records, retentionMs);
+    const store = createStore(kept, { keepVersions: 10 }, { options: [] });
     await store.write('absent', '', TOKEN, undefined, 60_000);
     expect(records.keptForMs).toEqual([]);
     await store.write('absent', LONG, TOKEN + 1, undefined, 60_000);

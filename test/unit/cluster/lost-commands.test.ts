@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { lockAccess } from '../../../src/cluster/joined-steps.ts';
+import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
+import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
+import { createLock } from '../../../src/lock/create-lock.ts';
+import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const TIMEOUT_MS = 1000;
@@ -7,25 +10,20 @@ const TIMEOUT_MS = 1000;
 it('commands that an adapter never settles hold no places any longer once the backend was silent', async () => {
   const clock = new FakeClock();
   const never = (): Promise<never> => new Promise(() => {});
-  let acquires: () => Promise<never> = never;
+  let apply: Records['apply'] = never;
   let asked = 0;
-  const acquire = (): Promise<never> => {
-    asked += 1;
-    return acquires();
-  };
-  const unused = never as () => Promise<never>;
-  const access = lockAccess(
-    {
-      leaseFor: 10_000,
-      longestName: undefined,
-      acquire,
-      extend: unused,
-      release: unused,
-      acquireMany: unused,
-      releaseMany: unused,
+  const records: Records = {
+    mostEdits: 500,
+    sharesCommands: true,
+    apply(edits) {
+      asked += 1;
+      return apply(edits);
     },
-    TIMEOUT_MS,
-  );
+    list: never,
+    editions: never,
+  };
+  const lock = createLock(records, { timeout: TIMEOUT_MS }, { options: [] });
+  const access = accessOf<LockSteps>(lock) as BackendAccess<LockSteps>;
   const ask = (name: string): Promise<unknown> => {
     const request = { name, requestId: name, owner: 'o', host: 'h', leaseFor: 10_000, force: false };
     const limits = { silenceMs: TIMEOUT_MS };
@@ -41,8 +39,9 @@ it('commands that an adapter never settles hold no places any longer once the ba
   await clock.advance(TIMEOUT_MS);
   expect(asked).toBe(4);
   expect(new Set(await Promise.all(lost))).toEqual(new Set(['no answer within 1 s']));
-  acquires = async () =>
-    ({ kind: 'held', retryAfter: 1, heldFor: 1, owner: 'o', host: 'h', token: 1, now: 0 }) as never;
+  const row = { token: 1, id: 'another', phase: 'leased', text: '', note: '' } as const;
+  const held = { isDone: false, row: { ...row, age: 1, changedAgo: 1, left: 1 } };
+  apply = async () => ({ now: 0, answers: [held] });
   const answer = ask('5');
   await clock.advance(10);
   expect([asked, await answer]).toEqual([5, expect.objectContaining({ kind: 'held' })]);

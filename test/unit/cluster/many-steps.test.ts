@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { createLock, type LockOptions } from '../../../src/lock/create-lock.ts';
-import type { LockBackend } from '../../../src/lock/lock-backend.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import type { StoreBackend } from '../../../src/store/store-backend.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import {
+  recordsOfLock,
+  recordsOfStore,
+  type StepsOfLock,
+  type StepsOfStore,
+} from '../../support/records-of-steps.ts';
 import {
   acquired as acquireRecord,
   type BackendRecord,
@@ -29,13 +32,13 @@ function backend(
   const now = () => ({ at: clock.monotonic(), wall: clock.now() });
   const put = (name: string, record: BackendRecord | undefined): boolean =>
     record !== undefined && records.set(name, record) !== undefined;
-  const acquire = (request: Parameters<LockBackend['acquire']>[0]) => {
+  const acquire = (request: Parameters<StepsOfLock['acquire']>[0]) => {
     if (request.name.includes('damaged')) throw new TypeError('damaged');
     const record = acquireRecord(records.get(request.name), request, now());
     put(request.name, record);
     return rowOfRecord(request.name, record, now());
   };
-  const release = (...[lease, ending]: Parameters<LockBackend['release']>) =>
+  const release = (...[lease, ending]: Parameters<StepsOfLock['release']>) =>
     put(lease.name, releaseRecord(records.get(lease.name), lease, ending, now().at));
   const read = (name: string) => {
     const found = snapshots.get(name);
@@ -56,9 +59,9 @@ function backend(
       return error as Error;
     }
   };
-  const extend = (...[lease, leaseFor]: Parameters<LockBackend['extend']>) =>
+  const extend = (...[lease, leaseFor]: Parameters<StepsOfLock['extend']>) =>
     put(lease.name, extendRecord(records.get(lease.name), lease, leaseFor, now().at));
-  const lock: LockBackend = {
+  const lock: StepsOfLock = {
     acquire: (request) => step('acquire', () => acquire(request)),
     acquireMany: (all) => step('acquire', () => all.map((request) => orError(() => acquire(request)))),
     extend: (lease, leaseFor) => step('extend', () => extend(lease, leaseFor)),
@@ -72,7 +75,7 @@ function backend(
     find: async () => undefined,
     list: async () => [...records].map(([name, record]) => rowOfRecord(name, record, now())),
   };
-  const store: StoreBackend = {
+  const store: StepsOfStore = {
     read: (name) => step('read', () => read(name)),
     readMany: (all) => step('read', () => all.map(({ name }) => read(name))),
     write: (name, payload, token) => step('write', () => write(name, payload, token)),
@@ -81,7 +84,10 @@ function backend(
     delete: async (name) => snapshots.delete(name),
   };
   const { namespace } = options;
-  const open = { lock: createLock(lock, options, KIND), store: createStore(store, { namespace }, KIND) };
+  const open = {
+    lock: createLock(recordsOfLock(lock), options, KIND),
+    store: createStore(recordsOfStore(store), { namespace }, KIND),
+  };
   return { ...open, commands, records };
 }
 
@@ -110,26 +116,17 @@ it('500 cold keys with lock and store cost at most 10 commands, and so do those 
   expect(commands).toEqual(['read']);
 });
 
-it.each([
-  ['a namespace', (clock: FakeClock) => backend(clock, { namespace: 'service' })],
-  [
-    'asLock and a wrapped store',
-    (clock: FakeClock) => {
-      const { lock, store, ...others } = backend(clock);
-      return { ...others, lock: asLock(lock), store: wrapStore(store) };
-    },
-  ],
-])('keys share commands, and are answered for by hand, with %s', async (_, open) => {
+it('keys share commands, and are answered for by hand, in a namespace too', async () => {
   const clock = new FakeClock();
-  const { lock, store, commands } = open(clock);
+  const { lock, store, commands } = backend(clock, { namespace: 'service' });
   const read = cacheOf(clock, { lock, store }).getMany(KEYS);
   await clock.advance(10);
   expect((await read).get(499)).toBe(499);
   await clock.advance(10);
   expect(commands).toHaveLength(6);
   const name = 'c[499]';
-  expect(await lock.acquireMany?.([{ ...REQUEST, name }])).toMatchObject([{ kind: 'done' }]);
-  expect(await store.readMany?.([{ name }, { name: 'none' }])).toMatchObject([{ age: 0 }, undefined]);
+  expect(await lock.acquire({ ...REQUEST, name })).toMatchObject({ kind: 'done' });
+  expect(await Promise.all([store.read(name), store.read('none')])).toMatchObject([{ age: 0 }, undefined]);
 });
 
 it('a key whose record is damaged is alone with that', async () => {
@@ -192,7 +189,6 @@ it('without extendMany each lease is extended by a command of its own, 32 at a t
   let [underWay, most] = [0, 0];
   const slow = asLock({
     ...lock,
-    ...{ acquireMany: undefined, releaseMany: undefined },
     async extend(lease, leaseFor) {
       most = Math.max(most, ++underWay);
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, 1));

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
-import type { LeaseExtension } from '../../../src/cluster/lock-contract.ts';
-import type { SnapshotRead, SnapshotWrite } from '../../../src/cluster/store-contract.ts';
 import {
-  type AcquireRequest,
   isOptionError,
   type LoadError,
   RefreshGroup,
@@ -11,57 +7,36 @@ import {
   RefreshingValue,
 } from '../../../src/index.ts';
 import { createLock } from '../../../src/lock/create-lock.ts';
-import type { LeaseEnd, LockBackend } from '../../../src/lock/lock-backend.ts';
-import { namespacedLock } from '../../../src/lock/namespaced-lock.ts';
+import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import type { Records } from '../../../src/records/records.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import { namespacedStore } from '../../../src/store/namespaced-store.ts';
-import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents } from '../../support/events.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
-/** Engines as of `memoryLock` and `memoryStore`, for locks and stores of different namespaces. */
+/** Locks and stores of different namespaces over the same records. */
 function sharedBackend() {
   const clock = new FakeClock();
-  const [inner, kept] = [memoryLock({ clock }), memoryStore({ clock })];
+  const inner = new MemoryRecords(clock);
   const names = new Set<string>();
+  const records: Records = {
+    mostEdits: 1,
+    sharesCommands: false,
+    apply(edits) {
+      for (const { op, name } of edits)
+        if (op === 'claim' || op === 'put') names.add(name.slice(name.indexOf('/') + 1));
+      return inner.apply(edits);
+    },
+    list: (...args) => inner.list(...args),
+    editions: (...args) => inner.editions(...args),
+  };
   const kind = { longestName: 100, options: [], clock };
-  const rowOf = async (name: string) => {
-    const found = await inner.inspect(name);
-    return found && { ...found, requestId: '', now: clock.now() };
-  };
-  const lockEngine: LockBackend = {
-    async acquire(request) {
-      names.add(request.name);
-      const answer = await inner.acquire(request);
-      const requestId = answer.kind === 'acquired' ? request.requestId : 'another';
-      return { ...(await rowOf(request.name))!, requestId };
-    },
-    extend: (lease, leaseFor) => inner.extend(lease, leaseFor),
-    release: (lease, { state, holdFor, error }) => {
-      const outcome = state === 'abandoned' ? { as: state } : { as: state, holdFor, error };
-      return inner.release(lease, outcome as Parameters<typeof inner.release>[1]);
-    },
-    find: rowOf,
-    list: async (prefix, limit) =>
-      (await inner.list({ prefix, limit })).map((record) => ({ ...record, requestId: '', now: clock.now() })),
-    forceRelease: (name, token) => inner.forceRelease(name, token),
-  };
-  const storeEngine: StoreBackend = {
-    read: (name, newerThan) => kept.read(name, newerThan),
-    write(name, payload, token) {
-      names.add(name);
-      return kept.write(name, payload, token);
-    },
-    delete: (name) => kept.delete(name),
-  };
   return {
     clock,
     names,
-    kept,
-    lock: (namespace?: string) => createLock(lockEngine, { namespace }, kind),
-    store: (namespace?: string) => createStore(storeEngine, { namespace }, kind),
+    lock: (namespace?: string) => createLock(records, { namespace }, kind),
+    store: (namespace?: string) => createStore(records, { namespace }, kind),
   };
 }
 
@@ -107,48 +82,6 @@ describe('a namespace', () => {
     await clock.flush();
     const expected = ['shop/rates', 'shop/cities["1012"]', 'bank/own'];
     expect([...names].sort()).toEqual([...expected, ...expected.map((name) => `eu/${name}`)].sort());
-  });
-
-  it('begins the names of steps for many names too', async () => {
-    const asked: string[] = [];
-    const names = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
-    const lock = namespacedLock(
-      {
-        acquireMany: async (requests: readonly AcquireRequest[]) => {
-          asked.push(...names(requests));
-          return requests.map(({ name }, index) => (index === 0 ? new Error('damaged') : { name }));
-        },
-        releaseMany: async (ends: readonly LeaseEnd[]) => {
-          asked.push(...names(ends.map(({ lease }) => lease)));
-          return [];
-        },
-        extendMany: async (extensions: readonly LeaseExtension[]) => {
-          asked.push(...names(extensions.map(({ lease }) => lease)));
-          return [];
-        },
-      } as unknown as LockBackend,
-      'shop/',
-    );
-    const rows = await lock.acquireMany!([{ name: 'a' }, { name: 'b' }] as AcquireRequest[]);
-    expect(rows).toEqual([new Error('damaged'), { name: 'b' }]);
-    await lock.releaseMany!([{ lease: { name: 'c' } }] as LeaseEnd[]);
-    await lock.extendMany!([{ lease: { name: 'f' } }] as LeaseExtension[]);
-    const store = namespacedStore(
-      {
-        readMany: async (reads: readonly SnapshotRead[]) => {
-          asked.push(...names(reads));
-          return [];
-        },
-        writeMany: async (writes: readonly SnapshotWrite[]) => {
-          asked.push(...names(writes));
-          return [];
-        },
-      } as unknown as StoreBackend,
-      'shop/',
-    );
-    await store.readMany!([{ name: 'd' }]);
-    await store.writeMany!([{ name: 'e', payload: '' }]);
-    expect(asked).toEqual(['shop/a', 'shop/b', 'shop/c', 'shop/f', 'shop/d', 'shop/e']);
   });
 
   it.each(['', 'a\0b', 7, 'x'.repeat(51)])('%j is refused by locks and stores', (namespace) => {

@@ -3,7 +3,7 @@ import { memoryLock } from '../../../src/backends/memory.ts';
 import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
 import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
+import { type LockRow, recordsOfLock, type StepsOfLock } from '../../support/records-of-steps.ts';
 
 const ROW: LockRow = {
   name: 'n',
@@ -24,13 +24,13 @@ const KIND = { longestName: 20, options: [] };
 const LEASE = { name: 'n', requestId: 'r', token: 7 };
 
 /** A backend with one implementation of all steps. */
-function backendOf(step: (...args: never[]) => unknown): LockBackend {
+function backendOf(step: (...args: never[]) => unknown): StepsOfLock {
   const steps = { acquire: step, extend: step, release: step, find: step, list: step, forceRelease: step };
-  return steps as unknown as LockBackend;
+  return steps as unknown as StepsOfLock;
 }
 
 function lockOf(step: (...args: never[]) => unknown, options: object = { timeout: 20 }): Lock {
-  return createLock(backendOf(step), options, KIND);
+  return createLock(recordsOfLock(backendOf(step)), options, KIND);
 }
 
 /** Each method, with valid arguments. */
@@ -77,9 +77,9 @@ describe('createLock: an unavailable backend', () => {
     ['token', { token: 0.5 }],
     ['token', { token: 2 ** 53 }],
     ['leaseLeft', { leaseLeft: Infinity }],
-    ['holdLeft', { holdLeft: Number.NaN }],
+    ['holdLeft', { state: 'done', holdLeft: Number.NaN }],
     ['acquiredAgo', { acquiredAgo: Number.NaN }],
-    ['finishedAgo', { finishedAgo: Number.NEGATIVE_INFINITY }],
+    ['finishedAgo', { state: 'done', finishedAgo: Number.NEGATIVE_INFINITY }],
     ['now', { now: Number.NaN }],
   ])('a row with an edited %s is an error, not an answer: %o', async (field, row) => {
     const error = await rejectionOf(answerTo(row));

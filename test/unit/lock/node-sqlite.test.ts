@@ -88,12 +88,10 @@ describe.concurrent('node:sqlite', () => {
   it('store: a snapshot that is written again with its token but without a keepFor is kept as any', async () => {
     const table = 'written_again';
     const store = sqliteStore({ client, table });
-    const again = { payload: 'present', token: 5 };
     for (const name of ['one', 'many', 'refused', 'absent'])
       await store.write(name, 'absent', 5, undefined, 1000);
     await store.write('one', 'present', 5);
-    await store.writeMany?.([{ ...again, name: 'many' }]);
-    await store.writeMany?.([{ ...again, name: 'refused', token: 4 }]);
+    await Promise.all([store.write('many', 'present', 5), store.write('refused', 'present', 4)]);
     await vi.waitFor(
       async () => {
         await sqliteStore({ client, table }).write('another', ''); // a new object purges after its first write
@@ -117,9 +115,9 @@ describe.concurrent('node:sqlite', () => {
   ])('store: a huge number in the column %s is damage of that name alone', async (column, value) => {
     const table = `huge_${column}`;
     const store = sqliteStore({ client, table });
-    await store.writeMany?.(names.map((name) => ({ name, payload: name, token: 5 })));
+    await Promise.all(names.map((name) => store.write(name, name, 5)));
     damage(table, column, value);
-    const [a, damaged, c] = (await store.readMany?.(names.map((name) => ({ name })))) ?? [];
+    const [a, damaged, c] = await Promise.all(names.map((name) => store.read(name)));
     expect([a, c]).toMatchObject([{ version: 5 }, { version: 5 }]);
     expect(damaged).toMatchObject(
       column === 'token'
@@ -140,9 +138,7 @@ describe.concurrent('node:sqlite', () => {
     damage(table, column, value);
     expect((await lock.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['a', 'c']));
     await lock.inspect('damaged');
-    const kinds = (await lock.acquireMany?.(names.map((name) => ({ name }))))?.map(
-      (answer) => 'kind' in answer && answer.kind,
-    );
+    const kinds = (await Promise.all(names.map((name) => lock.acquire({ name })))).map(({ kind }) => kind);
     expect(kinds).toEqual(['done', column === 'token' ? 'acquired' : 'done', 'done']);
   });
 });

@@ -45,7 +45,7 @@ it.each([
 
 it('a check gets the versions of the other slots of a Redis Cluster; a call by hand rejects', async () => {
   const client = clientOf(['b'], refuse);
-  const records = new RecordStore(new RedisRecords('store', { client, timeout: 20 }));
+  const records = new RecordStore(new RedisRecords('store', { client, timeout: 20 }), 1, undefined);
   const failure = expect.objectContaining({ message: expect.stringMatching('CLUSTERDOWN') });
   expect(await records.versions(NAMES)).toEqual([7, failure, 7]);
   await expect(redisStore({ client }).versions(NAMES)).rejects.toThrow(
@@ -63,12 +63,13 @@ it('of a silent slot of a Redis Cluster, calls for several names tell before the
   const requests = NAMES.map((name) => ({ name, requestId: 'r', payload: 'text' }));
   const leases = NAMES.map((name) => ({ name, token: 7, requestId: 'r' }));
   const outcome = { as: 'done', holdFor: 0 } as const;
+  const orError = <R>(step: Promise<R>): Promise<R | Error> => step.catch((error: Error) => error);
   const answers = Promise.all([
-    store.readMany?.(requests),
-    store.writeMany?.(requests),
-    lock.acquireMany?.(requests),
-    lock.extendMany?.(leases.map((lease) => ({ lease, leaseFor: 1000 }))),
-    lock.releaseMany?.(leases.map((lease) => ({ lease, outcome }))),
+    Promise.all(NAMES.map((name) => orError(store.read(name)))),
+    Promise.all(requests.map(({ name, payload }) => orError(store.write(name, payload)))),
+    Promise.all(requests.map((request) => orError(lock.acquire(request)))),
+    Promise.all(leases.map((lease) => orError(lock.extend(lease, 1000)))),
+    Promise.all(leases.map((lease) => orError(lock.release(lease, outcome)))),
   ]);
   const failure = expect.objectContaining({
     message: expect.stringMatching(/^b: the (lock|store) is unavailable: no answer within/),

@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import type { InstanceReport, StoredReport } from '../../../src/index.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+
+import { recordsOfStore, type StepsOfStore } from '../../support/records-of-steps.ts';
 
 const KIND = { longestName: undefined, options: [] };
 const SNAPSHOTS = new Map([
@@ -15,12 +16,12 @@ const SNAPSHOTS = new Map([
 /** A backend without the steps of checks, and the names that it gets. */
 function withoutChecks() {
   const names: string[] = [];
-  const read: StoreBackend['read'] = async (name) => {
+  const read: StepsOfStore['read'] = async (name) => {
     names.push(name);
     if (name.endsWith('failing')) throw new Error('WRONGTYPE');
     return SNAPSHOTS.get(name);
   };
-  const engine: StoreBackend = {
+  const engine: StepsOfStore = {
     read,
     write: async () => ({ kind: 'written', version: 1 }),
     delete: async () => false,
@@ -30,40 +31,26 @@ function withoutChecks() {
 
 const report = (instance: string): InstanceReport => ({ instance, text: '[]', keepFor: 1000 });
 
-it.each<[string, (engine: StoreBackend) => ReturnType<typeof wrapStore>]>([
-  ['createStore', (engine) => createStore(engine, {}, KIND)],
-  ['asStore', ({ read, write, delete: remove }) => wrapStore({ read, write, delete: remove })],
-])('%s: without the steps each snapshot is read, and there are no reports', async (_, open) => {
+it('without the steps each snapshot is read, and there are no reports', async () => {
   const { names, engine } = withoutChecks();
-  const store = open(engine);
+  const { read, write, delete: remove } = engine;
+  const store = wrapStore({ read, write, delete: remove });
   expect(await store.versions(['none', 'a', 'damaged'], report('i'))).toEqual([0, 7, 0]);
   expect(names).toEqual(['none', 'a', 'damaged']);
   expect(await store.reports()).toEqual([]);
   await expect(store.versions(['a', 'failing'])).rejects.toThrow('WRONGTYPE');
 });
 
-it('without the steps, but with readMany, all names are one command', async () => {
-  const { names, engine } = withoutChecks();
-  const commands: unknown[] = [];
-  const readMany: StoreBackend['readMany'] = async (reads) => {
-    commands.push(reads);
-    return reads.map(({ name }) => (name === 'failing' ? new Error('WRONGTYPE') : SNAPSHOTS.get(name)));
-  };
-  const store = createStore({ ...engine, readMany }, {}, KIND);
-  expect(await store.versions(['damaged', 'a'])).toEqual([0, 7]);
-  await expect(store.versions(['a', 'failing'])).rejects.toThrow('WRONGTYPE');
-  expect([names.length, commands.length]).toEqual([0, 2]);
-});
-
 it('no instance of one namespace is one of another, or of none', async () => {
   const { engine } = withoutChecks();
   const reported: StoredReport[] = [];
-  const versions: StoreBackend['versions'] = async (names, { instance, text } = report('')) => {
+  const versions: StepsOfStore['versions'] = async (names, { instance, text } = report('')) => {
     reported.push({ instance, text, age: -5 });
     return names.map(() => 1);
   };
   const reports = async (beginning: string) => reported.filter((one) => one.instance.startsWith(beginning));
-  const open = (namespace?: string) => createStore({ ...engine, versions, reports }, { namespace }, KIND);
+  const open = (namespace?: string) =>
+    createStore(recordsOfStore({ ...engine, versions, reports }), { namespace }, KIND);
   const namespaces = [undefined, 'a', 'a/b', '1/a', '1', '/', '/a'];
   const instances = ['b/i', 'i', '/i', 'a/i', '1/a/i'];
   for (const namespace of namespaces) {

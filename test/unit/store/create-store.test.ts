@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
 import { createStore } from '../../../src/store/create-store.ts';
+import { recordsOfStore } from '../../support/records-of-steps.ts';
 
 const KIND = { longestName: 20, options: ['prefix'] };
 
 /** A store whose backend has one implementation of all steps. */
 function storeOf(step: (...args: unknown[]) => unknown): SnapshotStore {
   const engine = { read: step, write: step, delete: step } as never;
-  return createStore(engine, { timeout: 20 }, KIND);
+  return createStore(recordsOfStore(engine), { timeout: 20 }, KIND);
 }
 
 const CALLS: Record<string, (store: SnapshotStore) => Promise<unknown>> = {
@@ -52,21 +53,9 @@ describe('createStore', () => {
     await store.read('n', 5);
     await store.write('n', 'payload');
     await store.write('n', '', 7, 9, 60_000);
-    const report = { instance: 'i', text: '[]', keepFor: 1 }; // it does not say that it takes one
-    await store.read('r', undefined, undefined, report);
-    await store.write('r', 'payload', 7, undefined, undefined, report);
-    expect(
-      calls
-        .splice(-2)
-        .flat()
-        .filter((one) => typeof one === 'object'),
-    ).toEqual([]);
     await store.delete('n');
-    const writes = [
-      ['n', 'payload', undefined, undefined, undefined],
-      ['n', '', 7, 9, 60_000],
-    ];
-    expect(calls).toEqual([['n', undefined], ['n', 5], ...writes, ['n']]);
+    const given = calls.map((call) => call.filter((one) => one !== undefined));
+    expect(given).toEqual([['n'], ['n', 5], ['n', 'payload'], ['n', '', 7, 9, 60_000], ['n']]);
   });
 
   it('shows its codec, its schema and its longest name', () => {
@@ -87,7 +76,6 @@ describe('createStore', () => {
     ['timeout of 0', { timeout: 0 }, 'timeout'],
     ['timeout without end', { timeout: Infinity }, 'timeout'],
     ['an unknown option', { prefixes: 'x' }, 'prefixes'],
-    ['versions of a backend that keeps one', { keepVersions: 2 }, 'keepVersions'],
   ])('refuses %s', (_, options, option) => {
     let error: unknown;
     try {

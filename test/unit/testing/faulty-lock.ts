@@ -1,7 +1,13 @@
-import type { LeaseExtension } from '../../../src/cluster/lock-contract.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import type { Ending, LeaseEnd, LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import type { LockSubject } from '../../../src/testing/index.ts';
+import {
+  type Ending,
+  type LeaseEnd,
+  type LeaseExtension,
+  type LockRow,
+  recordsOfLock,
+  type StepsOfLock,
+} from '../../support/records-of-steps.ts';
 import {
   acquired,
   type BackendRecord,
@@ -20,7 +26,7 @@ type Release = Parameters<typeof released>;
 type ForceRelease = Parameters<typeof forceReleased>;
 
 /** A correct backend in memory; a fault replaces one of its methods. */
-class Backend implements LockBackend {
+class Backend implements StepsOfLock {
   records: Map<string, BackendRecord> = new Map();
 
   now(): Instant {
@@ -198,8 +204,12 @@ function acquiringMany(
 /** The subject of the suite: one backend with the fault. */
 export function faultyLock({ backend, change, unreachable }: LockFault): LockSubject {
   const shared = backend();
-  const lock = createLock(shared, {}, { longestName: 200, options: [] });
-  const silent = createLock(new SilentBackend(), { timeout: 20 }, { longestName: 200, options: [] });
+  const lock = createLock(recordsOfLock(shared), {}, { longestName: 200, options: [] });
+  const silent = createLock(
+    recordsOfLock(new SilentBackend()),
+    { timeout: 20 },
+    { longestName: 200, options: [] },
+  );
   return {
     lock: () => partly(lock, change?.(lock)),
     forget: (name) => void shared.records.delete(name),
@@ -577,7 +587,6 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       acquired(record, { ...request, leaseFor: Math.min(request.leaseFor, 1e9) }, now),
   }),
   // several names
-  outside('releaseMany without acquireMany', () => ({ acquireMany: undefined })),
   acquiringMany('the answers are ordered by name', (acquire, requests) =>
     acquire(requests.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
   ),
@@ -647,21 +656,6 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       const some = extensions.slice(0, 100);
       return Promise.all(some.map(({ lease, leaseFor }) => this.extend(lease, leaseFor)));
     },
-  }),
-  outside('a name may be extended twice', (lock) => ({
-    extendMany: async (extensions) => {
-      const distinct = new Map(extensions.map((one) => [one.lease.name, one]));
-      return (await lock.extendMany?.([...distinct.values()])) ?? [];
-    },
-  })),
-  outside('a name may occur twice', (lock) => ({
-    acquireMany: async (requests) => {
-      const distinct = new Map(requests.map((request) => [request.name, request]));
-      return (await lock.acquireMany?.([...distinct.values()])) ?? [];
-    },
-  })),
-  gone('an unreachable backend fails each of several names', {
-    acquireMany: async (requests) => requests.map(() => new Error('ECONNREFUSED')),
   }),
   outside('leaseFor is NaN', () => ({ leaseFor: Number.NaN })),
 ];

@@ -1,16 +1,19 @@
 import { isPlausibleToken as isPlausibleVersion } from '../../../src/cluster/plausible.ts';
 import type {
   InstanceReport,
-  SnapshotRead,
   SnapshotStore,
-  SnapshotWrite,
   StoredReport,
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/cluster/store-contract.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import type { StoreSubject } from '../../../src/testing/index.ts';
+import {
+  recordsOfStore,
+  type SnapshotRead,
+  type SnapshotWrite,
+  type StepsOfStore,
+} from '../../support/records-of-steps.ts';
 import { partly } from './partly.ts';
 
 interface Written {
@@ -62,17 +65,11 @@ class Backend {
   takesReports = true;
 
   /** The report of a step that is not a check. */
-  leave(report: InstanceReport | undefined, _step: string): void {
-    if (report !== undefined) this.reported.set(report.instance, { ...report, at: performance.now() });
+  leave(report: InstanceReport): void {
+    this.reported.set(report.instance, { ...report, at: performance.now() });
   }
 
-  async read(
-    name: string,
-    newerThan?: number,
-    _version?: number,
-    report?: InstanceReport,
-  ): ReturnType<SnapshotStore['read']> {
-    this.leave(report, 'read');
+  async read(name: string, newerThan?: number): ReturnType<SnapshotStore['read']> {
     const written = this.snapshots.get(this.keyOf(name));
     if (written === undefined || !this.isNewer(written.version, newerThan)) return undefined;
     if (!this.isPlausible(written.version)) return { version: 0, age: 0, payload: '', damage: 'its version' };
@@ -80,11 +77,10 @@ class Backend {
   }
 
   async write(...asked: Parameters<SnapshotStore['write']>): Promise<WriteAnswer> {
-    const [name, payload, token, rejected, , report] = asked;
+    const [name, payload, token, rejected] = asked;
     const before = this.snapshots.get(this.keyOf(name));
     const present = before?.version ?? 0;
     const stored = this.isPlausible(present) ? present : 0;
-    this.leave(report, token !== undefined && token < stored ? 'refused' : 'write');
     if (this.isRefused(token, stored, rejected)) return { kind: 'refused', version: stored };
     const version = this.versionOf(token, stored);
     const pause = this.pause();
@@ -96,16 +92,11 @@ class Backend {
     return { kind: 'written', version };
   }
 
-  async readMany(
-    reads: readonly SnapshotRead[],
-    report?: InstanceReport,
-  ): Promise<(StoredSnapshot | undefined)[]> {
-    this.leave(report, 'readMany');
+  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
     return Promise.all(reads.map(({ name, newerThan }) => this.read(name, newerThan)));
   }
 
-  async writeMany(writes: readonly SnapshotWrite[], report?: InstanceReport): Promise<WriteAnswer[]> {
-    this.leave(report, 'writeMany');
+  async writeMany(writes: readonly SnapshotWrite[]): Promise<WriteAnswer[]> {
     return Promise.all(
       writes.map(({ name, payload, token, rejected, keepFor }) =>
         this.write(name, payload, token, rejected, keepFor),
@@ -144,7 +135,7 @@ export interface StoreFault {
 
 type Parts = { [K in keyof Backend]?: (this: Backend, ...args: never[]) => unknown };
 
-const silent: StoreBackend = {
+const silent: StepsOfStore = {
   read: () => new Promise(() => {}),
   readMany: () => new Promise(() => {}),
   versions: () => new Promise(() => {}),
@@ -159,15 +150,15 @@ const silent: StoreBackend = {
 export function faultyStore({ parts, change, unreachable }: StoreFault): StoreSubject {
   const kind = { longestName: 200, options: [] };
   const backend = Object.assign(new Backend(), parts);
-  const store = createStore(backend, {}, kind);
+  const store = createStore(recordsOfStore(backend), {}, kind);
   return {
-    inNamespace: (namespace) => createStore(backend, { namespace }, kind),
+    inNamespace: (namespace) => createStore(recordsOfStore(backend), { namespace }, kind),
     postdate(name, ms) {
       const written = backend.snapshots.get(backend.keyOf(name)) as Written;
       backend.snapshots.set(backend.keyOf(name), { ...written, writtenAt: written.writtenAt + ms });
     },
     store: () => partly(store, change?.(store)),
-    unreachable: () => partly(createStore(silent, { timeout: 20 }, kind), unreachable),
+    unreachable: () => partly(createStore(recordsOfStore(silent), { timeout: 20 }, kind), unreachable),
   };
 }
 
@@ -395,7 +386,6 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   })),
 
   // several names
-  outside('writeMany without readMany', () => ({ readMany: undefined })),
   readingMany('the snapshots are ordered by name', (read, reads) =>
     read(reads.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
   ),
@@ -443,18 +433,6 @@ export const STORE_FAULTS: readonly StoreFault[] = [
       });
     },
   }),
-  outside('a name may be written twice', (store) => ({
-    writeMany: async (writes) => {
-      const distinct = new Map(writes.map((write) => [write.name, write]));
-      return (await store.writeMany?.([...distinct.values()])) ?? [];
-    },
-  })),
-  {
-    fault: 'an unreachable backend fails each of several names',
-    parts: {},
-    unreachable: { readMany: async (reads) => reads.map(() => new Error('ECONNREFUSED')) },
-  },
-
   // checks
   checking('the versions are in the order of names', (check, names) => check(names.toSorted())),
   checking('names after the hundredth have no version', async (check, names) =>
@@ -479,13 +457,6 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   }),
   reporting('the first report of an instance is kept', (first, { instance }) => first.has(instance)),
   reporting('a report that is being written leaves out others', (reported) => reported.size >= 15),
-  ...['read', 'write', 'refused', 'readMany', 'writeMany'].map((lost) =>
-    fault(`the report of a step is lost: ${lost}`, {
-      leave(this: Backend, report: InstanceReport | undefined, step: string) {
-        if (step !== lost) Backend.prototype.leave.call(this, report, step);
-      },
-    }),
-  ),
   listing('the age of a report is always 0', (found) => found.map((one) => ({ ...one, age: 0 }))),
   listing('reports are trimmed', (found) => found.map((one) => ({ ...one, text: one.text.trim() }))),
   listing('an age since the first report', (found) => found.map((one) => ({ ...one, age: one.age + 1e6 }))),

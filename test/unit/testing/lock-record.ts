@@ -1,14 +1,9 @@
 // The steps of a lock once more, in a form of its own: faulty locks replace some of them.
 
 import type { AcquireRequest, LeaseId, LockState } from '../../../src/cluster/lock-contract.ts';
-import { isPlausibleToken } from '../../../src/cluster/plausible.ts';
-import {
-  CLOCK_BACK_MS,
-  type Ending,
-  LONGEST_AHEAD_MS,
-  type LockRow,
-  REPLACED,
-} from '../../../src/lock/lock-backend.ts';
+import { CLOCK_BACK_MS, isPlausibleToken } from '../../../src/cluster/plausible.ts';
+import { LONGEST_AHEAD_MS } from '../../../src/records/edited.ts';
+import { type Ending, type LockRow, REPLACED } from '../../support/records-of-steps.ts';
 
 /** The lock record of one name, plain data. Instants are milliseconds on a clock shared by all users of the record. */
 export interface BackendRecord {

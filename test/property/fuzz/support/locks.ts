@@ -1,10 +1,10 @@
 import { isLockUnavailableError } from '../../../../src/index.ts';
 import { createLock, type Lock } from '../../../../src/lock/create-lock.ts';
-import type { LockBackend } from '../../../../src/lock/lock-backend.ts';
+import type { Records } from '../../../../src/records/records.ts';
 import { expectReadable } from './hostile.ts';
 
-export const lockOf = (engine: LockBackend): Lock =>
-  createLock(engine, {}, { longestName: undefined, options: [] });
+export const lockOf = (records: Records): Lock =>
+  createLock(records, {}, { longestName: undefined, options: [] });
 
 /** The answer of a step, or that it could not be had, with a reason that people can read. */
 export async function answered<R>(step: Promise<R>): Promise<R | undefined> {

@@ -8,15 +8,15 @@ import {
   type TicklessEvent,
 } from '../../../../src/index.ts';
 import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
-import type { StoreBackend } from '../../../../src/store/store-backend.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
+import { recordsOfStore, type StepsOfStore } from '../../../support/records-of-steps.ts';
 
 /** The value that readers get if no snapshot is used. */
 export const LOADED = 'loaded anew';
 
 /** A backend that returns this row, whatever it is, and records what is written. */
-export class StubBackend implements StoreBackend {
+export class StubBackend implements StepsOfStore {
   row: StoredSnapshot | undefined;
   readonly written: string[] = [];
 
@@ -38,8 +38,8 @@ export class StubBackend implements StoreBackend {
   }
 }
 
-export function storeOf(engine: StoreBackend, options: StoreOptions = {}): SnapshotStore {
-  return createStore(engine, options, { longestName: undefined, options: [] });
+export function storeOf(engine: StepsOfStore, options: StoreOptions = {}): SnapshotStore {
+  return createStore(recordsOfStore(engine), options, { longestName: undefined, options: [] });
 }
 
 /** A row with this payload, an ordinary version and age. */

@@ -1,5 +1,5 @@
 import { keep } from '../../../../src/index.ts';
-import type { LockRow } from '../../../../src/lock/lock-backend.ts';
+import type { LockRow } from '../../../support/records-of-steps.ts';
 import { Backend } from '../backend.ts';
 import { Cluster } from '../cluster.ts';
 import { type Deed, drawDeed } from '../deed.ts';

@@ -1,32 +1,28 @@
 import { expect, it } from 'vitest';
-import { StepJoiner } from '../../../src/cluster/step-joiner.ts';
+import { EditJoiner } from '../../../src/records/edit-joiner.ts';
+import type { Edit } from '../../../src/records/records.ts';
 import { Semaphore } from '../../../src/time/semaphore.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
-interface Request {
-  readonly name: string;
-  readonly size?: number;
-}
+const putOf = (name: string, size: number): Edit => ({ op: 'put', name, text: 'x'.repeat(size), older: 0 });
+const tokenOf = (name: string): number => name.charCodeAt(0);
+const rowOf = (name: string) => ({
+  ...{ token: tokenOf(name), id: '', phase: 'held', text: '', note: '', age: 0, changedAgo: 0, left: 0 },
+});
 
 /** Answers with the name; keeps the names of each command. */
-function joining(answer: (name: string) => string | Error = (name) => name, limit = 32) {
+function joining(answer: (name: string) => Error | undefined = () => undefined, limit = 32) {
   const commands: string[][] = [];
-  const joiner = new StepJoiner<Request, string>(
-    {
-      one: async ({ name }) => {
-        commands.push([name]);
-        return name;
-      },
-      many: async (requests) => {
-        commands.push(requests.map(({ name }) => name));
-        return requests.map(({ name }) => answer(name));
-      },
-      nameOf: ({ name }) => name,
-      sizeOf: ({ size = 0 }) => size,
-    },
-    new Semaphore(limit),
-  );
-  return { commands, ask: (name: string, size = 0) => joiner.ask({ name, size }) };
+  const joiner = new EditJoiner(async (edits) => {
+    commands.push(edits.map(({ name }) => name));
+    const answers = edits.map(({ name }) => answer(name) ?? { isDone: true, row: rowOf(name) as never });
+    return { now: 0, answers };
+  }, new Semaphore(limit));
+  const ask = async (name: string, size = 0): Promise<number | undefined> => {
+    const [found] = (await joiner.ask(putOf(name, size))).answers;
+    return found instanceof Error ? undefined : found?.row?.token;
+  };
+  return { commands, ask };
 }
 
 it('steps of one turn are one command, also those that come some microtasks later', async () => {
@@ -34,13 +30,13 @@ it('steps of one turn are one command, also those that come some microtasks late
   const late = Promise.resolve()
     .then(() => {})
     .then(() => ask('c'));
-  expect(await Promise.all([ask('a'), ask('b'), late])).toEqual(['a', 'b', 'c']);
+  expect(await Promise.all([ask('a'), ask('b'), late])).toEqual(['a', 'b', 'c'].map(tokenOf));
   expect(commands).toEqual([['a', 'b', 'c']]);
 });
 
 it('a step alone is a single one', async () => {
-  const { commands, ask } = joining(() => new Error('not for many'));
-  expect([await ask('a'), await ask('b')]).toEqual(['a', 'b']);
+  const { commands, ask } = joining();
+  expect([await ask('a'), await ask('b')]).toEqual(['a', 'b'].map(tokenOf));
   expect(commands).toEqual([['a'], ['b']]);
 });
 
@@ -61,9 +57,9 @@ it('a command has each name once, at most 500 of them, and at most four million 
 
 it('an Error among the results is the failure of that step alone', async () => {
   const damaged = new Error('damaged');
-  const { ask } = joining((name) => (name === 'b' ? damaged : name));
+  const { ask } = joining((name) => (name === 'b' ? damaged : undefined));
   const steps = [ask('a'), rejectionOf(ask('b')), ask('c')];
-  expect(await Promise.all(steps)).toEqual(['a', damaged, 'c']);
+  expect(await Promise.all(steps)).toEqual([tokenOf('a'), damaged, tokenOf('c')]);
 });
 
 it('a command that throws, or leaves steps out, fails all of its steps', async () => {
@@ -72,11 +68,11 @@ it('a command that throws, or leaves steps out, fails all of its steps', async (
     throw down;
   });
   expect(await Promise.all(['a', 'b'].map((name) => rejectionOf(throwing.ask(name))))).toEqual([down, down]);
-  const lossy = new StepJoiner<Request, string>(
-    { one: async () => '', many: async () => ['a'], nameOf: ({ name }) => name },
+  const lossy = new EditJoiner(
+    async () => ({ now: 0, answers: [{ isDone: true, row: undefined }] }),
     new Semaphore(1),
   );
-  const errors = await Promise.all(['a', 'b'].map((name) => rejectionOf(lossy.ask({ name }))));
+  const errors = await Promise.all(['a', 'b'].map((name) => rejectionOf(lossy.ask(putOf(name, 0)))));
   expect(errors).toMatchObject([{ name: 'TypeError' }, { name: 'TypeError' }]);
 });
 
@@ -86,21 +82,17 @@ it('steps of later turns join a command that waits for others, whose answers are
   const turn = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const many = async (names: readonly string[]): Promise<string[]> => {
-    commands.push([...names]);
+  const joiner = new EditJoiner(async (edits) => {
+    commands.push(edits.map(({ name }) => name));
     await turn;
-    return [...names];
-  };
-  const joiner = new StepJoiner<string, string>(
-    { one: async (name) => (await many([name]))[0] as string, many, nameOf: (name) => name },
-    new Semaphore(1),
-  );
-  const asked = [joiner.ask('a')];
+    return { now: 0, answers: edits.map(() => ({ isDone: true, row: undefined })) };
+  }, new Semaphore(1));
+  const asked = [joiner.ask(putOf('a', 0))];
   for (const name of ['b', 'c', 'd']) {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    asked.push(joiner.ask(name));
+    asked.push(joiner.ask(putOf(name, 0)));
   }
   answer();
-  expect(await Promise.all(asked)).toEqual(['a', 'b', 'c', 'd']);
+  expect(await Promise.all(asked)).toHaveLength(4);
   expect(commands).toEqual([['a'], ['b', 'c', 'd']]);
 });

@@ -1,0 +1,74 @@
+import type { Commands } from '../cluster/backend-access.ts';
+import { isOptionError } from '../errors.ts';
+import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
+import type { Clock } from '../time/clock.ts';
+import { withTimeout } from '../time/with-timeout.ts';
+
+/** The particulars of the records of a backend. */
+export interface RecordsKind {
+  /** In bytes of UTF-8. @default names of any length */
+  readonly longestName?: number | undefined;
+  /** The names of the options that concern the records. */
+  readonly options: readonly string[];
+  /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
+  readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
+  /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
+}
+
+type Unavailable = (message: string, about: { cacheName: string; cause: unknown }) => Error;
+
+/** The part that all methods of a lock or a store for use by hand share. */
+export class ByHand {
+  readonly #about: 'lock' | 'store';
+  readonly #kind: RecordsKind;
+  readonly #timeoutMs: number;
+  readonly #unavailable: Unavailable;
+  readonly #commands: Commands | undefined;
+
+  /**
+   * @param kind `longestName` without the namespace.
+   * @param unavailable makes the error of a backend that does not answer.
+   * @param commands those that the steps share.
+   */
+  constructor(
+    about: 'lock' | 'store',
+    kind: RecordsKind,
+    timeoutMs: number,
+    unavailable: Unavailable,
+    commands: Commands | undefined,
+  ) {
+    this.#about = about;
+    this.#kind = ownOptions(kind);
+    this.#timeoutMs = timeoutMs;
+    this.#unavailable = unavailable;
+    this.#commands = commands;
+  }
+
+  /** @throws {OptionError} when the name, or what `more` checks, breaks a rule. */
+  check(name: string, more: (found: OptionChecks) => void = () => {}): void {
+    const found = new OptionChecks(isText(name) ? name : this.#about);
+    found.name('name', name);
+    const { longestName } = this.#kind;
+    if (longestName !== undefined && isText(name)) {
+      const isShort = new TextEncoder().encode(name).length <= longestName;
+      found.that(isShort, 'name', `must be at most ${longestName} bytes long`, name);
+    }
+    more(found);
+    found.done();
+  }
+
+  /** Takes a step within its time. Rejects with that it is unavailable, or with the `OptionError` of the step. */
+  async ask<R>(name: string, step: () => Promise<R>, limitMs: number = this.#timeoutMs): Promise<R> {
+    const { clock, explain = (error: unknown) => error } = this.#kind;
+    try {
+      return await withTimeout(step, limitMs, clock);
+    } catch (thrown) {
+      if (isOptionError(thrown)) throw thrown;
+      this.#commands?.silent(); // what an adapter never settles must not keep all further commands waiting
+      const cause = explain(thrown);
+      const message = cause instanceof Error ? cause.message || cause.name : String(cause);
+      throw this.#unavailable(`the ${this.#about} is unavailable: ${message}`, { cacheName: name, cause });
+    }
+  }
+}

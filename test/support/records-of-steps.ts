@@ -1,0 +1,286 @@
+// Records made of the steps of a lock or a store: faulty ones replace a step, and others count or fail.
+
+import { oneByOne } from '../../src/cluster/one-by-one.ts';
+import type {
+  AcquireRequest,
+  InstanceReport,
+  LeaseId,
+  LockRecord,
+  StoredReport,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../../src/index.ts';
+import { LOCK, REPORT, SNAPSHOT } from '../../src/records/names.ts';
+import type {
+  Amend,
+  Answer,
+  Claim,
+  Edit,
+  ListedEdition,
+  Put,
+  Read,
+  Records,
+  Row,
+} from '../../src/records/records.ts';
+
+/** The record of a lock. A duration that is over may be negative. */
+export interface LockRow extends LockRecord {
+  readonly requestId: string;
+  readonly now: number;
+}
+
+/** How a release ends a lease. */
+export interface Ending {
+  readonly state: 'done' | 'failed' | 'abandoned';
+  readonly holdFor: number;
+  readonly error: string | undefined;
+  readonly keepFor?: number | undefined;
+}
+
+export interface LeaseExtension {
+  readonly lease: LeaseId;
+  readonly leaseFor: number;
+}
+
+export interface LeaseEnd {
+  readonly lease: LeaseId;
+  readonly ending: Ending;
+}
+
+type Many<Q, A> = ((requests: readonly Q[]) => Promise<readonly (A | Error)[]>) | undefined;
+
+/** The steps of a lock, with the names of its callers. Those for several names are one command each. */
+export interface StepsOfLock {
+  acquire(request: AcquireRequest): Promise<LockRow>;
+  extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
+  release(lease: LeaseId, ending: Ending): Promise<boolean>;
+  forceRelease(name: string, token: number): Promise<boolean>;
+  find(name: string): Promise<LockRow | undefined>;
+  list(prefix: string, limit: number): Promise<LockRow[]>;
+  readonly acquireMany?: Many<AcquireRequest, LockRow>;
+  readonly extendMany?: Many<LeaseExtension, boolean>;
+  readonly releaseMany?: Many<LeaseEnd, boolean>;
+}
+
+/** The beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
+export const REPLACED = 'replaced a damaged record: ';
+
+function rowOfLock({ requestId, owner, host, state, lastError, ...row }: LockRow): Row {
+  const isRunning = state === 'running';
+  const replaced = lastError?.startsWith(REPLACED) ? lastError.slice(REPLACED.length) : undefined;
+  return {
+    token: row.token,
+    id: requestId,
+    phase: isRunning ? (row.tookOver ? 'seized' : 'leased') : 'held',
+    text: JSON.stringify({ owner, host }),
+    note: JSON.stringify({ state, error: replaced === undefined ? lastError : undefined }),
+    age: row.acquiredAgo,
+    changedAgo: row.finishedAgo as number,
+    left: isRunning ? row.leaseLeft : row.holdLeft,
+    replaced,
+  };
+}
+
+const named = (name: string): string => name.slice(LOCK.length);
+const leaseOf = ({ name, token, id = '' }: Amend): LeaseId => ({ name: named(name), token, requestId: id });
+
+function requestOf({ name, id: requestId, text, forMs: leaseFor, force }: Claim): AcquireRequest {
+  const { owner, host } = JSON.parse(text) as { owner: string; host: string };
+  return { name: named(name), owner, requestId, leaseFor, host, force };
+}
+
+function endingOf({ note = '{}', forMs: holdFor, keepMs: keepFor }: Amend): Ending {
+  const { state, error } = JSON.parse(note) as Pick<Ending, 'state' | 'error'>;
+  return { state, holdFor, error, keepFor };
+}
+
+/** One by one, unless there is a step for several. */
+function each<Q, A>(requests: readonly Q[], one: (request: Q) => Promise<A>, many: Many<Q, A>) {
+  return many === undefined || requests.length === 1 ? oneByOne(requests, one) : many(requests);
+}
+
+export function recordsOfLock(steps: StepsOfLock): Records {
+  const { acquireMany, extendMany, releaseMany } = steps;
+  const done = (found: readonly (boolean | Error)[]): (Answer | Error)[] =>
+    found.map((isDone) => (isDone instanceof Error ? isDone : { isDone, row: undefined }));
+  async function apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
+    const [first] = edits as [Claim | Amend | Read];
+    if (first.op === 'read') {
+      const rows = await oneByOne(edits, ({ name }) => steps.find(named(name)));
+      const found = rows.find((row): row is LockRow => row !== undefined && !(row instanceof Error));
+      const answers = rows.map((row) =>
+        row instanceof Error ? row : { isDone: row !== undefined, row: row && rowOfLock(row) },
+      );
+      return { now: found?.now ?? 0, answers };
+    }
+    if (first.op === 'claim') {
+      const requests = (edits as readonly Claim[]).map(requestOf);
+      const rows = await each(requests, (request) => steps.acquire(request), acquireMany?.bind(steps));
+      const answers = rows.map((row) => (row instanceof Error ? row : { isDone: true, row: rowOfLock(row) }));
+      const found = rows.find((row): row is LockRow => !(row instanceof Error));
+      return { now: found?.now as number, answers };
+    }
+    const amends = edits as readonly Amend[];
+    if (first.id === undefined)
+      return { now: 0, answers: done([await steps.forceRelease(named(first.name), first.token)]) };
+    if (first.phase === undefined) {
+      const extensions = amends.map((amend) => ({ lease: leaseOf(amend), leaseFor: amend.forMs }));
+      const one = ({ lease, leaseFor }: LeaseExtension) => steps.extend(lease, leaseFor);
+      return { now: 0, answers: done(await each(extensions, one, extendMany?.bind(steps))) };
+    }
+    const ends = amends.map((amend) => ({ lease: leaseOf(amend), ending: endingOf(amend) }));
+    const one = ({ lease, ending }: LeaseEnd) => steps.release(lease, ending);
+    return { now: 0, answers: done(await each(ends, one, releaseMany?.bind(steps))) };
+  }
+  return {
+    mostEdits: acquireMany === undefined ? 1 : 500,
+    sharesCommands: true,
+    apply,
+    async list(prefix, limit) {
+      const rows = await steps.list(named(prefix), limit);
+      return { now: rows[0]?.now ?? 0, rows: rows.map((row) => [LOCK + row.name, rowOfLock(row)] as const) };
+    },
+    editions: async () => [],
+  };
+}
+
+export interface SnapshotRead {
+  readonly name: string;
+  readonly newerThan?: number | undefined;
+}
+
+export interface SnapshotWrite {
+  readonly name: string;
+  readonly payload: string;
+  readonly token?: number | undefined;
+  readonly rejected?: number | undefined;
+  readonly keepFor?: number | undefined;
+}
+
+/** The steps of a store, with the names of its callers. Those for several names are one command each. */
+export interface StepsOfStore {
+  read(
+    name: string,
+    newerThan?: number,
+    version?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined>;
+  write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected?: number,
+    keepFor?: number,
+    report?: InstanceReport,
+  ): Promise<WriteAnswer>;
+  delete(name: string): Promise<boolean>;
+  readonly readMany?: Many<SnapshotRead, StoredSnapshot | undefined>;
+  readonly writeMany?: Many<SnapshotWrite, WriteAnswer>;
+  /** @default those that `read` finds; the report is lost */
+  readonly versions?:
+    | ((names: readonly string[], report?: InstanceReport) => Promise<readonly (number | Error)[]>)
+    | undefined;
+  /** The report of a step for several names. @default it is lost */
+  readonly leave?: ((report: InstanceReport) => void) | undefined;
+  /** @default the present one */
+  readonly history?:
+    | ((name: string) => Promise<readonly (StoredSnapshot & { readonly bytes: number })[]>)
+    | undefined;
+  readonly reports?: ((beginning: string) => Promise<readonly StoredReport[]>) | undefined;
+  /** @default false */
+  readonly takesReports?: boolean | undefined;
+}
+
+function rowOfSnapshot({ version, age, payload, damage }: StoredSnapshot): Row {
+  return {
+    ...{ token: version, id: '', phase: 'held', text: payload, note: '', damage },
+    ...{ age, changedAgo: age, left: 0 },
+  } as Row;
+}
+
+export function recordsOfStore(steps: StepsOfStore): Records {
+  const { readMany, writeMany } = steps;
+  const of = (name: string): string => name.slice(SNAPSHOT.length);
+  async function versionsOf(
+    names: readonly string[],
+    report?: InstanceReport,
+  ): Promise<readonly (number | Error)[]> {
+    if (steps.versions !== undefined) return steps.versions(names, report);
+    if (names.length === 0) return [];
+    const found = await oneByOne(names, (name) => steps.read(name));
+    return found.map((read) => (read instanceof Error ? read : read?.damage ? 0 : (read?.version ?? 0)));
+  }
+  async function answersTo(edits: readonly Edit[], report?: InstanceReport): Promise<(Answer | Error)[]> {
+    const [first] = edits as [Read | Put | undefined];
+    if (first === undefined || (first.op === 'read' && first.isBrief)) {
+      const versions = await versionsOf(
+        edits.map(({ name }) => of(name)),
+        report,
+      );
+      return versions.map((version) =>
+        version instanceof Error
+          ? version
+          : { isDone: true, row: rowOfSnapshot({ version, age: 0, payload: '' }) },
+      );
+    }
+    if (report !== undefined && edits.length > 1) steps.leave?.(report);
+    if (first.op === 'read') {
+      const reads = (edits as readonly Read[]).map(({ name, newerThan }) => ({ name: of(name), newerThan }));
+      const one = ({ name, newerThan }: SnapshotRead) => steps.read(name, newerThan, first.token, report);
+      const found = await each(reads, one, readMany?.bind(steps));
+      return found.map((read) =>
+        read instanceof Error ? read : { isDone: read !== undefined, row: read && rowOfSnapshot(read) },
+      );
+    }
+    if (first.op !== 'put') return [{ isDone: await steps.delete(of((first as Edit).name)), row: undefined }];
+    const writes = (edits as readonly Put[]).map(({ name, text, token, over, keepMs }) => ({
+      ...{ name: of(name), payload: text, token, rejected: over, keepFor: keepMs },
+    }));
+    const one = ({ name, payload, token, rejected, keepFor }: SnapshotWrite) =>
+      steps.write(name, payload, token, rejected, keepFor, report);
+    const found = await each(writes, one, writeMany?.bind(steps));
+    return found.map((answer) =>
+      answer instanceof Error
+        ? answer
+        : {
+            isDone: answer.kind === 'written',
+            row: rowOfSnapshot({ version: answer.version, age: 0, payload: '' }),
+          },
+    );
+  }
+  return {
+    mostEdits: readMany === undefined ? 1 : 500,
+    get sharesCommands() {
+      return steps.takesReports === true;
+    },
+    async apply(edits) {
+      const isReport = ({ name }: Edit): boolean => name.startsWith(REPORT);
+      const reports = edits.filter(isReport) as readonly Put[];
+      const [report] = reports.map(({ name, text, keepMs = 0 }) => ({
+        ...{ instance: name.slice(REPORT.length), text, keepFor: keepMs },
+      }));
+      const answers = await answersTo(
+        edits.filter((edit) => !isReport(edit)),
+        report,
+      );
+      const left: Answer[] = reports.map(() => ({ isDone: true, row: undefined }));
+      return { now: Date.now(), answers: [...answers, ...left] };
+    },
+    async list(prefix) {
+      const reports = (await steps.reports?.(prefix.slice(REPORT.length))) ?? [];
+      const rows = reports.map(
+        ({ instance, text, age }) =>
+          [REPORT + instance, rowOfSnapshot({ version: 1, age, payload: text })] as const,
+      );
+      return { now: Date.now(), rows };
+    },
+    async editions(name): Promise<ListedEdition[]> {
+      if (steps.history !== undefined) {
+        const found = await steps.history(of(name));
+        return found.map(({ bytes, ...read }) => ({ row: rowOfSnapshot(read), bytes }));
+      }
+      const read = await steps.read(of(name));
+      return read === undefined ? [] : [{ row: rowOfSnapshot(read), bytes: Buffer.byteLength(read.payload) }];
+    },
+  };
+}
