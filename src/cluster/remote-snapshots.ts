@@ -110,8 +110,15 @@ export class RemoteSnapshots<T> {
     return { isThere: snapshot !== undefined, adoption };
   }
 
-  /** The result of a round that is done elsewhere. `undefined`: it is not available. */
-  async of(done: Extract<Acquired, { readonly kind: 'done' }>): Promise<RemoteResult<T> | undefined> {
+  /**
+   * The result of a round that is done elsewhere. `undefined`: it is not available.
+   *
+   * @param isForced a refresh: a result whose load had ended before is none.
+   */
+  async of(
+    done: Extract<Acquired, { readonly kind: 'done' }>,
+    isForced: boolean,
+  ): Promise<RemoteResult<T> | undefined> {
     const { store, options, events } = this.#member;
     const { retryAfter, finishedAgo, owner, host, token } = done;
     const entry = this.#entry;
@@ -140,6 +147,7 @@ export class RemoteSnapshots<T> {
       const forMs = this.withinAgeLimit(Math.min(retryAfter, notAskedFor));
       return new Deferral(options, forMs, true);
     }
+    if (isForced && snapshot.loadedAt < this.#beganAt && !this.#isPinned(snapshot)) return undefined;
     const { version, dueIn } = snapshot;
     const untilAt = isHeld(version) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
     if (mayBeServed() && this.#isOlder(snapshot)) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
-import { RefreshingCache } from '../../../src/index.ts';
+import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { backends } from './support/backends.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
@@ -83,34 +83,33 @@ describe.each(ownKinds)('%s', (kind) => {
       await expectCommands(1, () => store.read('one', lease.token));
       await expectCommands(1, () => store.delete('one'));
 
-      expect(store.takesReports).toBe(kind !== 'mariadb');
+      const sharesCommands = kind !== 'mariadb';
       for (const count of [1, 100, 500, 1000]) {
         const names = Array.from({ length: count }, (_, i) => `name ${i}`);
         const reading = kind === 'redis' ? 1 : Math.ceil(count / 500);
         await expectCommands(reading, () => store.versions(names));
         // PostgreSQL sends one statement for 500 edits, whatever they do.
         const both = kind === 'postgres' ? Math.ceil((count + 1) / 500) : reading;
-        await expectCommands(store.takesReports ? both : both + putting, () => store.versions(names, report));
+        await expectCommands(sharesCommands ? both : both + putting, () => store.versions(names, report));
       }
       const looks = kind === 'redis' ? 2 : 1; // their names, and then each
       expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
 
-      // With a round: where it would be another command it is dropped.
-      const later = (text: string) => ({ ...report, text });
-      const write = (text: string, token?: number) =>
-        expectCommands(token === undefined ? putting : changing, () =>
-          store.write('one', 'payload', token, undefined, undefined, later(text)),
-        );
-      for (const token of [5, 1, undefined]) await write(`write ${token}`, token);
-      await expectCommands(1, () => store.read('one', undefined, undefined, later('read')));
-      expect((await store.reports())[0]?.text).toBe(store.takesReports ? 'read' : report.text);
-      await expectCommands(1, () => store.delete('one'));
+      // With the commands of a round: where it would be another command it is dropped.
+      const member = new RefreshingValue({ name: 'member', store, load: () => 1, schedule: { hours: 1 } });
+      await expectCommands(1 + putting, async () => {
+        const published = new Promise((resolve) => member.on('published', resolve));
+        await member.get();
+        await published;
+      });
+      expect(await store.reports()).toHaveLength(sharesCommands ? 2 : 1);
+      await member.close();
+      await store.delete('member');
+      await quiet(() => server.commandsServed());
 
       const batch = isMysql ? 6 : 1;
       for (const token of [5, 6, 7, 8])
-        await expectCommands(batch, () =>
-          older.write('one', 'payload', token, undefined, undefined, store.takesReports ? report : undefined),
-        );
+        await expectCommands(batch, () => older.write('one', 'payload', token));
       await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused
       await expectCommands(batch, () => older.write('one', 'payload'));
       await expectCommands(1, () => older.read('one'));

@@ -337,10 +337,15 @@ describe('an object that does not answer as it should', () => {
 
   it('a name that is longer than a row fails alone', async () => {
     const long = { name: 'x'.repeat(2_200_000) };
-    const [first, second] = (await lock().acquireMany?.([{ name: 'fits' }, long])) ?? [];
-    expect(first).toMatchObject({ kind: 'acquired' });
-    expect(second).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
-    expect(String(second)).toMatch(/too big/);
+    const shared = lock();
+    const [first, second] = await Promise.allSettled([
+      shared.acquire({ name: 'fits' }),
+      shared.acquire(long),
+    ]);
+    expect(first).toMatchObject({ value: { kind: 'acquired' } });
+    expect(second).toMatchObject({
+      reason: { code: 'ERR_TICKLESS_LOCK_UNAVAILABLE', message: expect.stringMatching(/too big/) },
+    });
   });
 
   it('requests that are not steps are refused', async () => {

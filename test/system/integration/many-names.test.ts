@@ -1,30 +1,25 @@
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
-import type { AcquireAnswer, LockProvider } from '../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import { createLock } from '../../../src/lock/create-lock.ts';
-import { RecordLock } from '../../../src/lock/record-lock.ts';
+import type { Store } from '../../../src/index.ts';
+import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import { MysqlSql } from '../../../src/sql/mysql.ts';
 import { openMysql } from '../../../src/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/sql/open-postgres.ts';
 import type { OpenRecords } from '../../../src/sql/open-records.ts';
 import { PostgresSql } from '../../../src/sql/postgres.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import { RecordStore } from '../../../src/store/record-store.ts';
 
-// What the conformance suite can't see of the steps for several names: what sessions do to each other, and refused values.
+// What the conformance suite can't see of steps for several names at once: what sessions do to each other, and refused values.
 
 const NAMES = Array.from({ length: 300 }, (_, i) => `name-${i}`);
 const ROUNDS = 15;
 const OPTIONS = { timeout: 20_000 };
 
-type Many<T, P extends keyof T> = { readonly [K in P]-?: NonNullable<T[K]> };
-type Steps = Many<LockProvider, 'acquireMany' | 'releaseMany'> &
-  Many<SnapshotStore, 'readMany' | 'writeMany'>;
-
 /** A lock and a store with their own pool. */
-interface Session extends Steps {
+interface Session {
+  readonly lock: Lock;
+  readonly store: Store;
   close(): Promise<void>;
 }
 
@@ -60,17 +55,10 @@ const KINDS = [
 function session(open: Open, close: () => Promise<void>): Session {
   const [locks, snapshots] = [open('lock'), open('store')];
   return {
-    ...(createLock(new RecordLock(locks.records), OPTIONS, locks) as unknown as Steps),
-    ...(createStore(new RecordStore(snapshots.records), OPTIONS, snapshots) as unknown as Steps),
+    lock: createLock(locks.records, OPTIONS, locks),
+    store: createStore(snapshots.records, OPTIONS, snapshots),
     close,
   };
-}
-
-function sound<A>(answers: readonly (A | Error)[]): A[] {
-  return answers.map((answer) => {
-    if (answer instanceof Error) throw answer;
-    return answer;
-  });
 }
 
 describe.each(KINDS)('$name', ({ name, client, open, refused }) => {
@@ -79,19 +67,19 @@ describe.each(KINDS)('$name', ({ name, client, open, refused }) => {
   it('two sessions that take the same names in opposite order never wait for each other in a circle', async () => {
     const contention = vi.spyOn(client.prototype, 'isContention');
     const sessions = [open(space), open(space)];
-    sound(await (sessions[0] as Session).writeMany([{ name: 'table', payload: '' }]));
-    sound(await (sessions[0] as Session).acquireMany([{ ...requestOf('table', 0) }]));
+    await (sessions[0] as Session).store.write('table', '');
+    await (sessions[0] as Session).lock.acquire(requestOf('table', 0));
     const won: string[] = [];
     await Promise.all(
-      sessions.map(async ({ acquireMany, writeMany, releaseMany }, i) => {
+      sessions.map(async ({ lock, store }, i) => {
         const names = i === 0 ? NAMES : NAMES.toReversed();
         for (let round = 0; round < ROUNDS; round += 1) {
-          const answers = sound<AcquireAnswer>(await acquireMany(names.map((one) => requestOf(one, i))));
+          const answers = await Promise.all(names.map((one) => lock.acquire(requestOf(one, i))));
           const leases = answers.flatMap((answer) => (answer.kind === 'acquired' ? [answer.lease] : []));
           won.push(...leases.map(({ name }) => name));
-          sound(await writeMany(names.map((name, k) => ({ name, payload: `${i}`, token: k + 1 }))));
+          await Promise.all(names.map((name, k) => store.write(name, `${i}`, k + 1)));
           const outcome = { as: 'done', holdFor: 0 } as const;
-          const ended = await releaseMany(leases.toReversed().map((lease) => ({ lease, outcome })));
+          const ended = await Promise.all(leases.toReversed().map((lease) => lock.release(lease, outcome)));
           expect(ended.filter((one) => one !== true)).toEqual([]);
         }
       }),
@@ -103,11 +91,14 @@ describe.each(KINDS)('$name', ({ name, client, open, refused }) => {
   });
 
   it('a value that the server refuses is alone with that', async () => {
-    const { readMany, writeMany, close } = open(space);
+    const { store, close } = open(space);
     const payloads = ['a', 'b', refused, 'd', 'e'];
-    const answers = await writeMany(payloads.map((payload, i) => ({ name: `${i}`, payload, token: i + 1 })));
-    expect(answers.map((answer) => answer instanceof Error)).toEqual([false, false, true, false, false]);
-    const found = sound(await readMany(payloads.map((_, i) => ({ name: `${i}` }))));
+    const answers = await Promise.allSettled(
+      payloads.map((payload, i) => store.write(`${i}`, payload, i + 1)),
+    );
+    const isRefused = answers.map(({ status }) => status === 'rejected');
+    expect(isRefused).toEqual([false, false, true, false, false]);
+    const found = await Promise.all(payloads.map((_, i) => store.read(`${i}`)));
     expect(found.map((read) => read?.payload)).toEqual(['a', 'b', undefined, 'd', 'e']);
     await close();
   });

@@ -134,15 +134,15 @@ describe.each([
     const [one, another] = [open(), open()];
     await one.getMany(KEYS);
     await one.close();
-    const reads = KEYS.map((key) => ({ name: `c["${key}"]` }));
-    const requests = KEYS.map((key) => ({ name: `another ${key}`, requestId: 'r' }));
-    const failed = (answers: readonly unknown[] = []): string[] =>
-      KEYS.filter((_, i) => answers[i] instanceof Error);
+    const failed = async (steps: readonly Promise<unknown>[]): Promise<string[]> => {
+      const ended = await Promise.allSettled(steps);
+      return KEYS.filter((_, i) => ended[i]?.status === 'rejected');
+    };
     loaded.length = 0;
     cluster.nodes[2]?.freeze();
     try {
-      const lost = failed(await store.readMany?.(reads));
-      const locked = failed(await lock.acquireMany?.(requests));
+      const lost = await failed(KEYS.map((key) => store.read(`c["${key}"]`)));
+      const locked = await failed(KEYS.map((key) => lock.acquire({ name: `another ${key}` })));
       for (const some of [lost, locked]) {
         expect(some.length).toBeGreaterThan(5); // of 50, on one node of three
         expect(some.length).toBeLessThan(30);

@@ -4,9 +4,20 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Edit } from '../../../src/records/records.ts';
+import { RedisRecords } from '../../../src/redis/redis-records.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);
+
+const PUT: Edit = { op: 'put', name: 'snapshot/n', token: 7, text: 'payload', older: 0 };
+const DONE = { isDone: true };
+const reportOf = (text: string): Edit => ({ op: 'put', name: 'report//i', text, keepMs: 60_000, older: 0 });
+
+/** It finds out that they are several. */
+const twoSlots = (lock: Lock): Promise<unknown> =>
+  Promise.all(['two', 'slots'].map((name) => lock.acquire({ name })));
 
 describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   let server: RealServer;
@@ -49,22 +60,19 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it.each(['{rounds}', 'rounds'])('a report goes with a write to the same slot: %s', async (space) => {
-    const store = redisStore({ client, prefix: `${space}:`, timeout: 10_000 });
-    const isTaken = !isCluster || space.startsWith('{');
-    for (const text of ['first', 'second']) {
-      const report = { instance: 'i', text, keepFor: 60_000 };
-      expect((await store.write('n', 'payload', 7, undefined, undefined, report)).kind).toBe('written');
-    }
-    expect(store.takesReports).toBe(isTaken);
-    expect(await store.reports()).toMatchObject([{ text: isTaken ? 'second' : 'first' }]); // found out by the first
+    const records = new RedisRecords('store', { client, prefix: `${space}:`, timeout: 10_000 });
+    for (const text of ['first', 'second'])
+      expect((await records.apply([PUT, reportOf(text)])).answers).toMatchObject([{ isDone: true }, DONE]);
+    expect(records.sharesCommands).toBe(!isCluster || space.startsWith('{')); // found out by the first
+    expect((await records.list('report//', 10)).rows).toMatchObject([['report//i', { text: 'second' }]]);
   });
 
   it('a report that can not be stored is lost, and the rest of the command is not', async () => {
     const store = redisStore({ client, prefix: '{lost}:', timeout: 10_000 });
     await client.set('{lost}:{report}//i', 'not ours');
     const report = { instance: 'i', text: '[]', keepFor: 60_000 };
-    expect((await store.write('n', 'payload', 7, undefined, undefined, report)).kind).toBe('written');
-    expect((await store.read('n', undefined, undefined, report))?.payload).toBe('payload');
+    const records = new RedisRecords('store', { client, prefix: '{lost}:', timeout: 10_000 });
+    expect((await records.apply([PUT, reportOf('[]')])).answers[0]).toMatchObject({ isDone: true });
     expect(await store.versions(['n'], report)).toEqual([7]);
   });
 
@@ -130,8 +138,8 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
 
   it.each(['{listed}', 'listed'])('list looks at no key of others: %s', async (space) => {
     const open = () => redisLock({ client, prefix: `${space}:`, timeout: 10_000 });
-    const requests = KEYS.map((name) => ({ name, requestId: 'r' }));
-    await open().acquireMany?.(requests);
+    const lock = open();
+    await Promise.all(KEYS.map((name) => lock.acquire({ name })));
     const others = "for i = 1, 20000 do redis.call('SET', KEYS[1] .. i, 'not ours') end";
     if (!isCluster || space.startsWith('{')) await client.eval(others, 1, `${space}:others`);
     await counted();
@@ -216,14 +224,14 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       };
       const open = () => redisLock({ client: between, prefix: 'between:', timeout: 10_000 });
       const adds = open();
-      await adds.acquireMany?.([{ name: 'two' }, { name: 'slots' }]); // finds out that they are several
+      await twoSlots(adds);
       await adds.acquire({ name: by });
       await expect.poll(() => client.zscore('between:{lock}', by)).toBe('0');
       await client.del(`between:lock/${by}`);
       const hasAdded = by === 'one that has added it lately';
       if (!hasAdded) await client.del(`between:{lock}:${by}`); // as if it had been added long ago
       const lists = open();
-      await lists.acquireMany?.([{ name: 'two' }, { name: 'slots' }]);
+      await twoSlots(lists);
       const claims = by === 'the same instance' ? lists : hasAdded ? adds : open();
       expect(await lists.list({ prefix: by })).toEqual([]);
       await expect.poll(() => removal).toEqual([1]); // it is removed behind the answer

@@ -2,7 +2,6 @@ import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
-import type { LeaseRelease } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { backends, type Connected, snapshotKey } from './support/backends.ts';
@@ -52,19 +51,17 @@ async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore)
   await round(lock, 'running', 0, RETENTION_MS);
   await lock.acquire({ name: 'running', leaseFor: HOUR });
   const leases = await Promise.all(['absent too', 'present too'].map((name) => lock.acquire({ name })));
-  const ends = leases.map((answer, i): LeaseRelease => {
+  const ends = leases.map((answer, i) => {
     const outcome = { as: 'done', holdFor: 0, keepFor: i === 0 ? RETENTION_MS : undefined } as const;
     if (answer.kind !== 'acquired') throw new Error(answer.kind);
-    return { lease: answer.lease, outcome };
+    return lock.release(answer.lease, outcome);
   });
-  await (lock.releaseMany?.(ends) ??
-    Promise.all(ends.map(({ lease, outcome }) => lock.release(lease, outcome))));
+  await Promise.all(ends);
   const store = openStore();
-  await store.writeMany?.([
-    { name: 'absent too', payload: '', token: 1, keepFor: RETENTION_MS },
-    { name: 'present too', payload: '', token: 1, keepFor: RETENTION_MS },
-  ]);
-  await store.writeMany?.([{ name: 'present too', payload: '', token: 1 }]);
+  await Promise.all(
+    ['absent too', 'present too'].map((name) => store.write(name, '', 1, undefined, RETENTION_MS)),
+  );
+  await store.write('present too', '', 1);
   await store.write('absent', '', 1, undefined, RETENTION_MS);
   await store.write('present', '', 1, undefined, RETENTION_MS);
   await store.write('present', '', 2);
@@ -83,7 +80,7 @@ async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore)
   );
   expect((await store.read('present'))?.version).toBe(2);
   expect((await store.read('with its token'))?.version).toBe(1);
-  if (store.writeMany !== undefined) expect((await store.read('present too'))?.version).toBe(1);
+  expect((await store.read('present too'))?.version).toBe(1);
 }
 
 describe('records that nobody has used for the retention are deleted, and no others', () => {

@@ -170,7 +170,7 @@ it.each(RESTRICTED)(
     const user = await connect(String(own));
     const store = user.open(`${space}.snapshots`);
     for (let time = 0; time < 2; time += 1) expect(await store.versions(['a'], report)).toEqual([7]);
-    expect(await store.read('a', undefined, undefined, report)).toMatchObject({ payload: 'payload' });
+    expect(await store.read('a')).toMatchObject({ payload: 'payload' });
     expect(await store.reports()).toEqual([]);
     await Promise.all([user.close(), owner.close()]);
   },

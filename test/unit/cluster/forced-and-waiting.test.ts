@@ -46,6 +46,27 @@ describe('forced loads', () => {
     },
   );
 
+  it('refresh loads anew where that load is released late, and its version was not known here', async () => {
+    const cluster = new ManualCluster({}, 10_000);
+    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    a.link.break('refused', 'release');
+    await cluster.refresh(a, 1, 'two');
+    b.link.break('refused', 'acquire');
+    b.value.invalidate();
+    await cluster.reload(b, 0, 'without the lock');
+    expect(b.value.peek()).toBe('without the lock');
+    b.link.mend();
+    await cluster.clock.advance(2000);
+    const refreshed = b.value.refresh();
+    await cluster.clock.advance(30);
+    expect(b.link.take().at(-1)).toBe('acquire');
+    a.link.mend();
+    await cluster.clock.advance(5000);
+    expect(b.manual.calls).toHaveLength(2);
+    await cluster.end(b, 1, 'three');
+    expect(await refreshed).toBe('three');
+  });
+
   it('invalidate does the same, behind the read that finds it due', async () => {
     const cluster = new ManualCluster();
     const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });

@@ -14,12 +14,10 @@ import {
 import { redisLock, redisStore } from '../../../../src/backends/redis.ts';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
 import { createLock, type Lock, type LockOptions } from '../../../../src/lock/create-lock.ts';
-import { RecordLock } from '../../../../src/lock/record-lock.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
 import { MysqlSql } from '../../../../src/sql/mysql.ts';
 import { openMysql } from '../../../../src/sql/open-mysql.ts';
 import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
-import { RecordStore } from '../../../../src/store/record-store.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
@@ -148,12 +146,12 @@ function mysql(client: MysqlClient): Adapters {
 /** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
 export function lockWithoutBlocks(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
   const { records, ...kind } = openMysql('lock', { client, table, ...options }, false);
-  return createLock(new RecordLock(records), { ...options }, kind);
+  return createLock(records, { ...options }, kind);
 }
 
 function storeWithoutBlocks(client: MysqlClient, table: string, options: StoreOptions = {}): Store {
   const { records, ...kind } = openMysql('store', { client, table, ...options }, false);
-  return createStore(new RecordStore(records, options.keepVersions), { ...options }, kind);
+  return createStore(records, { ...options }, kind);
 }
 
 export const postgresPool: Backend = {

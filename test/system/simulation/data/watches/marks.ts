@@ -1,7 +1,7 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
 import type { DataInstance } from '../instance.ts';
 import type { Written } from '../shelf.ts';
-import type { DataRun, DataWatch, Order } from '../watch.ts';
+import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
 /** A command. A check that is under way when something is published ends within that, and the next one is due. */
@@ -30,8 +30,8 @@ interface Known {
  * dropping mark, or than a value that was set or loaded for all, for longer than that time and two commands. Nothing that
  * is older than a mark is adopted again.
  *
- * While a change of a person is being published here, or a load without a lease is under way, what checks find counts from its
- * end. What is set or accepted here only stays where a version of before is put back, or its pin ends.
+ * While a change of a person is being published here, or a load without a lease is under way, its guard included, what checks
+ * find counts from its end. What is set or accepted here only stays where a version of before is put back, or its pin ends.
  *
  * A version that is older than `maxStaleness` by now is not taken over where readers would not get it.
  *
@@ -54,6 +54,8 @@ export class Marks implements DataWatch {
   readonly #leftBy: Map<DataInstance, { readonly serial: number | undefined; readonly at: number }> =
     new Map();
   readonly #busyAt: Map<DataInstance, number> = new Map();
+  /** Instances whose load without a lease has a result that the guard has not judged. */
+  readonly #judging: Set<DataInstance> = new Set();
   #known: Known | undefined;
   /** The last version that a person has published: of two changes the one with the higher version counts. */
   #lastVersion = 0;
@@ -68,8 +70,14 @@ export class Marks implements DataWatch {
   }
 
   /** A load without a lease, while the lock is unavailable, is in no order with what others do: its end counts. */
-  returned({ serial, token }: DataRun): void {
-    if (token === undefined) this.#begun.set(serial, this.#world.timeline.now);
+  returned({ serial, token, instance, signal }: DataRun): void {
+    if (token !== undefined) return;
+    this.#begun.set(serial, this.#world.timeline.now);
+    if (this.#world.scenario.hasAccept && !signal.aborted) this.#judging.add(instance);
+  }
+
+  asked({ run: { instance } }: Question): void {
+    this.#judging.delete(instance);
   }
 
   written(written: Written): void {
@@ -128,6 +136,8 @@ export class Marks implements DataWatch {
   }
 
   emitted(instance: DataInstance, event: TicklessEvent): void {
+    if (event.type === 'changed' || (event.type.startsWith('load-') && event.type !== 'load-started'))
+      this.#judging.delete(instance);
     const kept = event.type === 'load-kept' ? instance.prices.peek() : undefined;
     if (kept !== undefined) this.#begun.set(kept.serial, this.#world.timeline.now); // the source says the same again
     const mark = this.#mark;
@@ -174,7 +184,7 @@ export class Marks implements DataWatch {
   #isInNoOrder(instance: DataInstance): boolean {
     for (const order of this.#underWay) if (order.instance === instance) return true;
     for (const { token } of instance.running) if (token === undefined) return true;
-    return false;
+    return this.#judging.has(instance);
   }
 
   /** No reader gets the value. A newer one that is too old too is not taken over. */
