@@ -229,7 +229,8 @@ export class Loader<T> implements ExecutionHost<T> {
       if (by === 'drop') {
         // All readers of a load whose result will not be stored have given up.
         waitersOf(entry).onAbandoned = () => {
-          if (flight.outdatedBy !== by) return; // it has begun since: it waited for a lease
+          // It is another one by now, or has begun since: it waited for a lease.
+          if (entry.flight !== flight || flight.outdatedBy !== by) return;
           this.supersede(entry, by);
           this.owner?.changed(entry);
         };

@@ -1,7 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { LoadContext } from '../../../src/index.ts';
-import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { keep, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { manualValue } from '../../support/manual-value.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -60,4 +61,25 @@ it('is in a copy of the context', async () => {
   const signal = expect.any(AbortSignal);
   const first = { signal, trigger: 'first', background: false, attempt: 1, previous: undefined, key: 'a' };
   expect(copied).toStrictEqual([first, { signal, trigger: 'forced', background: false, attempt: 1 }]);
+});
+
+it('of the load that follows one with nothing to keep is not aborted when the reader of that one gives up', async () => {
+  const { value, manual, clock } = manualValue();
+  const first = value.get();
+  await clock.flush();
+  manual.call(0).resolve('one');
+  await first;
+  await clock.advance(1000);
+  value.invalidate();
+  const reader = new AbortController();
+  const read = value.get({ maxAge: 0, signal: reader.signal }).catch(() => {});
+  await clock.flush();
+  value.invalidate({ drop: true });
+  manual.call(1).resolve(keep() as never);
+  await clock.advance(1);
+  reader.abort();
+  await read;
+  const next = value.get();
+  manual.call(2).resolve('two');
+  expect([await next, manual.calls.length, manual.call(2).context.signal.aborted]).toEqual(['two', 3, false]);
 });
