@@ -48,6 +48,7 @@ const QUICK = [
   step('size', 'size of imports', tool('size-limit', []), after('build')),
   step('package', 'package', script('check-package'), after('build')),
   step('prose', 'prose', script('check-prose')),
+  step('walk', 'figures of ARCHITECTURE', script('walk', '--check')),
   step('docs', 'code blocks of the documents', script('run-docs'), after('build')),
   step('examples', 'examples', tests('examples'), after('build')),
   step(

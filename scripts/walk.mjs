@@ -3,6 +3,8 @@
 //   node scripts/walk.mjs                  the tables
 //   node scripts/walk.mjs --json           the same, with the calls of each file, for programs
 //   node scripts/walk.mjs --trace due      each call of one scenario, in order, as file:function
+//   node scripts/walk.mjs --check          fails where docs/ARCHITECTURE.md says something else
+//   node scripts/walk.mjs --markdown docs/ARCHITECTURE.md    puts the reads there, between their marks
 //
 // Each file of src is compiled by itself, with a call at the start of each function body, and run in this process.
 //
@@ -30,10 +32,18 @@ import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { instrument } from './support/instrument.mjs';
+import { putBetweenMarks } from './support/marks.mjs';
 import { root, shown } from './support/project.mjs';
 import { printTable } from './support/table.mjs';
 
-const { values: options } = parseArgs({ options: { json: { type: 'boolean' }, trace: { type: 'string' } } });
+const { values: options } = parseArgs({
+  options: {
+    json: { type: 'boolean' },
+    trace: { type: 'string' },
+    check: { type: 'boolean' },
+    markdown: { type: 'string' },
+  },
+});
 const src = join(root, 'src');
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
@@ -164,12 +174,28 @@ async function printTrace(name) {
   }
 }
 
+function markdownOf(reads) {
+  const rows = Object.entries(reads).map(
+    ([name, { calls, files, switches }]) => `| ${SCENARIOS[name].what} | ${calls} | ${files} | ${switches} |`,
+  );
+  const head = ['| read | calls | files | switches between files |', '| --- | --- | --- | --- |'];
+  return [...head, ...rows].join('\n');
+}
+
 async function printAll() {
   const reads = {};
   for (const [name, scenario] of Object.entries(SCENARIOS)) reads[name] = figuresOf(await walk(scenario));
   const types = typesPerFolder();
   if (options.json) {
     console.log(JSON.stringify({ reads, types }, undefined, 2));
+    return;
+  }
+  const markdown = markdownOf(reads);
+  if (options.markdown !== undefined) await putBetweenMarks(options.markdown, 'walk', markdown);
+  if (options.check) {
+    if (readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8').includes(markdown)) return;
+    console.error(`docs/ARCHITECTURE.md has other figures (--markdown puts these there):\n${markdown}`);
+    process.exitCode = 1;
     return;
   }
   const rows = Object.entries(reads).map(([name, { calls, files, switches, callsWithShortArrows }]) => {
