@@ -16,7 +16,7 @@ import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { LockUnavailableError } from '../errors.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { ByHand, type RecordsKind } from '../records/by-hand.ts';
-import { JoinedRecords } from '../records/joined-records.ts';
+import { joined } from '../records/joined-records.ts';
 import type { Records } from '../records/records.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { RecordLock } from './record-lock.ts';
@@ -77,18 +77,14 @@ export function createLock(records: Records, given: LockOptions, kind: RecordsKi
   checks.done();
   const prefix = namespacePrefix(options?.namespace);
   const longestName = longestWithin(kind.longestName, prefix);
-  const joined = records.mostEdits > 1 ? new JoinedRecords(records) : undefined;
-  const steps = new RecordLock(joined ?? records, prefix);
-  const byHand = new ByHand(
-    'lock',
-    { ...kind, longestName },
-    timeoutMs,
-    (...told) => new LockUnavailableError(...told),
-    joined,
-  );
-  const lock = new CheckedLock(steps, byHand, leaseFor, longestName);
-  const ofMembers = Object.assign(steps, { leaseFor, longestName });
-  return withCoordination(lock, lockAccess(ofMembers, timeoutMs, kind.explain, joined));
+  // Calls by hand do not wait behind the commands of members.
+  const [ofMembers, ofHand] = [joined(records, records), joined(records, records)];
+  const unavailable = (...told: ConstructorParameters<typeof LockUnavailableError>): Error =>
+    new LockUnavailableError(...told);
+  const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
+  const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseFor, longestName);
+  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), { leaseFor, longestName });
+  return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers));
 }
 
 /** The lock for use by hand. */

@@ -6,9 +6,14 @@ import type { Edit, Records, Steps } from './records.ts';
 /** Those of a lock and of a store are fewer than a pool has connections, or they would wait there, where no edit joins them. */
 const MAX_CONCURRENT_COMMANDS = 4;
 
+/** @returns the records with edits joined, where a command takes several. */
+export function joined(records: Steps, { mostEdits }: Pick<Records, 'mostEdits'>): JoinedRecords | undefined {
+  return mostEdits > 1 ? new JoinedRecords(records) : undefined;
+}
+
 /**
- * The records of a lock or a store as its members reach them: the edits of keys that are due in the same turn of the event loop
- * are one command for each kind of edit, and few commands are under way. Extensions come before commands that wait.
+ * The records of a lock or a store, where a command takes several edits: those of keys that are due in the same turn of the event
+ * loop are one command for each kind of edit, and few commands are under way. Extensions come before commands that wait.
  */
 export class JoinedRecords implements Steps {
   readonly #records: Steps;

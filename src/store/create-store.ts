@@ -19,7 +19,7 @@ import { allVersions } from '../cluster/versions-of.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { distinctNames, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ByHand, type RecordsKind } from '../records/by-hand.ts';
-import { JoinedRecords } from '../records/joined-records.ts';
+import { joined } from '../records/joined-records.ts';
 import type { Records } from '../records/records.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -111,14 +111,15 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
   const longestName = longestWithin(kind.longestName, namespacePrefix(namespace));
   const reports = new StoreReports(records);
   const reporting = reportingRecords(records, reports, reportsOf(namespace));
-  const joined = records.mostEdits > 1 ? new JoinedRecords(reporting) : undefined;
-  const steps = new RecordStore(joined ?? reporting, keepVersions, namespace);
-  const ofMembers = Object.assign(steps, {
+  // Calls by hand do not wait behind the commands of members, and carry no report.
+  const [ofMembers, ofHand] = [joined(reporting, records), joined(records, records)];
+  const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
+  const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
     ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, propagateWithinMs, hints },
   });
   const unavailable = (...told: ConstructorParameters<typeof StoreUnavailableError>): Error =>
     new StoreUnavailableError(...told);
-  const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, unavailable, joined);
+  const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
   const store: Store = {
     codec,
     schema,
@@ -165,7 +166,7 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
       return byHand.ask(name, () => steps.delete(name));
     },
   };
-  return withCoordination(store, new StoreAccess(ofMembers, reports, timeoutMs, kind.explain, joined));
+  return withCoordination(store, new StoreAccess(memberSteps, reports, timeoutMs, kind.explain, ofMembers));
 }
 
 function isVersion(version: number | undefined): boolean {

@@ -7,22 +7,22 @@ import { FakeClock } from '../../../src/testing/index.ts';
 
 const TIMEOUT_MS = 1000;
 
-it('commands that an adapter never settles hold no places any longer once the backend was silent', async () => {
+/** A lock whose commands never settle, at first. */
+function silentLock() {
   const clock = new FakeClock();
   const never = (): Promise<never> => new Promise(() => {});
-  let apply: Records['apply'] = never;
-  let asked = 0;
+  const backend = { apply: never as Records['apply'], asked: 0 };
   const records: Records = {
     mostEdits: 500,
     sharesCommands: true,
     apply(edits) {
-      asked += 1;
-      return apply(edits);
+      backend.asked += 1;
+      return backend.apply(edits);
     },
     list: never,
     editions: never,
   };
-  const lock = createLock(records, { timeout: TIMEOUT_MS }, { options: [] });
+  const lock = createLock(records, { timeout: TIMEOUT_MS }, { options: [], clock });
   const access = accessOf<LockSteps>(lock) as BackendAccess<LockSteps>;
   const ask = (name: string): Promise<unknown> => {
     const request = { name, requestId: name, owner: 'o', host: 'h', leaseFor: 10_000, force: false };
@@ -31,18 +31,54 @@ it('commands that an adapter never settles hold no places any longer once the ba
       .wait(() => access.steps.acquire(request), clock, limits)
       .catch((error) => error.message);
   };
+  return { clock, backend, lock, ask };
+}
+
+const ROW = {
+  token: 1,
+  id: 'another',
+  phase: 'leased',
+  text: '',
+  note: '',
+  age: 1,
+  changedAgo: 1,
+  left: 1,
+} as const;
+const HELD: Records['apply'] = async (edits) => ({
+  now: 0,
+  answers: edits.map(() => ({ isDone: false, row: ROW })),
+});
+
+it('commands that an adapter never settles hold no places any longer once the backend was silent', async () => {
+  const { clock, backend, ask } = silentLock();
   const lost: Promise<unknown>[] = [];
   for (const name of ['1', '2', '3', '4']) {
     lost.push(ask(name));
     await clock.advance(10); // a command each
   }
   await clock.advance(TIMEOUT_MS);
-  expect(asked).toBe(4);
+  expect(backend.asked).toBe(4);
   expect(new Set(await Promise.all(lost))).toEqual(new Set(['no answer within 1 s']));
-  const row = { token: 1, id: 'another', phase: 'leased', text: '', note: '' } as const;
-  const held = { isDone: false, row: { ...row, age: 1, changedAgo: 1, left: 1 } };
-  apply = async () => ({ now: 0, answers: [held] });
+  backend.apply = HELD;
   const answer = ask('5');
   await clock.advance(10);
-  expect([asked, await answer]).toEqual([5, expect.objectContaining({ kind: 'held' })]);
+  expect([backend.asked, await answer]).toEqual([5, expect.objectContaining({ kind: 'held' })]);
+});
+
+it('a call by hand does not wait behind the commands of members, nor behind lost ones of its own', async () => {
+  const { clock, backend, lock, ask } = silentLock();
+  for (const name of ['1', '2', '3', '4', '5']) {
+    void ask(name);
+    await clock.advance(10);
+  }
+  expect(backend.asked).toBe(4); // the fifth waits
+  const lost = ['a', 'b', 'c', 'd', 'e'].map((name) => lock.acquire({ name }).catch((error) => error.code));
+  await clock.advance(10);
+  expect(backend.asked).toBe(5); // all in one
+  backend.apply = HELD;
+  const inspected = lock.inspect('a');
+  await clock.advance(10);
+  expect(await inspected).toMatchObject({ state: 'running' });
+  await clock.advance(TIMEOUT_MS);
+  expect(new Set(await Promise.all(lost))).toEqual(new Set(['ERR_TICKLESS_LOCK_UNAVAILABLE']));
 });
