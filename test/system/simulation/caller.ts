@@ -154,7 +154,7 @@ export class Caller {
 
   /** Starts the due members of the group: all of them, if its concurrency is not below the number of members. */
   startGroup(instance: Instance): void {
-    const { group, local, calendar, machine, isUnseen } = instance;
+    const { group, local, calendar, machine, isUnseen, emitting } = instance;
     if (group === undefined) return;
     if (isUnseen) {
       this.ask(() => group.requestStart());
@@ -162,8 +162,9 @@ export class Caller {
     }
     const isIdle = group.inspect().running === 0;
     const due = [local, calendar].filter((value) => {
-      const { isDue, running, paused, nextExecuteTime } = value.inspect();
-      return isDue && !running && !paused && nextExecuteTime <= machine.now();
+      const { name, isDue, running, paused, nextExecuteTime } = value.inspect();
+      const isSettling = name === emitting; // it has its place in the queue when all of its outcome is in place
+      return isDue && !running && !paused && nextExecuteTime <= machine.now() && !isSettling;
     });
     this.ask(() => group.requestStart());
     if (!isIdle || instance.closing !== 'no') return;

@@ -34,6 +34,8 @@ export class Instance extends Process {
   readonly group: RefreshGroup | undefined;
   readonly subjects: Map<string, Subject>;
   readonly world: World;
+  /** The member whose event is being heard. */
+  emitting: string | undefined;
 
   constructor(name: string, machine: Machine, world: World) {
     const { scenario, timeline, random, backend } = world;
@@ -188,6 +190,11 @@ export class Instance extends Process {
     );
     if (key !== undefined) this.#subject(`codes[${key}]`).emitted(event);
     else if (event.name !== 'codes') this.#subject(event.name).emitted(event);
-    this.world.meddle(this, event.type);
+    this.emitting = event.name;
+    try {
+      this.world.meddle(this, event.type);
+    } finally {
+      this.emitting = undefined;
+    }
   }
 }
