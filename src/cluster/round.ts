@@ -40,7 +40,7 @@ export class Round<T> implements CoordinatedRound<T> {
   /** The round before, until it is over. */
   #previous: ClusterState['round'];
   #remote: RemoteResult<T> | undefined;
-  /** The tries have begun. */
+  /** The tries are under way. */
   #isLoading = false;
   #isAborted = false;
   /** The tries are over, and the loader has not applied their result yet. */
@@ -162,6 +162,7 @@ export class Round<T> implements CoordinatedRound<T> {
       return await tries();
     } finally {
       if (!signal.aborted && this.#lease?.isLost) this.#lost('expired', undefined);
+      this.#isLoading = false;
       this.#hasResult = true;
       if (signal.aborted) this.#abandon(signal.reason);
     }

@@ -54,6 +54,23 @@ describe('while its load is under way an instance', () => {
     expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
   });
 
+  it('takes over what was set since then where that load has failed, and its lease is being released', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2, own);
+    const refreshed = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    await cluster.lock.forceRelease('v', b.value.inspect().lock?.token as number);
+    await a.value.set('set', everywhere);
+    const released = new Deferred<void>();
+    b.link.breakOnce(released.promise, 'release');
+    await cluster.fail(b, 0, new Error('down'));
+    expect(b.link.take()).toContain('release');
+    await readUntilChecked(cluster, b);
+    expect(b.value.peek()).toBe('set');
+    released.resolve();
+    expect((await refreshed).message).toContain('down');
+  });
+
   it('takes over what was set since then where its lease was lost, and its load is over, before it asks for more time', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2, own);
