@@ -68,7 +68,7 @@ describe('while its load is under way an instance', () => {
     await readUntilChecked(cluster, b);
     expect(b.value.peek()).toBe('set');
     released.resolve();
-    expect((await refreshed).message).toContain('down');
+    expect(String(await refreshed)).toContain('down');
   });
 
   it('takes over what was set since then where its lease was lost, and its load is over, before it asks for more time', async () => {

@@ -87,6 +87,7 @@ export class Marks implements KeysWatch {
     const { kind, version } = answer as WriteAnswer;
     if (kind !== 'written' || version <= (this.#highest.get(name) ?? 0)) return;
     this.#highest.set(name, version);
+    if (markIn(payload) !== undefined || this.#setByHand.has(serialIn(payload))) this.#replaced(name);
     if (name !== NAME && markIn(payload) === undefined) {
       this.#versions.set(serialIn(payload), version);
       this.#publishedAt.set(serialIn(payload), this.#world.timeline.now);
@@ -94,6 +95,14 @@ export class Marks implements KeysWatch {
     }
     const marks = this.#marks.get(instance) ?? new Map<string, number>();
     this.#marks.set(instance, marks.set(name, version));
+  }
+
+  /** A person has changed the key again: that counts from when it is known for sure, and what was there before does no more. */
+  #replaced(name: string): void {
+    for (const [subject, all] of this.#known) {
+      const rest = all.filter(({ order: { of, instance } }) => of !== 'key' || nameOf(instance.key) !== name);
+      this.#known.set(subject, rest);
+    }
   }
 
   spoiled(): void {
