@@ -116,7 +116,7 @@ export class Admission<T> {
         return new StillPinned(options, this.#pinned);
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
-        const found = await this.snapshots.of(answer, trigger === 'forced');
+        const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
         if (found === undefined && this.#pinned && state.pin !== undefined) {
           if (this.snapshots.wasRead) state.checkedToken = answer.token;

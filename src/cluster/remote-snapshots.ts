@@ -113,7 +113,7 @@ export class RemoteSnapshots<T> {
   /**
    * The result of a round that is done elsewhere. `undefined`: it is not available.
    *
-   * @param isForced a refresh: a result whose load had ended before is none.
+   * @param isForced a refresh that has waited for that round: a result whose load had ended before is none.
    */
   async of(
     done: Extract<Acquired, { readonly kind: 'done' }>,

@@ -4,6 +4,7 @@ import { isOptionError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { asStore } from '../../../src/store/as-store.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 
 // A lock and a store of three methods each.
 
@@ -74,4 +75,24 @@ it.each([
     error = thrown;
   }
   expect(isOptionError(error)).toBe(true);
+});
+
+it('a refresh under a lock that ignores force gets the value of the round that is done', async () => {
+  const cluster = new ManualCluster();
+  const [{ link, value }] = await cluster.warm(1, { schedule: { hours: 1 } });
+  const lock = asLock({ ...three, acquire: (request) => link.lock.acquire({ ...request, force: false }) });
+  const { clock, store } = cluster;
+  const other = new RefreshingValue({
+    name: 'v',
+    load: () => 'two',
+    schedule: { hours: 1 },
+    clock,
+    lock,
+    store,
+  });
+  expect(await other.get()).toBe('one');
+  await clock.advance(1000);
+  const refreshed = other.refresh();
+  await clock.advance(1000);
+  expect([await refreshed, value.peek()]).toEqual(['one', 'one']);
 });
