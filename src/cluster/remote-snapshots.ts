@@ -232,7 +232,8 @@ export class RemoteSnapshots<T> {
     const { isLoaded, isInitial, lastError, last } = this.#entry;
     if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it
     const isKnown = isLoaded || isAbsentError(lastError);
-    return isKnown && this.#state.isUnpublished && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
+    const isInNoOrder = this.#state.isUnpublished && !this.#state.hasVersion;
+    return isKnown && isInNoOrder && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
   }
 
   /** A person holds it in place, still. */

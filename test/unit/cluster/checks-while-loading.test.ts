@@ -54,6 +54,20 @@ describe('while its load is under way an instance', () => {
     expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
   });
 
+  it('takes over what was set since then where its own result comes later, and is refused by the store', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2, own);
+    const refreshed = b.value.refresh();
+    await cluster.clock.flush();
+    await cluster.lock.forceRelease('v', b.value.inspect().lock?.token as number);
+    await a.value.set('set', everywhere);
+    await cluster.clock.advance(100);
+    await cluster.end(b, 0, 'two');
+    expect([await refreshed, b.events.some(({ type }) => type === 'publish-refused')]).toEqual(['two', true]);
+    await readUntilChecked(cluster, b);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['set', 1]);
+  });
+
   it('takes over what was set since then where that load has failed, and its lease is being released', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2, own);
