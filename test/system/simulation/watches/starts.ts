@@ -74,6 +74,9 @@ export class Starts implements Watch {
         this.#isMoving = true;
         this.#succeeded(event, now);
         break;
+      case 'late-result-dropped':
+        this.#isMoving = true; // its place is free: the next load begins in the next macrotask
+        break;
       case 'load-failed':
       case 'load-timed-out':
         this.#isMoving = true;
