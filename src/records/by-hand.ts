@@ -2,7 +2,7 @@ import type { Commands } from '../cluster/backend-access.ts';
 import { isOptionError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
-import { withTimeout } from '../time/with-timeout.ts';
+import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
 
 /** The particulars of the records of a backend. */
 export interface RecordsKind {
@@ -65,7 +65,8 @@ export class ByHand {
       return await withTimeout(step, limitMs, clock);
     } catch (thrown) {
       if (isOptionError(thrown)) throw thrown;
-      this.#commands?.silent(); // what an adapter never settles must not keep all further commands waiting
+      // What an adapter never settles must not keep all further commands waiting.
+      if (thrown instanceof NoAnswerError) this.#commands?.silent();
       const cause = explain(thrown);
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
       throw this.#unavailable(`the ${this.#about} is unavailable: ${message}`, { cacheName: name, cause });

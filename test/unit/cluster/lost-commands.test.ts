@@ -82,3 +82,19 @@ it('a call by hand does not wait behind the commands of members, nor behind lost
   await clock.advance(TIMEOUT_MS);
   expect(new Set(await Promise.all(lost))).toEqual(new Set(['ERR_TICKLESS_LOCK_UNAVAILABLE']));
 });
+
+it('a call by hand that fails gives no place back but its own', async () => {
+  const { clock, backend, lock } = silentLock();
+  const never = backend.apply;
+  const ask = async (name: string, apply: Records['apply'] = never): Promise<void> => {
+    backend.apply = apply;
+    void lock.acquire({ name }).catch(() => {});
+    await clock.advance(10);
+  };
+  for (const name of ['1', '2', '3']) await ask(name);
+  await ask('fails', () =>
+    Promise.reject(Object.assign(new Error('connect ETIMEDOUT'), { code: 'ETIMEDOUT' })),
+  );
+  for (const name of ['4', '5', '6']) await ask(name);
+  expect(backend.asked).toBe(5); // of the last three one
+});
