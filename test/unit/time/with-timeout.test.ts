@@ -19,6 +19,17 @@ describe('withTimeout', () => {
     await expect(withTimeout(throwing, 1000)).rejects.toBe(down);
   });
 
+  it('counts from when the work has begun: a deadline within it is not after this one', async () => {
+    const steps: string[] = [];
+    const timer = { cancel: () => {}, ref: () => {}, unref: () => {} };
+    const setTimeout = () => {
+      steps.push('timer');
+      return timer;
+    };
+    await withTimeout(() => steps.push('work'), 1000, { setTimeout });
+    expect(steps).toEqual(['work', 'timer']);
+  });
+
   it('rejects when there is no answer in time', async () => {
     const error = await withTimeout(never, 20).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'ETIMEDOUT', message: 'no answer within 20 ms' });

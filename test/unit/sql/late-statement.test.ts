@@ -1,0 +1,16 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { throwIfLate } from '../../../src/sql/client.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+// A timer goes by whole milliseconds: in the last one before its end the caller may have stopped waiting.
+it.each([
+  [1000.1, true],
+  [1001, true],
+  [1001.1, false],
+  [1200, false],
+])('of a statement whose time ends at %d it is, at 1000, said whether it is late: %s', (endAt, isLate) => {
+  vi.spyOn(performance, 'now').mockReturnValue(1000);
+  if (isLate) expect(() => throwIfLate(endAt)).toThrow('no connection became free');
+  else throwIfLate(endAt);
+});
