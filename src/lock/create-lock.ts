@@ -15,9 +15,10 @@ import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/names
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { LockUnavailableError } from '../errors.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { ByHand, type RecordsKind } from '../records/by-hand.ts';
+import { ByHand } from '../records/by-hand.ts';
 import { joined } from '../records/joined-records.ts';
 import type { Records } from '../records/records.ts';
+import type { RecordsKind } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { RecordLock } from './record-lock.ts';
 
@@ -78,7 +79,7 @@ export function createLock(records: Records, given: LockOptions, kind: RecordsKi
   const prefix = namespacePrefix(options?.namespace);
   const longestName = longestWithin(kind.longestName, prefix);
   // Calls by hand do not wait behind the commands of members.
-  const [ofMembers, ofHand] = [joined(records, records), joined(records, records)];
+  const [ofMembers, ofHand] = [joined(records), joined(records)];
   const unavailable = (...told: ConstructorParameters<typeof LockUnavailableError>): Error =>
     new LockUnavailableError(...told);
   const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, unavailable, ofHand);

@@ -1,20 +1,8 @@
 import type { Commands } from '../cluster/backend-access.ts';
 import { isOptionError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
-import type { Clock } from '../time/clock.ts';
 import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
-
-/** The particulars of the records of a backend. */
-export interface RecordsKind {
-  /** In bytes of UTF-8. @default names of any length */
-  readonly longestName?: number | undefined;
-  /** The names of the options that concern the records. */
-  readonly options: readonly string[];
-  /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
-  readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
-  /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
-  readonly explain?: ((error: unknown) => unknown) | undefined;
-}
+import type { RecordsKind } from './records-kind.ts';
 
 type Unavailable = (message: string, about: { cacheName: string; cause: unknown }) => Error;
 
@@ -65,7 +53,7 @@ export class ByHand {
       return await withTimeout(step, limitMs, clock);
     } catch (thrown) {
       if (isOptionError(thrown)) throw thrown;
-      // What an adapter never settles must not keep all further commands waiting.
+      // A command that an adapter never settles must not keep all further ones waiting.
       if (thrown instanceof NoAnswerError) this.#commands?.silent();
       const cause = explain(thrown);
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);

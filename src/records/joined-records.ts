@@ -6,9 +6,9 @@ import type { Edit, Records, Steps } from './records.ts';
 /** Those of a lock and of a store are fewer than a pool has connections, or they would wait there, where no edit joins them. */
 const MAX_CONCURRENT_COMMANDS = 4;
 
-/** @returns the records with edits joined, where a command takes several. */
-export function joined(records: Steps, { mostEdits }: Pick<Records, 'mostEdits'>): JoinedRecords | undefined {
-  return mostEdits > 1 ? new JoinedRecords(records) : undefined;
+/** @returns the records with edits joined; `undefined`: each of its commands takes one edit. */
+export function joined(records: Steps & Pick<Records, 'mostEdits'>): JoinedRecords | undefined {
+  return records.mostEdits > 1 ? new JoinedRecords(records) : undefined;
 }
 
 /**

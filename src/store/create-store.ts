@@ -18,9 +18,10 @@ import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
 import { allVersions } from '../cluster/versions-of.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { distinctNames, isText, OptionChecks, ownOptions } from '../option-checks.ts';
-import { ByHand, type RecordsKind } from '../records/by-hand.ts';
+import { ByHand } from '../records/by-hand.ts';
 import { joined } from '../records/joined-records.ts';
 import type { Records } from '../records/records.ts';
+import type { RecordsKind } from '../records/records-kind.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaultCodec } from './default-codec.ts';
@@ -112,7 +113,7 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
   const reports = new StoreReports(records);
   const reporting = reportingRecords(records, reports, reportsOf(namespace));
   // Calls by hand do not wait behind the commands of members, and carry no report.
-  const [ofMembers, ofHand] = [joined(reporting, records), joined(records, records)];
+  const [ofMembers, ofHand] = [joined(reporting), joined(records)];
   const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
   const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
     ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, propagateWithinMs, hints },

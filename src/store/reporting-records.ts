@@ -26,8 +26,13 @@ export async function applyWith(
  * The same records, of which reads and writes of snapshots carry the reports of this instance: one for each command that is sent.
  * Checks have reports of their own.
  */
-export function reportingRecords(records: Records, reports: StoreReports, beginning: string): Steps {
+export function reportingRecords(
+  records: Records,
+  reports: StoreReports,
+  beginning: string,
+): Steps & Pick<Records, 'mostEdits'> {
   return {
+    mostEdits: records.mostEdits,
     apply(edits) {
       if (!edits.some(isOfRound)) return records.apply(edits);
       const tokens = edits.map((edit) => (edit.op === 'put' ? edit.token : undefined));

@@ -1,0 +1,13 @@
+import type { Clock } from '../time/clock.ts';
+
+/** The particulars of the records of a backend. */
+export interface RecordsKind {
+  /** In bytes of UTF-8. @default names of any length */
+  readonly longestName?: number | undefined;
+  /** The names of the options that concern the records. */
+  readonly options: readonly string[];
+  /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
+  readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
+  /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
+}
