@@ -6,6 +6,7 @@ import type {
   InstanceReport,
   LeaseId,
   LockRecord,
+  SnapshotStore,
   StoredReport,
   StoredSnapshot,
   WriteAnswer,
@@ -160,19 +161,11 @@ export interface SnapshotWrite {
 /** The steps of a store, with the names of its callers. Those for several names are one command each. */
 export interface StepsOfStore {
   read(
-    name: string,
-    newerThan?: number,
-    version?: number,
-    report?: InstanceReport,
-  ): Promise<StoredSnapshot | undefined>;
+    ...asked: [...Parameters<SnapshotStore['read']>, report?: InstanceReport]
+  ): ReturnType<SnapshotStore['read']>;
   write(
-    name: string,
-    payload: string,
-    token?: number,
-    rejected?: number,
-    keepFor?: number,
-    report?: InstanceReport,
-  ): Promise<WriteAnswer>;
+    ...asked: [...Parameters<SnapshotStore['write']>, report?: InstanceReport]
+  ): ReturnType<SnapshotStore['write']>;
   delete(name: string): Promise<boolean>;
   readonly readMany?: Many<SnapshotRead, StoredSnapshot | undefined>;
   readonly writeMany?: Many<SnapshotWrite, WriteAnswer>;
