@@ -96,10 +96,8 @@ export class FollowedValue<T> implements Followed, Reporting {
     return isLoaded && everyMs > 0 && everyMs < Infinity ? everyMs : undefined;
   }
 
-  asksBefore(instant: number): boolean {
-    const { cluster, dueAt } = this.#host.entry;
-    if ((cluster as ClusterState | undefined)?.willAskStore) return true;
-    return dueAt <= instant && dueAt > this.#member.options.clock.monotonic();
+  get willAskStore(): boolean {
+    return (this.#host.entry.cluster as ClusterState | undefined)?.willAskStore === true;
   }
 
   reported(written: ReadonlySet<number>): ReportedMember {

@@ -71,7 +71,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     return reportedKeys(this.#member.options, this.#keys, this.#applied);
   }
 
-  asksBefore(): boolean {
+  get willAskStore(): boolean {
     return false;
   }
 

@@ -15,7 +15,7 @@ export class ReportedKeys implements Reporting {
     this.#keys = keys;
   }
 
-  asksBefore(): boolean {
+  get willAskStore(): boolean {
     return false;
   }
 

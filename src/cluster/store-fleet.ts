@@ -95,6 +95,7 @@ export class StoreFleet {
   }
 
   async #ask({ options: { clock }, log }: Checker): Promise<BackendReply<readonly StoredReport[]>> {
+    this.#reports.askedFor();
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
     const step = (): Promise<readonly StoredReport[]> => answers.wait(() => steps.reports(), clock, limits);

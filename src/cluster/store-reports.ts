@@ -1,7 +1,6 @@
 import type { ReportedMember } from '../data/fleet.ts';
 import type { Clock } from '../time/clock.ts';
 import { InstanceReporter, type NextReport } from './instance-reporter.ts';
-import { REPORT_EVERY_MS, ReportBudget } from './report-budget.ts';
 import type { InstanceReport } from './store-contract.ts';
 
 /** A member, as the reports of its instance show it. */
@@ -10,8 +9,8 @@ export interface Reporting {
   reported(written: ReadonlySet<number>): ReportedMember;
   /** From one of its rounds to the next, in milliseconds; `undefined`: not known. */
   readonly roundsEveryMs: number | undefined;
-  /** A round of it will soon ask the store, at the latest at that instant (monotonic). */
-  asksBefore(instant: number): boolean;
+  /** A round of it is under way, and has not asked the store for the last time. */
+  readonly willAskStore: boolean;
 }
 
 /** The destination of the reports. */
@@ -23,31 +22,36 @@ export interface ReportCarrier {
 /** No write is in the command. */
 const NONE: ReadonlySet<number> = new Set();
 
-/** With `propagateWithin` a round carries a report only if no check has sent one for twice that time, at most for this long. */
-const SOON_MS = 5000;
+/** Without checks an instance that was never asked for its fleet leaves at most one report in this time. */
+const APART_MS = 60_000;
+
+/** One that was asked. With checks a round carries a report where none was made for twice the time between two, or for this time. */
+const APART_ASKED_MS = 5000;
 
 /** The rounds of an instance whose members have no value yet: from one to the next. */
 const UNKNOWN_MS = 200_000;
 
 /**
  * The reports that this instance leaves in a store: of the members that use the store object, in the commands that these send
- * anyway. Checks have reports of their own; the reads and writes of rounds carry one where no check will soon.
- *
- * If the budget is spent and another member's round will query the store soon, the report waits for that round.
+ * anyway. Checks have reports of their own; the reads and writes of rounds carry one where no check will soon. Of members that
+ * are due together the last command carries it.
  */
 export class StoreReports {
   /** The time between two checks; `Infinity`: there are none. */
   checksEveryMs: number = Number.POSITIVE_INFINITY;
   readonly #records: ReportCarrier;
   readonly #reporter: InstanceReporter = new InstanceReporter();
-  readonly #budget: ReportBudget = new ReportBudget();
+  /** When the last one was made, to be left or not (monotonic). */
+  #madeAt: number = Number.NEGATIVE_INFINITY;
+  /** A report has shown an outcome. The one before that leaves room for it. */
+  #hasNews = false;
+  #isAskedFor = false;
   /** It keeps no member alive that is no longer used, and was not closed. */
   readonly #members: Set<WeakRef<Reporting>> = new Set();
   readonly #refs: WeakMap<Reporting, WeakRef<Reporting>> = new WeakMap();
   #clock: Clock | undefined;
-  /** Reports that have no answer yet, by what they say; after a while they are not believed to have one any more. */
-  readonly #underWay: Map<string, { readonly answered: Promise<unknown>; readonly sentAt: number }> =
-    new Map();
+  /** Commands with a report that have no answer yet. */
+  readonly #underWay: Set<Promise<unknown>> = new Set();
 
   constructor(records: ReportCarrier) {
     this.#records = records;
@@ -79,24 +83,29 @@ export class StoreReports {
 
   /** Takes the last report back, once all commands with one have an answer; `undefined`: none was sent. */
   async withdrawal(): Promise<InstanceReport | undefined> {
-    await Promise.allSettled(Array.from(this.#underWay.values(), ({ answered }) => answered));
+    await Promise.allSettled(this.#underWay);
     return this.isEmpty ? this.#reporter.withdrawal() : undefined;
+  }
+
+  /** People see the fleet of this instance. */
+  askedFor(): void {
+    this.#isAskedFor = true;
   }
 
   /** The report of a check: see {@link InstanceReporter.next}. */
   next(now: number, isForced: boolean = false): NextReport | undefined {
-    return this.#spent(now, this.#make(now, isForced));
+    return this.#next(now, this.#reported(NONE), isForced);
   }
 
-  #make(now: number, isForced: boolean, written: ReadonlySet<number> = NONE): NextReport | undefined {
-    const members = this.#present;
-    const reported = members.map((member) => member.reported(written));
-    return this.#reporter.next(reported, now, this.#everyMs(members), isForced);
+  /** @param written the tokens of the writes in the command that carries the report. */
+  #reported(written: ReadonlySet<number>): readonly ReportedMember[] {
+    return this.#present.map((member) => member.reported(written));
   }
 
-  #spent(now: number, next: NextReport | undefined): NextReport | undefined {
-    this.#budget.spend(now, next?.report.text.length ?? 0);
-    return next;
+  #next(now: number, members: readonly ReportedMember[], isForced: boolean): NextReport | undefined {
+    this.#hasNews ||= members.some(isNews);
+    this.#madeAt = this.#hasNews ? now : now - this.#apartMs;
+    return this.#reporter.next(members, now, this.#everyMs, isForced);
   }
 
   /**
@@ -111,13 +120,13 @@ export class StoreReports {
     const next = this.#nextOfRound(tokens);
     if (next === undefined) return step(undefined);
     const answered = step(next.report);
-    this.#underWay.set(next.fingerprint, { answered, sentAt: this.#budget.madeAt });
+    this.#underWay.add(answered);
     try {
       const answer = await answered;
       if (this.#records.sharesCommands) next.left(); // it may be known by now that it takes none
       return answer;
     } finally {
-      this.#underWay.delete(next.fingerprint);
+      this.#underWay.delete(answered);
     }
   }
 
@@ -125,26 +134,28 @@ export class StoreReports {
     const now = this.#clock?.monotonic();
     const isIdle = this.isEmpty || !this.#records.sharesCommands;
     if (now === undefined || isIdle || !this.#mayReport(now)) return undefined;
-    const written = new Set(tokens.filter((token) => token !== undefined));
-    const next = this.#make(now, false, written);
-    const { sentAt = Number.NEGATIVE_INFINITY } = this.#underWay.get(next?.fingerprint ?? '') ?? {};
-    return this.#spent(now, now < sentAt + REPORT_EVERY_MS ? undefined : next);
+    const members = this.#reported(new Set(tokens.filter((token) => token !== undefined)));
+    const isFirst = this.#madeAt === Number.NEGATIVE_INFINITY;
+    const isWorthwhile = isFirst || this.#hasNews || members.some(isNews);
+    return isWorthwhile ? this.#next(now, members, false) : undefined;
   }
 
   #mayReport(now: number): boolean {
-    const budget = this.#budget;
-    if (this.checksEveryMs < Infinity)
-      return now >= budget.madeAt + Math.min(2 * this.checksEveryMs, SOON_MS);
-    if (budget.allows(now)) return true;
-    const soon = now + REPORT_EVERY_MS;
-    return budget.allowsLast(now) && !this.#present.some((member) => member.asksBefore(soon));
+    const past = now - this.#madeAt;
+    if (this.checksEveryMs < Infinity) return past >= Math.min(2 * this.checksEveryMs, APART_ASKED_MS);
+    if (past < this.#apartMs) return false;
+    return past >= 2 * this.#apartMs || !this.#present.some(({ willAskStore }) => willAskStore);
+  }
+
+  get #apartMs(): number {
+    return this.#isAskedFor ? APART_ASKED_MS : APART_MS;
   }
 
   /** How long it may be until the next report. */
-  #everyMs(members: readonly Reporting[]): number {
+  get #everyMs(): number {
     if (this.checksEveryMs < Infinity) return this.checksEveryMs;
-    const shortest = Math.min(...members.map(({ roundsEveryMs = Infinity }) => roundsEveryMs));
-    return shortest === Infinity ? UNKNOWN_MS : shortest;
+    const shortest = Math.min(...this.#present.map(({ roundsEveryMs = Infinity }) => roundsEveryMs));
+    return shortest === Infinity ? UNKNOWN_MS : Math.max(shortest, this.#apartMs);
   }
 
   get #present(): readonly Reporting[] {
@@ -156,4 +167,9 @@ export class StoreReports {
     }
     return present;
   }
+}
+
+/** All but a value before its first load. */
+function isNews({ kind, age, takingOver, failures }: ReportedMember): boolean {
+  return kind === 'cache' || age !== undefined || takingOver !== undefined || failures > 0;
 }

@@ -144,6 +144,14 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: '() => false',
   },
   {
+    name: 'the commands of rounds carry a report each second',
+    rules: ['everywhere'],
+    seeds: [1],
+    in: 'src/cluster/store-reports.ts',
+    replace: 'StoreReports.#apartMs',
+    by: '() => 1000',
+  },
+  {
     name: 'a mark is taken for no snapshot',
     rules: [24],
     seeds: [9],

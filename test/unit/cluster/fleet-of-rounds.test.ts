@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReportBudget } from '../../../src/cluster/report-budget.ts';
-import { type FleetMember, RefreshingCache, type StoredReport } from '../../../src/index.ts';
+import { type FleetMember, RefreshGroup, RefreshingCache, type StoredReport } from '../../../src/index.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
@@ -59,7 +58,7 @@ describe('the fleet of instances without propagateWithin', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
     await a.value.invalidate({ everywhere: true });
-    await cluster.clock.advance(1);
+    await cluster.clock.advance(60_000);
     await cluster.read(a);
     const [report] = a.link.commands.flatMap((one) => (one.step === 'read' && one.report?.text) || []);
     expect(report).toContain('"name":"v"');
@@ -79,7 +78,7 @@ describe('the fleet of instances without propagateWithin', () => {
   });
 
   it.each([
-    [100, 15_000],
+    [100, 180_000],
     [HOUR, 3 * HOUR],
     [30 * 24 * HOUR, 7 * 24 * HOUR],
   ])(
@@ -137,7 +136,7 @@ describe('the fleet of instances without propagateWithin', () => {
     await cluster.clock.advance(HOUR + 100);
     a.link.break('refused', 'write');
     await cluster.reload(a, 1, 'two');
-    await cluster.clock.advance(5000);
+    await cluster.clock.advance(60_000);
     a.link.mend();
     void other.value.get().catch(() => {});
     await cluster.clock.flush();
@@ -161,22 +160,19 @@ describe('the fleet of instances without propagateWithin', () => {
 
   it('has all members once the last of many rounds at the same time has written', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
-    const { lock, store } = a.link;
+    const { lock, store, commands } = cluster.link();
     const members = Array.from({ length: 100 }, (_, i) =>
       manualValue({ name: `m${i}`, clock: cluster.clock, lock, store, ...hourly }),
     );
     for (const { value } of members) void value.get();
     await cluster.clock.flush();
-    a.link.take();
     for (const [i, { manual }] of members.entries()) {
       manual.call(0).resolve(`${i}`);
       await cluster.clock.flush();
     }
-    const sent = a.link.commands.filter(({ report }) => report !== undefined);
-    expect(sent.length).toBeLessThan(40);
+    expect(commands.filter(({ report }) => report !== undefined).length).toBe(2); // of the first read, and of the last write
     const { members: known } = await cluster.store.fleet();
-    expect(known.filter(({ holding, text }) => holding === 1 && text.startsWith('1 of 1')).length).toBe(101);
+    expect(known.filter(({ holding, text }) => holding === 1 && text.startsWith('1 of 1')).length).toBe(100);
   });
 
   it('leaves them to checks where these come soon', async () => {
@@ -201,6 +197,7 @@ describe('the fleet of instances without propagateWithin', () => {
     const { clock } = cluster;
     const keys = new RefreshingCache({ name: 'keys', load, lock, store, clock, logger: false, retry: false });
     await keys.get('bad').catch(() => {});
+    await clock.advance(60_000);
     await keys.get('good');
     await clock.flush();
     expect(await memberIn(cluster, 'keys')).toMatchObject({
@@ -237,25 +234,34 @@ describe('the fleet of instances without propagateWithin', () => {
   });
 });
 
-describe('the budget of reports', () => {
-  it('allows 30 at once, then one a second; a long one counts for several', () => {
-    const budget = new ReportBudget();
-    const make = (now: number, length: number): number => {
-      let made = 0;
-      for (; budget.allows(now); made++) budget.spend(now, length);
-      return made;
-    };
-    expect([make(0, 100), make(999, 100), make(1000, 100), make(11_000, 100)]).toEqual([30, 0, 1, 10]);
-    expect([make(100_000, 64_000), make(104_000, 64_000)]).toEqual([8, 1]);
-    for (let i = 0; i < 100; i++) budget.spend(104_000, 100); // beyond it
-    expect(make(105_000, 100)).toBe(1);
+describe('how often an instance without propagateWithin leaves a report', () => {
+  /** How many reports it leaves in ten minutes of loads each second. */
+  async function reportsOfTenMinutes(cluster: ManualCluster, a: Instance): Promise<number> {
+    a.link.commands.splice(0);
+    const from = a.manual.calls.length;
+    for (let i = 0; i < 600; i++) {
+      await cluster.clock.advance(1000);
+      await cluster.reload(a, from + i, `${i}`);
+    }
+    return a.link.commands.filter(({ report }) => report !== undefined).length;
+  }
+
+  it('is once a minute, and once in five seconds after it was asked for its fleet', async () => {
+    const cluster = new ManualCluster();
+    const group = new RefreshGroup({ clock: cluster.clock });
+    const [a] = await cluster.warm(1, { schedule: 900, group });
+    expect(await reportsOfTenMinutes(cluster, a)).toBe(10);
+    await group.fleet();
+    expect(await reportsOfTenMinutes(cluster, a)).toBe(120);
   });
 
-  it('has the last of many a little apart, by its length', () => {
-    const budget = new ReportBudget();
-    while (budget.allows(0)) budget.spend(0, 0); // nothing was new
-    expect(budget.allowsLast(0)).toBe(true);
-    budget.spend(0, 25_600);
-    expect([99, 100].map((now) => budget.allowsLast(now))).toEqual([false, true]);
+  it('is every other minute where another member will always ask the store soon', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { schedule: 900 });
+    const { lock, store } = a.link;
+    const other = manualValue({ name: 'w', clock: cluster.clock, lock, store, timeout: { hours: 1 } });
+    void other.value.get();
+    await cluster.clock.flush();
+    expect(await reportsOfTenMinutes(cluster, a)).toBe(5);
   });
 });
