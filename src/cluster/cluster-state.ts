@@ -2,6 +2,7 @@ import type { KeysMark, Mark } from '../data/mark.ts';
 import type { ClusterStateLike } from '../engine/cluster-state-like.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
+import { type HeldVersion, NO_VERSION, type VersionEvent, versionAfter } from './held-version.ts';
 import { PendingRequest } from './pending-request.ts';
 import type { Pin } from './pin.ts';
 
@@ -48,8 +49,7 @@ export interface Publishing {
 
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
 export class ClusterState implements ClusterStateLike {
-  /** The version of the snapshot that the value is, published or adopted; 0: none. */
-  version: number = 0;
+  #held: HeldVersion = NO_VERSION;
   /** The highest version that this instance has given up. Only snapshots above it are adopted. */
   adoptAbove: number = 0;
   /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
@@ -64,16 +64,10 @@ export class ClusterState implements ClusterStateLike {
   checkedToken: number = 0;
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
-  /** The store does not have the value in place under {@link version}, or not yet. */
-  isUnpublished: boolean = false;
-  /** The unpublished value already has its version: it is being published under it. */
-  hasVersion: boolean = false;
   /** The token of the lease that another instance holds. The next round reads the snapshot with this version first. */
   expectedToken: number | undefined = undefined;
   /** When it was last invalidated here (monotonic): the result of a load that began before does not answer that. */
   invalidatedAt: number = Number.NEGATIVE_INFINITY;
-  /** The pin of the version in place, also one that is over. */
-  pin: Pin | undefined = undefined;
   /** The next acquire ignores the hold of a round that is done: the schedule is another one. */
   ignoresHold: boolean = false;
   /** The result of the round under way, while it is written to the store. */
@@ -86,6 +80,47 @@ export class ClusterState implements ClusterStateLike {
   readonly request: PendingRequest = new PendingRequest();
   /** The round under way, or the last one while it publishes and releases its lease. */
   round: RoundUnderWay | undefined = undefined;
+
+  /** The version of the value in place. */
+  get held(): HeldVersion {
+    return this.#held;
+  }
+
+  get version(): number {
+    return this.#held.version;
+  }
+
+  /** The store does not have the value in place under {@link version}, or not yet. */
+  get isUnpublished(): boolean {
+    return this.#held.as !== 'published';
+  }
+
+  /** The pin of the version in place, also one that is over. */
+  get pin(): Pin | undefined {
+    return this.#held.pin;
+  }
+
+  /** Something has happened to the version of the value in place. */
+  happened(event: VersionEvent): void {
+    // What is given up may be adopted again, and what is below it not.
+    if (event.on === 'given up') this.adoptAbove = Math.max(this.adoptAbove, this.version - 1);
+    if (event.on === 'clock set back') this.adoptAbove = 0;
+    this.#held = versionAfter(this.#held, event);
+  }
+
+  /** A local version is packed as -1 less the version. */
+  get packed(): number {
+    return this.isUnpublished ? -1 - this.version : this.version;
+  }
+
+  set packed(packed: number) {
+    const isLocal = packed < 0;
+    this.#held = {
+      as: isLocal ? 'local' : 'published',
+      version: isLocal ? -1 - packed : packed,
+      pin: undefined,
+    };
+  }
 
   get isBusy(): boolean {
     return this.round !== undefined;
@@ -120,26 +155,6 @@ export class ClusterState implements ClusterStateLike {
     return this.round?.mayAskStore === true && !isAsking;
   }
 
-  /** The value in place is local. @param hasVersion it is to be published under {@link version}, or a later one. */
-  replaced(hasVersion: boolean): void {
-    this.isUnpublished = true;
-    this.hasVersion = hasVersion;
-  }
-
-  /** The snapshot of that version, or the absence that it reports, is in place. */
-  adopted(version: number, pin: Pin | undefined): void {
-    this.version = Math.max(this.version, version);
-    this.isUnpublished = false;
-    this.pin = pin;
-  }
-
-  /** The value in place is not that of the version any longer, and has none: the version may be adopted again. */
-  displaced(): void {
-    this.adoptAbove = Math.max(this.adoptAbove, this.version - 1);
-    this.version = 0;
-    this.pin = undefined;
-  }
-
   /** A snapshot is looked for that is newer than this: the version in place, or those before it, or a mark. */
   get newest(): number {
     return Math.max(this.version, this.mark, this.adoptAbove);
@@ -157,7 +172,7 @@ export class ClusterState implements ClusterStateLike {
     version: number,
     at: number,
   ): boolean {
-    if (this.isUnpublished && !this.hasVersion) return !isLoaded || loadedAt < at;
+    if (this.#held.as === 'local') return !isLoaded || loadedAt < at;
     // A mark that is known leaves the value in place until a load has ended: only what is newer itself escapes a drop.
     const newest = by === 'dropped' && isLoaded ? this.version : this.newest;
     return newest < version;

@@ -133,22 +133,18 @@ export class MemberCoordinator implements Coordinator {
   }
 
   replaced(entry: Entry<unknown>): void {
-    clusterStateOf(entry).replaced(false);
+    clusterStateOf(entry).happened({ on: 'set' });
   }
 
-  /** A local value is packed as -1 less the version. */
   packVersion({ cluster }: Entry<unknown>): number {
-    if (cluster === undefined) return 0;
-    const { isUnpublished, version } = cluster as ClusterState;
-    return isUnpublished ? -1 - version : version;
+    return (cluster as ClusterState | undefined)?.packed ?? 0;
   }
 
   unpackVersion(entry: Entry<unknown>, packed: number): void {
     if (packed === 0 && !entry.isInvalidated) return;
     const state = clusterStateOf(entry);
     if (entry.isInvalidated) state.invalidatedAt = this.#member.options.clock.monotonic(); // at the latest
-    state.isUnpublished = packed < 0;
-    state.version = packed < 0 ? -1 - packed : packed;
+    state.packed = packed;
   }
 
   status({ cluster }: Entry<unknown>): CoordinationStatus {

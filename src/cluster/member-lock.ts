@@ -165,8 +165,7 @@ export class MemberLock {
   #accept(entry: Entry<unknown>, state: ClusterState, answer: LeaseAnswer['answer']): Acquired {
     if (!isPlausibleToken(Math.max(state.version, state.adoptAbove), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
-      state.version = state.adoptAbove = 0;
-      state.replaced(false);
+      state.happened({ on: 'clock set back' });
     }
     if (answer.kind !== 'acquired') {
       const { owner, host, token } = answer;

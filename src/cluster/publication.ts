@@ -8,7 +8,7 @@ import type { HeldLease } from './held-lease.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
-import { endPin } from './pinned-entry.ts';
+import { pinEnded } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import type { Snapshot } from './snapshot.ts';
 import { withoutResult } from './without-result.ts';
@@ -118,12 +118,11 @@ async function publish(
     return 'overtaken';
   }
   if (mark !== undefined) state.marked(version);
-  else if (version > state.version && (state.isUnpublished || isInPlace())) {
-    state.version = version; // else another version is in place, and a check finds this one
-    if (pin === undefined) endPin(entry, member);
-    else state.pin = pin;
+  else {
+    const before = state.held;
+    state.happened({ on: 'written', version, pin, isInPlace: isInPlace() });
+    if (state.pin === undefined) pinEnded(entry, before, member);
   }
-  if (isInPlace()) state.isUnpublished = false;
   member.events.emit('published', { version, ...keyOf(entry) });
   // Of keys, checks ask for their journal.
   const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);
@@ -179,7 +178,7 @@ function overtaken(
     return;
   }
   const state = clusterStateOf(entry);
-  state.isUnpublished = true;
+  state.happened({ on: 'refused' });
   // Invalidated here meanwhile, it waits for a load that began after that.
   const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
   if (!awaitsLoad) state.expectedToken = version;

@@ -69,7 +69,7 @@ export class Adoption<T> implements RemoteResult<T> {
     const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden, pin } = this.#remote;
     const { options } = this.#member;
     const now = options.clock.monotonic();
-    clusterStateOf(entry).adopted(version, pin);
+    clusterStateOf(entry).happened({ on: 'adopted', version, pin });
     if (this.result === 'absent') {
       timing.absent(entry, Math.max(0, dueAt - now));
       return;

@@ -232,7 +232,7 @@ export class RemoteSnapshots<T> {
     const { isLoaded, isInitial, lastError, last } = this.#entry;
     if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it
     const isKnown = isLoaded || isAbsentError(lastError);
-    const isInNoOrder = this.#state.isUnpublished && !this.#state.hasVersion;
+    const isInNoOrder = this.#state.held.as === 'local';
     return isKnown && isInNoOrder && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
   }
 

@@ -173,11 +173,11 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#isCompleted = true;
     this.#lease?.stop(); // it is extended while a load runs, not after
     const { store } = this.#member;
-    if (this.token === undefined && this.#state.pin !== undefined) this.#state.displaced(); // it was dropped
+    const { token } = this;
+    if (token === undefined && this.#state.pin !== undefined)
+      this.#state.happened({ on: 'given up', isInPlace: false }); // it was dropped
     const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
-    this.#state.version = Math.max(this.#state.version, this.token ?? 0);
-    this.#state.replaced(this.token !== undefined);
-    if (this.token !== undefined && store === undefined) this.#state.isUnpublished = false; // nothing is to be published
+    this.#state.happened({ on: 'loaded', token, isShared: store !== undefined });
     const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
     void this.#publishAndRelease({ ...record, isForced }).then(() => this.#end());

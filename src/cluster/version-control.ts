@@ -138,13 +138,13 @@ export class EntryVersions<T> implements VersionControl<T> {
   async #share(edition: Adoption<T> | undefined, as: ShareRequest, present: number = 0): Promise<number> {
     const entry = this.#entry;
     const shared = clusterStateOf(entry);
-    if (edition !== undefined) shared.version = Math.max(shared.version, present);
+    if (edition !== undefined) shared.happened({ on: 'found', version: present });
     if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
     const { promise } = entry;
     const { version } = shared;
     try {
       const sharing = this.#host.share(as);
-      if (edition !== undefined) shared.replaced(true); // until it is published
+      if (edition !== undefined) shared.happened({ on: 'put back' }); // until it is published
       const published = (await sharing) as number; // there is a lock
       if (edition !== undefined && entry.promise === promise) this.#host.published(published);
       return published;
@@ -152,11 +152,10 @@ export class EntryVersions<T> implements VersionControl<T> {
       const isInPlace = edition !== undefined && entry.promise === promise;
       if (edition !== undefined) {
         // In place it has no version, though one before it may have been published meanwhile.
-        if (isInPlace || shared.version === version) shared.displaced();
-        else if (shared.pin === edition.pin) shared.pin = undefined;
+        if (isInPlace || shared.version === version) shared.happened({ on: 'given up', isInPlace });
+        else if (shared.pin === edition.pin) shared.happened({ on: 'unpinned' });
       }
       if (isInPlace) {
-        shared.isUnpublished = false;
         this.#host.published(undefined);
         this.#member.timing.expected(entry);
       }

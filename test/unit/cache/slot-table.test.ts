@@ -94,12 +94,15 @@ describe('an entry that was passivated is activated as it was', () => {
 
   it.each<[string, (entry: CacheEntry) => void]>([
     ['is not', () => {}],
-    ['has the version 7', (entry) => void Object.assign(clusterStateOf(entry), { version: 7 })],
+    ['has the version 7', (entry) => clusterStateOf(entry).happened({ on: 'found', version: 7 })],
     [
       'is newer than version 7',
-      (entry) => void Object.assign(clusterStateOf(entry), { version: 7, isUnpublished: true }),
+      (entry) => {
+        clusterStateOf(entry).happened({ on: 'found', version: 7 });
+        clusterStateOf(entry).happened({ on: 'set' });
+      },
     ],
-    ['is new to it', (entry) => void Object.assign(clusterStateOf(entry), { isUnpublished: true })],
+    ['is new to it', (entry) => clusterStateOf(entry).happened({ on: 'set' })],
   ])('in a cluster whose store it %s', (_, change) => {
     const { table } = make({ isShared: true });
     const entry = entryOf('a', change);
