@@ -111,14 +111,14 @@ export class Admission<T> {
         return this.#acquired(answer);
       }
       signal.throwIfAborted();
-      const checked = Math.max(state.version, state.checkedToken);
+      const checked = Math.max(state.held.version, state.checkedToken);
       if (this.#pinned && (answer.kind === 'unavailable' || answer.token <= checked))
         return new StillPinned(options, this.#pinned);
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && this.#pinned && state.pin !== undefined) {
+        if (found === undefined && this.#pinned && state.held.pin !== undefined) {
           if (this.snapshots.wasRead) state.checkedToken = answer.token;
           return new StillPinned(options, this.#pinned);
         }
@@ -195,7 +195,7 @@ export class Admission<T> {
     const { options, events } = this.#member;
     const { retryAfter, owner, host, token, isBackoff } = answer;
     events.emit('lease-held-elsewhere', { retryAfter, owner, host, token, ...keyOf(this.#entry) });
-    const isOver = isBackoff || token <= this.#state.version; // its release has failed the round, or is still on its way
+    const isOver = isBackoff || token <= this.#state.held.version; // its release has failed the round, or is still on its way
     if (isOver) this.#force = this.#isForced || this.#isFreshRequired;
     else this.#force = this.#isFreshRequired = false; // the holder is loading now: that is the result
     if (!this.snapshots.mayDefer) return undefined;

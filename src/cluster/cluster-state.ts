@@ -2,7 +2,13 @@ import type { KeysMark, Mark } from '../data/mark.ts';
 import type { ClusterStateLike } from '../engine/cluster-state-like.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import { type HeldVersion, NO_VERSION, type VersionEvent, versionAfter } from './held-version.ts';
+import {
+  type HeldVersion,
+  NO_VERSION,
+  sharedVersion,
+  type VersionEvent,
+  versionAfter,
+} from './held-version.ts';
 import { PendingRequest } from './pending-request.ts';
 import type { Pin } from './pin.ts';
 
@@ -49,7 +55,8 @@ export interface Publishing {
 
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
 export class ClusterState implements ClusterStateLike {
-  #held: HeldVersion = NO_VERSION;
+  /** The version of the value in place. Only {@link happened} changes it. */
+  held: HeldVersion = NO_VERSION;
   /** The highest version that this instance has given up. Only snapshots above it are adopted. */
   adoptAbove: number = 0;
   /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
@@ -81,41 +88,23 @@ export class ClusterState implements ClusterStateLike {
   /** The round under way, or the last one while it publishes and releases its lease. */
   round: RoundUnderWay | undefined = undefined;
 
-  /** The version of the value in place. */
-  get held(): HeldVersion {
-    return this.#held;
-  }
-
-  get version(): number {
-    return this.#held.version;
-  }
-
-  /** The store does not have the value in place under {@link version}, or not yet. */
-  get isUnpublished(): boolean {
-    return this.#held.as !== 'published';
-  }
-
-  /** The pin of the version in place, also one that is over. */
-  get pin(): Pin | undefined {
-    return this.#held.pin;
-  }
-
   /** Something has happened to the version of the value in place. */
   happened(event: VersionEvent): void {
-    // What is given up may be adopted again, and what is below it not.
-    if (event.on === 'given up') this.adoptAbove = Math.max(this.adoptAbove, this.version - 1);
+    // A version that is given up may be adopted again, and none before it.
+    if (event.on === 'given up') this.adoptAbove = Math.max(this.adoptAbove, this.held.version - 1);
     if (event.on === 'clock set back') this.adoptAbove = 0;
-    this.#held = versionAfter(this.#held, event);
+    this.held = versionAfter(this.held, event);
   }
 
   /** A local version is packed as -1 less the version. */
   get packed(): number {
-    return this.isUnpublished ? -1 - this.version : this.version;
+    const { as, version } = this.held;
+    return as === 'published' ? version : -1 - version;
   }
 
   set packed(packed: number) {
     const isLocal = packed < 0;
-    this.#held = {
+    this.held = {
       as: isLocal ? 'local' : 'published',
       version: isLocal ? -1 - packed : packed,
       pin: undefined,
@@ -146,7 +135,7 @@ export class ClusterState implements ClusterStateLike {
   reported(written: ReadonlySet<number>): number {
     const { version = 0, isInPlace } = this.publishing ?? {};
     if (written.has(version) && isInPlace?.()) return version;
-    return this.isUnpublished ? 0 : this.version;
+    return sharedVersion(this.held);
   }
 
   /** The round under way is about to ask the store. */
@@ -157,7 +146,7 @@ export class ClusterState implements ClusterStateLike {
 
   /** A snapshot is looked for that is newer than this: the version in place, or those before it, or a mark. */
   get newest(): number {
-    return Math.max(this.version, this.mark, this.adoptAbove);
+    return Math.max(this.held.version, this.mark, this.adoptAbove);
   }
 
   /**
@@ -172,9 +161,9 @@ export class ClusterState implements ClusterStateLike {
     version: number,
     at: number,
   ): boolean {
-    if (this.#held.as === 'local') return !isLoaded || loadedAt < at;
+    if (this.held.as === 'local') return !isLoaded || loadedAt < at;
     // A mark that is known leaves the value in place until a load has ended: only what is newer itself escapes a drop.
-    const newest = by === 'dropped' && isLoaded ? this.version : this.newest;
+    const newest = by === 'dropped' && isLoaded ? this.held.version : this.newest;
     return newest < version;
   }
 
@@ -195,7 +184,9 @@ export class ClusterState implements ClusterStateLike {
 
   /** The mark in the store that the value in place is older than, and that was not applied to it. */
   get unappliedMark(): FoundMark | undefined {
-    return this.foundMark !== undefined && this.foundMark.version > this.version ? this.foundMark : undefined;
+    return this.foundMark !== undefined && this.foundMark.version > this.held.version
+      ? this.foundMark
+      : undefined;
   }
 
   /** Invalidates an entry for another instance. An invalidation that was made here before is not answered by that. */
@@ -220,7 +211,8 @@ export class ClusterState implements ClusterStateLike {
 
   /** The pin that is in force at that instant (monotonic). */
   pinAt(now: number): Pin | undefined {
-    return this.pin !== undefined && now < this.pin.untilAt ? this.pin : undefined;
+    const { pin } = this.held;
+    return pin !== undefined && now < pin.untilAt ? pin : undefined;
   }
 
   invalidated(now: number): void {

@@ -56,7 +56,7 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { entry } = this.#host;
     const { promise } = entry;
     const state = clusterStateOf(entry);
-    const { isUnpublished: wasLocal } = state;
+    const wasLocal = state.held.as !== 'published';
     state.round?.overtakenBy(version);
     if (!this.#allowsAdoption(version)) return;
     const snapshots = new RemoteSnapshots<T>(

@@ -15,13 +15,13 @@ export interface HeldVersion {
   readonly pin: Pin | undefined;
 }
 
-/** What may happen to it. */
+/** Changes of it. */
 export type VersionEvent =
   /** A value without a version takes its place. */
   | { readonly on: 'set' }
   /** The result of a load takes its place. `token`: of its lease; `undefined`: it has none. */
   | { readonly on: 'loaded'; readonly token: number | undefined; readonly isShared: boolean }
-  /** The store has that version: what is published from now on has a later one. */
+  /** The store has that version; values that are published from now on have a later one. */
   | { readonly on: 'found'; readonly version: number }
   /** An earlier version was adopted, and is to be published anew. */
   | { readonly on: 'put back' }
@@ -45,6 +45,11 @@ export type VersionEvent =
 
 /** Before the first value. */
 export const NO_VERSION: HeldVersion = { as: 'published', version: 0, pin: undefined };
+
+/** The version under which other instances can find the value in place; 0: none. */
+export function sharedVersion({ as, version }: HeldVersion): number {
+  return as === 'published' ? version : 0;
+}
 
 /** The version after an event. Pure. */
 export function versionAfter(held: HeldVersion, event: VersionEvent): HeldVersion {

@@ -162,7 +162,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     };
     round.shared.then(
       () => {
-        this.#applied = Math.max(this.#applied, clusterStateOf(this.#entry).version);
+        this.#applied = Math.max(this.#applied, clusterStateOf(this.#entry).held.version);
         over();
         published.resolve();
       },

@@ -71,7 +71,7 @@ export class ManualRound implements RoundUnderWay {
     const recordNow = (): PublishRecord => {
       const about = { isAbsent: false, took: 0 };
       const record = { ...publishRecord(member, entry, about, this.#state.newest), isManual: true, mark };
-      const { pin } = this.#state;
+      const { pin } = this.#state.held;
       return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;
     };
     const record = recordNow();

@@ -18,6 +18,7 @@ import { closedError } from '../engine/read-errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { FollowedValue } from './followed-value.ts';
+import { sharedVersion } from './held-version.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
 import { pinnedError, pinStatus } from './pin.ts';
@@ -151,14 +152,15 @@ export class MemberCoordinator implements Coordinator {
     const { lock, store } = this.#member;
     const { options } = this.#member;
     const state = cluster as ClusterState | undefined;
-    const { holder, round, version = 0, isUnpublished } = state ?? {};
+    const { holder, round } = state ?? {};
+    const version = state === undefined ? 0 : sharedVersion(state.held);
     const now = options.clock.monotonic();
     const pin = state?.pinAt(now);
     const lockStatus = {
       isHolder: round?.isHolder ?? false,
       holder: holder && { owner: holder.owner, host: holder.host },
       token: holder?.token,
-      version: version > 0 && !isUnpublished ? version : undefined,
+      version: version || undefined,
       lockError: lock?.error,
       storeError: store?.error,
     };

@@ -163,7 +163,7 @@ export class MemberLock {
   }
 
   #accept(entry: Entry<unknown>, state: ClusterState, answer: LeaseAnswer['answer']): Acquired {
-    if (!isPlausibleToken(Math.max(state.version, state.adoptAbove), answer.now)) {
+    if (!isPlausibleToken(Math.max(state.held.version, state.adoptAbove), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
       state.happened({ on: 'clock set back' });
     }

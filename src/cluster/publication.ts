@@ -42,7 +42,7 @@ export function publishRecord(
   knownVersion: number,
 ): PublishRecord {
   const { maxStalenessMs } = entry;
-  const { pin, isUnpublished } = clusterStateOf(entry);
+  const { as, pin } = clusterStateOf(entry).held;
   const isUsual = maxStalenessMs === options.maxStalenessMs;
   return {
     ...completed,
@@ -51,7 +51,7 @@ export function publishRecord(
     dueAt: entry.dueAt,
     isDueTimeOverridden: !entry.isScheduled,
     // Only if it differs from the option: the load returned it, or the schedule. Of a pinned version: that of its load.
-    maxStaleness: pin && !isUnpublished ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
+    maxStaleness: pin && as === 'published' ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
     tags: entry.tags,
     absentUntil: entry.coolDownUntil,
     pin: undefined,
@@ -121,7 +121,7 @@ async function publish(
   else {
     const before = state.held;
     state.happened({ on: 'written', version, pin, isInPlace: isInPlace() });
-    if (state.pin === undefined) pinEnded(entry, before, member);
+    if (state.held.pin === undefined) pinEnded(entry, before, member);
   }
   member.events.emit('published', { version, ...keyOf(entry) });
   // Of keys, checks ask for their journal.

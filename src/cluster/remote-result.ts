@@ -60,9 +60,9 @@ export class Adoption<T> implements RemoteResult<T> {
   }
 
   isInPlace(entry: Entry<T>): boolean {
-    const { version, isUnpublished } = clusterStateOf(entry);
+    const { as, version } = clusterStateOf(entry).held;
     const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
-    return !isTask && entry.isLoaded && !isUnpublished && version === this.version;
+    return !isTask && entry.isLoaded && as === 'published' && version === this.version;
   }
 
   applyTo(entry: Entry<T>, timing: Timing): void {

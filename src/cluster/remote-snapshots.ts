@@ -101,9 +101,9 @@ export class RemoteSnapshots<T> {
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
   }> {
-    const { version, newest } = this.#state;
+    const { newest, held } = this.#state;
     const { isLoaded } = this.#entry;
-    const snapshot = await this.#read(isLoaded || newest > version ? newest : version - 1);
+    const snapshot = await this.#read(isLoaded || newest > held.version ? newest : held.version - 1);
     if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
     const isUsable = snapshot !== undefined && (this.#isPinned(snapshot) || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
@@ -133,9 +133,9 @@ export class RemoteSnapshots<T> {
     // The hold is that of the version with this token, and as long as its pin: of another version it says nothing.
     const isHeld = (version: number): boolean => version === token;
     const saysNothing = mayBeWithoutResult(retryAfter);
-    if (mayBeServed() && this.#state.version >= token) {
+    if (mayBeServed() && this.#state.held.version >= token) {
       if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
-      const forMs = isHeld(this.#state.version) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
+      const forMs = isHeld(this.#state.held.version) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }
     if (store === undefined) return undefined;
@@ -187,7 +187,7 @@ export class RemoteSnapshots<T> {
     }
     const read = found?.mark === undefined ? found : undefined;
     if (read !== undefined || newerThan === 0) this.#last = read ?? null;
-    const isNewer = read !== undefined && read.version > this.#state.version;
+    const isNewer = read !== undefined && read.version > this.#state.held.version;
     // Also if it may not be served here.
     if (isNewer && !this.#isPinned(read)) endPin(this.#entry, this.#member);
     return read;
@@ -227,7 +227,7 @@ export class RemoteSnapshots<T> {
   /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */
   #isOlder(snapshot: ReadSnapshot): boolean {
     const { loadedAt, writtenAt, version } = snapshot;
-    if (version < this.#state.version) return true; // a check was faster, while this one was decoded
+    if (version < this.#state.held.version) return true; // a check was faster, while this one was decoded
     const pinned = this.#isPinned(snapshot);
     const { isLoaded, isInitial, lastError, last } = this.#entry;
     if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it

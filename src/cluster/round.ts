@@ -174,9 +174,9 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#lease?.stop(); // it is extended while a load runs, not after
     const { store } = this.#member;
     const { token } = this;
-    if (token === undefined && this.#state.pin !== undefined)
+    if (token === undefined && this.#state.held.pin !== undefined)
       this.#state.happened({ on: 'given up', isInPlace: false }); // it was dropped
-    const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
+    const knownVersion = Math.max(this.#state.held.version, this.#state.rejectedVersion);
     this.#state.happened({ on: 'loaded', token, isShared: store !== undefined });
     const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';

@@ -12,6 +12,7 @@ import { isText, namesArgument, OptionChecks, ownOptions } from '../option-check
 import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
+import { sharedVersion } from './held-version.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
@@ -66,7 +67,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = clusterStateOf(this.#entry);
-    const isHere = this.#entry.isLoaded && state.version === present.version && !state.isUnpublished;
+    const isHere = this.#entry.isLoaded && sharedVersion(state.held) === present.version;
     const edition = isHere ? undefined : await this.#edition(present.version);
     if (!isHere && edition === undefined) return this.#unpin(present.version); // it was replaced meanwhile
     try {
@@ -88,8 +89,8 @@ export class EntryVersions<T> implements VersionControl<T> {
   #endHere(present: VersionRecord | undefined): boolean {
     const { options } = this.#member;
     const state = clusterStateOf(this.#entry);
-    const isPublished = !state.isUnpublished && state.round === undefined;
-    const wasBefore = present !== undefined && present.version < state.version;
+    const isPublished = state.held.as === 'published' && state.round === undefined;
+    const wasBefore = present !== undefined && present.version < state.held.version;
     if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
     endPin(this.#entry, this.#member);
     return true;
@@ -125,8 +126,7 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   async everywhere(given?: HeldOptions): Promise<void> {
     this.#store('everywhere');
-    const { version, isUnpublished } = clusterStateOf(this.#entry);
-    const held = this.#entry.isLoaded && !isUnpublished ? version : 0;
+    const held = this.#entry.isLoaded ? sharedVersion(clusterStateOf(this.#entry).held) : 0;
     await (this.#member.fleet as StoreFleet).everywhere(given, held, this.#member);
   }
 
@@ -141,7 +141,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     if (edition !== undefined) shared.happened({ on: 'found', version: present });
     if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
     const { promise } = entry;
-    const { version } = shared;
+    const { version } = shared.held;
     try {
       const sharing = this.#host.share(as);
       if (edition !== undefined) shared.happened({ on: 'put back' }); // until it is published
@@ -152,8 +152,8 @@ export class EntryVersions<T> implements VersionControl<T> {
       const isInPlace = edition !== undefined && entry.promise === promise;
       if (edition !== undefined) {
         // In place it has no version, though one before it may have been published meanwhile.
-        if (isInPlace || shared.version === version) shared.happened({ on: 'given up', isInPlace });
-        else if (shared.pin === edition.pin) shared.happened({ on: 'unpinned' });
+        if (isInPlace || shared.held.version === version) shared.happened({ on: 'given up', isInPlace });
+        else if (shared.held.pin === edition.pin) shared.happened({ on: 'unpinned' });
       }
       if (isInPlace) {
         this.#host.published(undefined);

@@ -274,9 +274,9 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 13,
     name: 'an instance reports a version before the store has it',
-    in: 'src/cluster/cluster-state.ts',
-    replace: 'ClusterState.replaced',
-    by: '(hasVersion) => { original(hasVersion); this.isUnpublished = !hasVersion; }',
+    in: 'src/cluster/held-version.ts',
+    replace: 'versionAfter',
+    by: "(held, event) => original(held, event.on === 'loaded' ? { ...event, isShared: false } : event)",
   },
   {
     rule: 13,
@@ -474,9 +474,9 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 25,
     name: 'a pin is forgotten as soon as it is adopted',
-    in: 'src/cluster/cluster-state.ts',
-    replace: 'ClusterState.adopted',
-    by: '(version) => original(version, undefined)',
+    in: 'src/cluster/held-version.ts',
+    replace: 'versionAfter',
+    by: "(held, event) => original(held, event.on === 'adopted' ? { ...event, pin: undefined } : event)",
   },
   {
     rule: 25,
