@@ -99,6 +99,13 @@ const SCENARIOS = {
   fresh: { what: 'fresh read', make: value, coordination: none, isDue: false },
   due: { what: 'due read', make: value, coordination: none, isDue: true },
   locked: { what: 'due read, lock and store', make: value, coordination: shared, isDue: true },
+  reported: {
+    what: 'the same, with the report that is left once a minute',
+    make: value,
+    coordination: shared,
+    isDue: true,
+    seconds: 600,
+  },
   keyed: { what: 'due keyed read', make: keyed, coordination: none, isDue: true },
   'keyed-locked': { what: 'due keyed read, lock and store', make: keyed, coordination: shared, isDue: true },
 };
@@ -111,15 +118,15 @@ async function settled() {
   }
 }
 
-async function walk({ what, make, coordination, isDue }) {
+async function walk({ what, make, coordination, isDue, seconds = 5 }) {
   // The machine's clock is part of a fresh read.
   const clock = isDue ? new FakeClock() : undefined;
   let loads = 0;
-  const schedule = { minutes: 10 };
+  const schedule = { seconds };
   const read = make({ name: 'walk', load: async () => ++loads, schedule, clock, ...coordination(clock) });
   for (let round = 0; round < 4; round++) {
     await read();
-    await clock?.advance({ minutes: 21 });
+    await clock?.advance({ seconds: 2 * seconds + 1 });
     await settled();
   }
   const loadsBefore = loads;

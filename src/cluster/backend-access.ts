@@ -7,6 +7,7 @@ import type { Clock } from '../time/clock.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { AnswerWatch, OverdueError } from './answer-watch.ts';
+import { type BackendPatience, PATIENT } from './backend-patience.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { isDamage } from './damage.ts';
 import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
@@ -32,21 +33,6 @@ export type BackendReply<R> =
       readonly probe?: Promise<BackendReply<R>>;
     }
   | { readonly kind: 'failed'; readonly cause: unknown };
-
-/** How a step is asked. */
-export interface AskOptions {
-  readonly clock: Clock;
-  /** Whether the caller waits while a backend that was down is probed. @default true */
-  readonly waitsForProbe?: boolean;
-  /**
-   * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault (as a damaged
-   * record may, where a lock is asked). The backend is then asked by one caller at a time until it has answered; three
-   * such failures in a row open the breaker. While it is open after another step, one write is the probe. @default false
-   */
-  readonly isWrite?: boolean;
-  /** Asked when the turn of the step has come; `false`: it is of no use any longer, and is not run. @default it is */
-  readonly isWanted?: () => boolean;
-}
 
 /**
  * The way to the backend of one lock or store object. All members and keys that use the object share its limit of
@@ -112,19 +98,24 @@ export class BackendAccess<S> {
    * @param step gets whether it is a probe: the first step after the breaker was open.
    * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
    */
-  async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<BackendReply<R>> {
-    const { clock } = options;
+  async ask<R>(
+    step: (isProbe: boolean) => Promise<R>,
+    clock: Clock,
+    patience: BackendPatience = PATIENT,
+  ): Promise<BackendReply<R>> {
     for (;;) {
-      const open = this.#open(options);
+      const open = this.#open(clock, patience);
       if (open !== undefined) return open;
       if (this.breaker.isTrusted(clock.monotonic())) {
         // Again when its turn comes: the backend may have stopped answering meanwhile.
-        return this.#semaphore.run(async () => this.#open(options) ?? this.#try(step, options));
+        return this.#semaphore.run(
+          async () => this.#open(clock, patience) ?? this.#try(step, clock, patience),
+        );
       }
-      const goesOn = this.breaker.isTripped && options.waitsForProbe === false;
-      const pilot = this.#pilots.get(options.isWrite === true);
+      const goesOn = this.breaker.isTripped && patience.waitsForProbe === false;
+      const pilot = this.#pilots.get(patience.isWrite === true);
       if (pilot === undefined) {
-        const result = this.#lead(step, options);
+        const result = this.#lead(step, clock, patience);
         return goesOn ? { ...this.#down(0), probe: result } : result;
       }
       if (goesOn) return this.#down(0);
@@ -136,23 +127,30 @@ export class BackendAccess<S> {
    * Asks once more, although the breaker is open: the answer of the step before may be lost. Where several steps had no
    * answer, one of them asks first, and the others only if that one gets an answer.
    */
-  async askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<BackendReply<R>> {
+  async askAgain<R>(step: (isProbe: boolean) => Promise<R>, clock: Clock): Promise<BackendReply<R>> {
     const pilot = this.#pilots.get(false);
-    if (pilot === undefined) return this.#lead(step, options);
+    if (pilot === undefined) return this.#lead(step, clock, PATIENT);
     await pilot;
-    return this.#open(options) ?? this.#semaphore.run(() => this.#try(step, options));
+    return this.#open(clock, PATIENT) ?? this.#semaphore.run(() => this.#try(step, clock, PATIENT));
   }
 
   /** Asks as the pilot. */
-  #lead<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<BackendReply<R>> {
-    const isWrite = options.isWrite === true;
-    const result = this.#try(step, options);
+  #lead<R>(
+    step: (isProbe: boolean) => Promise<R>,
+    clock: Clock,
+    patience: BackendPatience,
+  ): Promise<BackendReply<R>> {
+    const isWrite = patience.isWrite === true;
+    const result = this.#try(step, clock, patience);
     const settle = (): void => void this.#pilots.delete(isWrite);
     this.#pilots.set(isWrite, result.then(settle, settle));
     return result;
   }
 
-  #open({ clock, isWrite }: AskOptions): Extract<BackendReply<never>, { readonly kind: 'open' }> | undefined {
+  #open(
+    clock: Clock,
+    { isWrite }: BackendPatience,
+  ): Extract<BackendReply<never>, { readonly kind: 'open' }> | undefined {
     const openFor = this.breaker.openFor(clock.monotonic(), isWrite);
     return openFor > 0 ? this.#down(openFor) : undefined;
   }
@@ -171,9 +169,13 @@ export class BackendAccess<S> {
     return this.#semaphore.runUrgent(step);
   }
 
-  async #try<R>(step: (isProbe: boolean) => Promise<R>, asked: AskOptions): Promise<BackendReply<R>> {
+  async #try<R>(
+    step: (isProbe: boolean) => Promise<R>,
+    clock: Clock,
+    patience: BackendPatience,
+  ): Promise<BackendReply<R>> {
     const { breaker } = this;
-    const { clock, isWrite = false, isWanted } = ownOptions(asked);
+    const { isWrite = false, isWanted } = ownOptions(patience);
     if (isWanted?.() === false) return this.#down(0);
     const isProbe = breaker.isTripped;
     const isOpen = breaker.openFor(clock.monotonic()) > 0;

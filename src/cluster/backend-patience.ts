@@ -13,15 +13,26 @@ const PART_OF_REST = 0.5;
  */
 const PART_OF_STORE = 0.75;
 
-/** How long the load at hand waits for a backend. */
+/** How a backend is asked, and how long its answer is waited for. */
 export interface BackendPatience {
-  /** It waits while a backend that was down is probed. Else it goes on without the backend, and is the probe behind. */
-  readonly waitsForProbe: boolean;
+  /** The caller waits while a backend that was down is probed. Else it goes on without, and its step is the probe behind. @default true */
+  readonly waitsForProbe?: boolean;
+  /** Since when a reader without a value waits for a backend that has answered nothing (monotonic). @default none does */
+  readonly startedAt?: number | undefined;
+  /** How long it is waited for while it is silent, in milliseconds. @default as long as for a step that no reader waits for */
+  readonly limitMs?: number;
   /**
-   * Since when a reader without a value waits for a backend that has answered nothing (monotonic); `undefined`: none does.
+   * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault (as a damaged
+   * record may, where a lock is asked). The backend is then asked by one caller at a time until it has answered; three
+   * such failures in a row open the breaker. While it is open after another step, one write is the probe. @default false
    */
-  readonly startedAt: number | undefined;
+  readonly isWrite?: boolean;
+  /** Asked when the turn of the step has come; `false`: it is of no use any longer, and is not run. @default it is */
+  readonly isWanted?: () => boolean;
 }
+
+/** That of a step for which no reader waits. */
+export const PATIENT: BackendPatience = {};
 
 /** The time of the load at hand, in milliseconds. */
 interface LoadTime {

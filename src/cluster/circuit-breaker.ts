@@ -58,12 +58,12 @@ export class CircuitBreaker {
    */
   openFor(now: number, isWrite: boolean = false): number {
     const openUntil = isWrite ? this.#openForWritesUntil : this.#openUntil;
-    return this.isTripped ? Math.max(0, openUntil - now) : 0;
+    return this.#outage !== undefined ? Math.max(0, openUntil - now) : 0;
   }
 
   /** It has answered a moment ago: many callers may ask at a time. */
   isTrusted(now: number): boolean {
-    return !this.isTripped && now - this.#answeredAt < TRUSTED_FOR_MS;
+    return this.#outage === undefined && now - this.#answeredAt < TRUSTED_FOR_MS;
   }
 
   succeeded(now: number): void {

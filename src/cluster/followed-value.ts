@@ -1,6 +1,6 @@
 import type { ReportedMember } from '../data/fleet.ts';
 import type { FollowedEntry } from '../engine/coordinator.ts';
-import type { BackendPatience } from './backend-patience.ts';
+import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { reasonIn } from './fleet-report.ts';
@@ -8,9 +8,6 @@ import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import type { Followed } from './store-checks.ts';
 import type { Reporting } from './store-reports.ts';
-
-/** No reader waits for it. */
-const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
 
 /** The value of one entry: checks of the store keep it up to date between its loads, and reports show it. */
 export class FollowedValue<T> implements Followed, Reporting {
@@ -63,7 +60,7 @@ export class FollowedValue<T> implements Followed, Reporting {
       this.#member,
       entry,
       true,
-      () => PATIENCE,
+      () => PATIENT,
       () => Number.NEGATIVE_INFINITY,
     );
     const { adoption, isThere } = await snapshots.newer();

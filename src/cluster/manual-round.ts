@@ -5,7 +5,7 @@ import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
 import { Deferred } from '../time/deferred.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { BackendPatience } from './backend-patience.ts';
+import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -19,7 +19,6 @@ import { RemoteSnapshots } from './remote-snapshots.ts';
 import { withoutResult } from './without-result.ts';
 
 /** The caller waits for what a person has asked for. */
-const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
 
 /**
  * A round without a load: a value that was set by hand, or a mark, is published under a token of its own, so that it is newer
@@ -174,7 +173,7 @@ export class ManualRound implements RoundUnderWay {
     const { clock } = this.#member.options;
     const since = clock.monotonic();
     for (;;) {
-      const answer = await lock.acquire(this.#entry, true, () => PATIENCE);
+      const answer = await lock.acquire(this.#entry, true, () => PATIENT);
       if (this.#isGivenUp && answer.kind === 'acquired')
         await lock.release(answer.lease, () => this.#withoutResult());
       this.#throwIfGivenUp();
@@ -214,7 +213,7 @@ export class ManualRound implements RoundUnderWay {
       this.#member,
       this.#entry,
       false,
-      () => PATIENCE,
+      () => PATIENT,
       () => -Infinity,
     );
     return { ...(await snapshots.newer()), wasRead: snapshots.wasRead };

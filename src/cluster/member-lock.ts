@@ -110,9 +110,9 @@ export class MemberLock {
         this.#unanswered.note(state.request, name);
       }
     };
-    let asked = await access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
+    let asked = await access.ask(step, clock, patience);
     // The lock may have given the lease, and no reader is kept waiting.
-    if (isUnanswered && patienceOf().waitsForProbe) asked = await access.askAgain(step, { clock });
+    if (isUnanswered && patienceOf().waitsForProbe !== false) asked = await access.askAgain(step, clock);
     if (asked.kind === 'open') {
       void asked.probe?.then(
         (probed) => {

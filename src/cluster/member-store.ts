@@ -3,7 +3,7 @@ import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
-import { type BackendPatience, readSilenceMs, stepLimits } from './backend-patience.ts';
+import { type BackendPatience, PATIENT, readSilenceMs, stepLimits } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
@@ -29,9 +29,6 @@ export interface ReadSnapshot extends Snapshot {
 
 /** A snapshot as the store has it. `decoded` rejects with the reason why it can't be used. */
 type Found = { readonly version: number; readonly decoded: () => Promise<ReadSnapshot> } | undefined;
-
-/** Whether the caller waits for a probe of a store that was down, and how long for the answer. */
-type Demand = readonly [waitsForProbe?: boolean, limitMs?: number];
 
 /** The store as one member uses it: reads it, and reports what happens. Its {@link writer} writes to it. */
 export class MemberStore {
@@ -113,7 +110,7 @@ export class MemberStore {
           this.#steps.read(name, newerThan > 0 ? newerThan : undefined);
         return answers.wait(read, clock, limits);
       };
-      const asked = await this.#access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
+      const asked = await this.#access.ask(step, clock, patience);
       if (asked.kind === 'open') {
         void asked.probe?.then(
           (probed) => this.#noteRead(probed),
@@ -166,7 +163,10 @@ export class MemberStore {
    * @param waits for a probe of a store that was down.
    */
   async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
-    const found = await this.#stored(entry, undefined, waits, this.#access.limitMs);
+    const found = await this.#stored(entry, undefined, {
+      waitsForProbe: waits,
+      limitMs: this.#access.limitMs,
+    });
     if (found === undefined) return undefined;
     try {
       return await found.decoded();
@@ -198,10 +198,14 @@ export class MemberStore {
   }
 
   /** A snapshot that is not read for a round; `undefined`: there is none. Rejects as {@link #demand} does. */
-  async #stored(entry: Entry<unknown>, version: number | undefined, ...demand: Demand): Promise<Found> {
+  async #stored(
+    entry: Entry<unknown>,
+    version: number | undefined,
+    patience?: BackendPatience,
+  ): Promise<Found> {
     const { clock, timeoutMs } = this.#context.options;
     const sentAt = clock.monotonic();
-    const stored = await this.#demand(entry, (name) => this.#steps.read(name, undefined, version), ...demand);
+    const stored = await this.#demand(entry, (name) => this.#steps.read(name, undefined, version), patience);
     const pace = paceOf(clock, timeoutMs);
     return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, pace) };
   }
@@ -210,14 +214,15 @@ export class MemberStore {
   async #demand<R>(
     entry: Entry<unknown>,
     call: (name: string) => Promise<R>,
-    ...[waitsForProbe = true, limitMs = this.#access.backgroundTimeoutMs]: Demand
+    patience: BackendPatience = PATIENT,
   ): Promise<R> {
     const { steps, answers } = this.#access;
     const { clock, name, timeoutMs } = this.#context.options;
     const atBackend = await this.#context.names.atBackend(entry, steps.longestName);
+    const { limitMs = this.#access.backgroundTimeoutMs } = patience;
     const limits = stepLimits(limitMs, { timeoutMs, leftMs: Infinity });
     const step = (): Promise<R> => answers.wait(() => call(atBackend), clock, limits);
-    const asked = await this.#access.ask(step, { clock, waitsForProbe });
+    const asked = await this.#access.ask(step, clock, patience);
     if (asked.kind === 'open') asked.probe?.catch(() => {});
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;

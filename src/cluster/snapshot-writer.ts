@@ -93,7 +93,7 @@ export class SnapshotWriter {
         }
       };
       const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn
-      const asked = await this.#access.ask(step, { clock, isWrite: true, isWanted });
+      const asked = await this.#access.ask(step, clock, { isWrite: true, isWanted });
       this.#noteOutage();
       if (asked.kind === 'open') return undefined;
       if (asked.kind === 'failed') {

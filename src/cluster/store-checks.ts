@@ -239,10 +239,9 @@ export class StoreChecks {
     const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
     const step = (): Promise<readonly (number | Error)[]> =>
       answers.wait(() => steps.versions(names, report), clock, limits);
-    const options = { clock, waitsForProbe: true };
-    let answer = await this.#access.ask(step, options);
+    let answer = await this.#access.ask(step, clock);
     // Its pause may be longer than the time within which changes are to be known.
-    if (answer.kind === 'open') answer = await this.#access.askAgain(step, options);
+    if (answer.kind === 'open') answer = await this.#access.askAgain(step, clock);
     for (const { checker } of this.#members.values()) checker.store?.noteOutage();
     if (answer.kind === 'answered') {
       log.storeAnswered();

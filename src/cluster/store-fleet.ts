@@ -99,7 +99,7 @@ export class StoreFleet {
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
     const step = (): Promise<readonly StoredReport[]> => answers.wait(() => steps.reports(), clock, limits);
-    const asked = await this.#access.ask(step, { clock, waitsForProbe: true });
+    const asked = await this.#access.ask(step, clock);
     if (asked.kind === 'failed') log.storeFailed(unavailableCause(asked.cause));
     if (asked.kind === 'answered') log.storeAnswered();
     return asked;

@@ -106,7 +106,7 @@ describe('a circuit breaker', () => {
   it('stays closed where a step is overdue, and its backend answers others', async () => {
     const clock = new FakeClock();
     const access = new BackendAccess({}, TIMEOUT_MS);
-    const asked = await access.ask(() => Promise.reject(new OverdueError('no answer within 5 s')), { clock });
+    const asked = await access.ask(() => Promise.reject(new OverdueError('no answer within 5 s')), clock);
     expect([asked.kind, access.breaker.isTripped]).toEqual(['failed', false]);
   });
 
@@ -114,7 +114,7 @@ describe('a circuit breaker', () => {
     const clock = new FakeClock();
     const access = new BackendAccess({}, TIMEOUT_MS);
     const step = () => access.answers.wait(() => answered(clock, 1100), clock, { silenceMs: TIMEOUT_MS });
-    const asked = access.ask(step, { clock });
+    const asked = access.ask(step, clock);
     await clock.advance(1000);
     expect([(await asked).kind, access.breaker.openFor(clock.monotonic())]).toEqual(['failed', 250]);
     await clock.advance(100);
