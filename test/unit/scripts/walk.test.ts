@@ -77,7 +77,7 @@ it('walks each read of the library, the fresh one in a few calls', () => {
   expect(stderr).toBe('');
   expect(status).toBe(0);
   const { reads } = JSON.parse(stdout) as { readonly reads: Readonly<Record<string, Figures>> };
-  expect(Object.keys(reads)).toEqual(['fresh', 'due', 'locked', 'keyed', 'keyed-locked']);
+  expect(Object.keys(reads)).toEqual(['fresh', 'due', 'locked', 'reported', 'keyed', 'keyed-locked']);
   for (const { calls, files, switches, callsWithShortArrows, perFile } of Object.values(reads)) {
     expect(Object.values(perFile).reduce((sum, each) => sum + each, 0)).toBe(calls);
     expect(Object.keys(perFile)).toHaveLength(files);
