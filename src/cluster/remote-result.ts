@@ -62,7 +62,7 @@ export class Adoption<T> implements RemoteResult<T> {
   isInPlace(entry: Entry<T>): boolean {
     const { as, version } = clusterStateOf(entry).held;
     const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
-    return !isTask && entry.isLoaded && as === 'published' && version === this.version;
+    return !isTask && entry.isLoaded && as === 'published' && version >= this.version;
   }
 
   applyTo(entry: Entry<T>, timing: Timing): void {

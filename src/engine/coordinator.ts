@@ -216,7 +216,7 @@ export interface RemoteResult<T> {
   readonly endsWhenAwaited: boolean;
   /** A person has pinned it: it ends a load under way. */
   readonly isPinned?: boolean;
-  /** A check of the store was faster: the entry has that version already. */
+  /** A check of the store was faster: the entry has that version already, or a newer one. */
   isInPlace?(entry: Entry<T>): boolean;
   /** Sets the times of the entry. A value is in place already. */
   applyTo(entry: Entry<T>, timing: Timing): void;

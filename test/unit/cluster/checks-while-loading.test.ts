@@ -265,6 +265,30 @@ it('a caller whose round gives its lease back for a pinned version gets a value,
   expect(await read).toBe('three');
 });
 
+it('a round that gives its lease back for a pinned version does not go back to it where a check has taken over a newer one', async () => {
+  const cluster = new ManualCluster({ keepVersions: 3 });
+  const [a, b] = await cluster.warm(2, { ...own, propagateWithin: 100 });
+  await cluster.refresh(a, 1, 'two');
+  const to = a.value.inspect().lock?.version as number;
+  await readUntilChecked(cluster, b, 100);
+  const [acquired, released] = [new Deferred<void>(), new Deferred<void>()];
+  b.link.fault = (step) => {
+    if (step === 'acquire') return { arrives: acquired.promise };
+    return step === 'release' ? released.promise : undefined;
+  };
+  b.value.invalidate();
+  await cluster.read(b);
+  await a.value.rollback({ by: 'ann' });
+  acquired.resolve();
+  await cluster.clock.flush(); // it has read that version, and the lease is given back
+  const version = await a.value.rollback({ to, by: 'ann' });
+  await readUntilChecked(cluster, b, 100);
+  expect(b.value.current).toBe('two');
+  released.resolve();
+  await cluster.clock.flush();
+  expect([b.value.current, b.value.inspect().lock?.version]).toEqual(['two', version]);
+});
+
 it('a round and a check that read the same version put it in place once', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, { schedule: 1000, propagateWithin: 300 });
