@@ -132,7 +132,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
     namespace: namespace === undefined ? undefined : printable(namespace),
     kind: kind === 'cache' ? 'cache' : 'value',
     version: countIn(version) || undefined,
-    takingOver: countIn(takingOver) || undefined,
+    takingOver: takingOver === 0 ? 0 : countIn(takingOver) || undefined,
     age: aged === undefined ? undefined : aged + seenAgo,
     failures: countIn(failures),
     error: textIn(error),

@@ -102,8 +102,8 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { name, namespace, clock, now: wall } = this.#member.options;
     const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
     const state = clusterStateOf(entry);
-    const version = isLoaded ? state.reported(written) : 0;
-    const { reading = 0 } = state;
+    const version = isLoaded ? state.reported(written) : undefined;
+    const { reading = -1 } = state;
     const now = clock.monotonic();
     const pin = state.pinAt(now);
     const refused = quarantined?.status;
@@ -112,7 +112,7 @@ export class FollowedValue<T> implements Followed, Reporting {
       namespace,
       kind: 'value',
       version: version || undefined,
-      takingOver: reading > version ? reading : undefined,
+      takingOver: reading > (version ?? -1) ? reading : undefined,
       age: isLoaded ? Math.max(0, now - loadedAt) : undefined,
       failures,
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,

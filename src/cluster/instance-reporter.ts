@@ -36,6 +36,9 @@ export class InstanceReporter {
   /** The store may have one. */
   #isSent = false;
 
+  /** Of the last one: they may arrive in another order. */
+  #serial = 0;
+
   /** The instance has a member from then on (monotonic). Only the first call counts. */
   starts(now: number): void {
     this.#startedAt ??= now;
@@ -69,7 +72,8 @@ export class InstanceReporter {
     const left = (): void => {
       this.#last = { fingerprint, at: now };
     };
-    return { report: { instance: this.id, text, keepFor }, fingerprint, left };
+    this.#serial += 1;
+    return { report: { instance: this.id, text, keepFor, serial: this.#serial }, fingerprint, left };
   }
 
   /** Takes the last report back; `undefined`: none was sent. */
@@ -77,6 +81,7 @@ export class InstanceReporter {
     if (!this.#isSent) return undefined;
     this.#isSent = false;
     this.#last = undefined;
-    return { instance: this.id, ...WITHDRAWN };
+    this.#serial += 1;
+    return { instance: this.id, ...WITHDRAWN, serial: this.#serial };
   }
 }

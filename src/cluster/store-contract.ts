@@ -60,6 +60,8 @@ export interface InstanceReport {
   readonly text: string;
   /** The report expires after this many milliseconds. Over 0, finite. */
   readonly keepFor: number;
+  /** A whole number from 0. It replaces no report with a higher one, which may arrive before it. @default it replaces any */
+  readonly serial?: number | undefined;
 }
 
 /** A report that a store has of an instance. */

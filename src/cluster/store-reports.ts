@@ -170,6 +170,6 @@ export class StoreReports {
 }
 
 /** All but a value before its first load. */
-function isNews({ kind, age, takingOver, failures }: ReportedMember): boolean {
-  return kind === 'cache' || age !== undefined || takingOver !== undefined || failures > 0;
+function isNews({ kind, age, takingOver = 0, failures }: ReportedMember): boolean {
+  return kind === 'cache' || age !== undefined || takingOver > 0 || failures > 0;
 }

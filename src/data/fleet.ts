@@ -18,7 +18,7 @@ export interface ReportedMember extends MemberName {
   readonly version: number | undefined;
   /**
    * The version that it was reading from the store when it left the report. It holds that since, unless it could not use it:
-   * its next report tells. `undefined`: it was not reading one that it knew of.
+   * its next report tells. 0: it had no value, and was reading any. `undefined`: it was not reading one that it did not have.
    */
   readonly takingOver: number | undefined;
   /** The age of the value by now, in milliseconds. `undefined`: there is none, or it is a cache. */

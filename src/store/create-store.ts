@@ -179,7 +179,7 @@ const LONGEST_INSTANCE = 200;
 
 function checkReport(report: InstanceReport | undefined): void {
   if (report === undefined) return;
-  const { instance, text, keepFor } = report;
+  const { instance, text, keepFor, serial } = report;
   const found = new OptionChecks('store');
   found.name('instance', instance);
   const isShort = !isText(instance) || instance.length <= LONGEST_INSTANCE;
@@ -193,5 +193,6 @@ function checkReport(report: InstanceReport | undefined): void {
     `${String(text).length} characters`,
   );
   found.finiteDuration('keepFor', keepFor);
+  found.that(isVersion(serial) && (serial ?? 0) >= 0, 'serial', 'must be a whole number from 0', serial);
   found.done();
 }

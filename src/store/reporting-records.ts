@@ -16,8 +16,8 @@ export async function applyWith(
   beginning: string,
 ): ReturnType<Records['apply']> {
   if (report === undefined) return records.apply(edits);
-  const { instance, text, keepFor: keepMs } = report;
-  const put: Put = { op: 'put', name: beginning + instance, text, keepMs, older: 0 };
+  const { instance, text, keepFor: keepMs, serial: token } = report;
+  const put: Put = { op: 'put', name: beginning + instance, token, text, keepMs, older: 0 };
   const { now, answers } = await records.apply([...edits, put]);
   return { now, answers: answers.slice(0, edits.length) };
 }

@@ -249,8 +249,8 @@ export function recordsOfStore(steps: StepsOfStore): Records {
     async apply(edits) {
       const isReport = ({ name }: Edit): boolean => name.startsWith(REPORT);
       const reports = edits.filter(isReport) as readonly Put[];
-      const [report] = reports.map(({ name, text, keepMs = 0 }) => ({
-        ...{ instance: name.slice(REPORT.length), text, keepFor: keepMs },
+      const [report] = reports.map(({ name, text, keepMs = 0, token: serial }) => ({
+        ...{ instance: name.slice(REPORT.length), text, keepFor: keepMs, serial },
       }));
       const answers = await answersTo(
         edits.filter((edit) => !isReport(edit)),

@@ -52,8 +52,13 @@ class Reports {
     return new Reports((await subject.inNamespace?.(namespace)) as Store, 400 * unit);
   }
 
-  report(instance: string, text: string, keepFor: number = this.#keepFor): Promise<readonly number[]> {
-    return this.store.versions([], { instance, text, keepFor });
+  report(
+    instance: string,
+    text: string,
+    keepFor: number = this.#keepFor,
+    serial?: number,
+  ): Promise<readonly number[]> {
+    return this.store.versions([], { instance, text, keepFor, serial });
   }
 
   async list(): Promise<readonly StoredReport[]> {
@@ -106,6 +111,7 @@ export const CHECKS: readonly Case[] = [
     await isRefused([], { instance: 'x'.repeat(201) }, 'a long instance');
     await isRefused([], { text: '\u00e9'.repeat(32_769) }, 'a text of more than 64 kB');
     for (const keepFor of [0, -1, Number.NaN, Infinity]) await isRefused([], { keepFor }, `${keepFor} ms`);
+    for (const serial of [-1, 0.5, Number.NaN]) await isRefused([], { serial }, `the serial ${serial}`);
   }),
 
   versionsCase(
@@ -142,6 +148,15 @@ export const CHECKS: readonly Case[] = [
       (await reports.list()).every(({ age }) => age >= 2 * context.unit),
       'the ages do not count from the writes',
     );
+  }),
+
+  reportCase('one with a lower serial replaces none', async (context, reports, other) => {
+    await reports.report('a', 'first', 400 * context.unit, 1);
+    await other.report('a', 'third', 400 * context.unit, 3);
+    await reports.report('a', 'second', 400 * context.unit, 2);
+    await other.has([['a', 'third']], 'the reports');
+    await reports.report('a', 'fourth', 400 * context.unit, 4);
+    await other.has([['a', 'fourth']], 'the reports');
   }),
 
   reportCase('one expires after its keepFor', async (context, reports, other) => {

@@ -380,12 +380,32 @@ describe('everywhere', () => {
     expect(error.missing).toMatchObject([{ version: undefined }]);
   });
 
+  it('waits for an instance without a value that was reading one when it left its report', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    const answered = new Deferred<void>();
+    const b = cluster.instance(own);
+    b.link.breakOnce(answered.promise, 'read');
+    const got = b.value.get();
+    await cluster.clock.flush(); // the store has answered, and that is on its way
+    await a.value.set('two', { everywhere: true });
+    const held = a.value.everywhere();
+    await cluster.clock.advance(300);
+    expect(await settled(held)).toBe('pending');
+    answered.resolve();
+    await cluster.clock.flush();
+    expect(await settled(got)).toEqual({ value: 'one' });
+    await readFor(cluster, [a, b], 3 * WITHIN);
+    expect(await settled(held)).toEqual({ value: undefined });
+    expect(b.value.current).toBe('two');
+  });
+
   it('leaves a report in a store that was emptied', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, own);
     await readFor(cluster, [a], WITHIN);
     const { instances } = await cluster.store.fleet();
-    await cluster.store.versions([], { instance: instances[0]?.id ?? '', text: '-', keepFor: 1 });
+    await cluster.store.versions([], { instance: instances[0]?.id ?? '', text: '-', keepFor: 1, serial: 2 });
     await cluster.clock.advance(2);
     await a.value.everywhere({ timeout: 0 });
     expect((await memberIn(cluster))?.of).toBe(1);

@@ -66,7 +66,9 @@ class Backend {
 
   /** The report of a step that is not a check. */
   leave(report: InstanceReport): void {
-    this.reported.set(report.instance, { ...report, at: performance.now() });
+    const { instance, serial = Number.POSITIVE_INFINITY } = report;
+    const { serial: held = 0 } = this.reported.get(instance) ?? {};
+    if (serial >= held) this.reported.set(instance, { ...report, at: performance.now() });
   }
 
   async read(name: string, newerThan?: number): ReturnType<SnapshotStore['read']> {
@@ -107,7 +109,7 @@ class Backend {
   reported: Map<string, InstanceReport & { readonly at: number }> = new Map();
 
   async versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
-    if (report !== undefined) this.reported.set(report.instance, { ...report, at: performance.now() });
+    if (report !== undefined) this.leave(report);
     const versions = names.map((name) => this.snapshots.get(this.keyOf(name))?.version ?? 0);
     return versions.map((version) => (this.isPlausible(version) ? version : 0));
   }
@@ -456,6 +458,11 @@ export const STORE_FAULTS: readonly StoreFault[] = [
     },
   }),
   reporting('the first report of an instance is kept', (first, { instance }) => first.has(instance)),
+  fault('reports replace each other in any order', {
+    leave(this: Backend, report: InstanceReport) {
+      this.reported.set(report.instance, { ...report, at: performance.now() });
+    },
+  }),
   reporting('a report that is being written leaves out others', (reported) => reported.size >= 15),
   listing('the age of a report is always 0', (found) => found.map((one) => ({ ...one, age: 0 }))),
   listing('reports are trimmed', (found) => found.map((one) => ({ ...one, text: one.text.trim() }))),
