@@ -1,19 +1,13 @@
 import type { Store } from '../cluster/store-contract.ts';
 import { createLock, type Lock, type LockOptions } from '../lock/create-lock.ts';
 import { ownOptions } from '../option-checks.ts';
-import type { Records } from '../records/records.ts';
-import type { RecordsKind } from '../records/records-kind.ts';
+import type { OpenRecords } from '../records/records-kind.ts';
 import { createStore, type StoreOptions } from '../store/create-store.ts';
 
 /** A lock and a store at one place, for the option `backend`. */
 export interface Backend {
   readonly lock: Lock;
   readonly store: Store;
-}
-
-/** Records that a lock or a store is made of. */
-export interface OpenRecords extends RecordsKind {
-  readonly records: Records;
 }
 
 /**

@@ -2,9 +2,10 @@ import type { Store } from '../cluster/store-contract.ts';
 import type { DurableObjectOptions as InObject } from '../durable-object/object-namespace.ts';
 import { ObjectRecords } from '../durable-object/object-records.ts';
 import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import type { OpenRecords } from '../records/records-kind.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, type OpenRecords, storeOn } from './backend.ts';
+import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 
 export type { ObjectNamespace, ObjectResponse, ObjectStub } from '../durable-object/object-namespace.ts';
 export {

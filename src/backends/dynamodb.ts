@@ -6,9 +6,10 @@ import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
 import { DynamodbTexts } from '../dynamodb/dynamodb-texts.ts';
 import type { Lock, LockOptions } from '../lock/create-lock.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, type OpenRecords, storeOn } from './backend.ts';
+import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 
 export type * from '../dynamodb/client-types.ts';
 export type { DynamodbTable } from '../dynamodb/dynamodb-table.ts';
@@ -142,7 +143,7 @@ const TABLE = /^[\w.-]{3,255}$|^arn:[\w:/.-]{1,1020}$/;
 const LONGEST_NAME = 2000;
 
 function openDynamodb(about: 'lock' | 'store', options: InTable): OpenRecords {
-  const { table = TABLES[about], retention = { days: 7 } } = options ?? {};
+  const { table = TABLES[about], retention = RETENTION } = options ?? {};
   const checks = new OptionChecks(about);
   const isName = typeof table === 'string' && TABLE.test(table);
   checks.that(isName, 'table', 'must be 3 to 255 letters, digits, _, . and -, or an ARN', table);

@@ -4,9 +4,10 @@ import { EtcdClient, type EtcdOptions as EtcdServers } from '../etcd/etcd-client
 import { EtcdTexts } from '../etcd/etcd-texts.ts';
 import type { Lock, LockOptions } from '../lock/create-lock.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, type OpenRecords, storeOn } from './backend.ts';
+import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 
 export type { EtcdFetch, EtcdResponse } from '../etcd/etcd-client.ts';
 export type { Backend } from './backend.ts';
@@ -106,7 +107,7 @@ export function etcdBackend(given: EtcdBackendOptions): Backend {
 }
 
 function openEtcd(about: 'lock' | 'store', options: EtcdOptions): OpenRecords {
-  const { prefix = 'tickless/', retention = { days: 7 } } = options ?? {};
+  const { prefix = 'tickless/', retention = RETENTION } = options ?? {};
   const checks = new OptionChecks(about);
   checks.name('prefix', prefix);
   const retentionMs = checks.duration('retention', retention);

@@ -5,9 +5,10 @@ import type { MongoCollection } from '../mongodb/collection.ts';
 import { MongoDocuments } from '../mongodb/documents.ts';
 import { MongoRecords } from '../mongodb/mongo-records.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, type OpenRecords, storeOn } from './backend.ts';
+import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';
 export type { Backend } from './backend.ts';
@@ -121,7 +122,7 @@ function openMongodb(
   about: 'lock' | 'store',
   options: MongodbOptions & { readonly timeout?: DurationLike | undefined },
 ): OpenRecords {
-  const { collection, retention = { days: 7 }, timeout } = options ?? {};
+  const { collection, retention = RETENTION, timeout } = options ?? {};
   const checks = new OptionChecks(about);
   checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
   const retentionMs = checks.duration('retention', retention);

@@ -2,6 +2,7 @@ import type { Hints } from '../cluster/hint-contract.ts';
 import type { Store } from '../cluster/store-contract.ts';
 import type { Lock, LockOptions } from '../lock/create-lock.ts';
 import { ownOptions } from '../option-checks.ts';
+import type { OpenRecords } from '../records/records-kind.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
 import { PREFIX } from '../redis/hashes.ts';
@@ -9,7 +10,7 @@ import { type RedisHintsOptions, type RedisPublisher, redisHints } from '../redi
 import { RedisRecords } from '../redis/redis-records.ts';
 import type { StoreOptions } from '../store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, type OpenRecords, storeOn } from './backend.ts';
+import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 
 export type { Hints } from '../cluster/hint-contract.ts';
 export type {

@@ -1,6 +1,7 @@
 import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Answer, Edit, Records } from '../records/records.ts';
+import { RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import type { DurableObjectOptions, ObjectNamespace } from './object-namespace.ts';
@@ -33,7 +34,7 @@ export class ObjectRecords implements Records {
    * @throws {OptionError} when one of these options breaks a rule.
    */
   constructor(about: 'lock' | 'store', options: ClientOptions) {
-    const { binding, object = 'tickless', retention = { days: 7 } } = options ?? {};
+    const { binding, object = 'tickless', retention = RETENTION } = options ?? {};
     const checks = new OptionChecks(about);
     checks.methods('binding', binding, ['idFromName', 'get']);
     checks.name('object', object);

@@ -4,6 +4,7 @@ import { OptionChecks } from '../option-checks.ts';
 import { edited, foundBy, isExpired, rowOf, type StoredRecord } from '../records/edited.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../records/records.ts';
+import { RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { recordOf, type Text } from './file-state.ts';
@@ -41,7 +42,7 @@ export class FileRecords implements Records {
    * @throws {OptionError} when one of these options breaks a rule.
    */
   constructor(about: 'lock' | 'store', options: FileRecordsOptions) {
-    const { retention = { days: 7 } } = options ?? ({} as FileRecordsOptions);
+    const { retention = RETENTION } = options ?? ({} as FileRecordsOptions);
     const checks = new OptionChecks(about);
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();

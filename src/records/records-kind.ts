@@ -1,4 +1,9 @@
 import type { Clock } from '../time/clock.ts';
+import type { DurationLike } from '../time/duration.ts';
+import type { Records } from './records.ts';
+
+/** How long the record of a name is kept where the option `retention` is left out. */
+export const RETENTION: DurationLike = { days: 7 };
 
 /** The particulars of the records of a backend. */
 export interface RecordsKind {
@@ -10,4 +15,9 @@ export interface RecordsKind {
   readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
   /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
   readonly explain?: ((error: unknown) => unknown) | undefined;
+}
+
+/** Records that a lock or a store is made of. */
+export interface OpenRecords extends RecordsKind {
+  readonly records: Records;
 }

@@ -1,6 +1,7 @@
 import { warnWithoutErrorListener } from '../cluster/error-listener.ts';
 import { answerTimeoutMs, commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { RETENTION } from '../records/records-kind.ts';
 import { systemClock } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -45,7 +46,7 @@ export class RedisHashes {
    * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
-    const { client, prefix = PREFIX, retention = { days: 7 }, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};
+    const { client, prefix = PREFIX, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};
     const checks = new OptionChecks(about);
     const isClient = isIoredis(client) || isNodeRedis(client);
     checks.that(

@@ -1,10 +1,11 @@
 import { warnWithoutErrorListener } from '../cluster/error-listener.ts';
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
+import type { OpenRecords } from '../records/records-kind.ts';
 import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';
 import { MysqlRecords } from './mysql-records.ts';
 import { mysqlStatements } from './mysql-statements.ts';
-import { type OpenRecords, openRecords, type SqlTableChoices } from './open-records.ts';
+import { openRecords, type SqlTableChoices } from './open-records.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /**

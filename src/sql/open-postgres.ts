@@ -1,5 +1,6 @@
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
-import { type OpenRecords, openRecords, type SqlTableChoices } from './open-records.ts';
+import type { OpenRecords } from '../records/records-kind.ts';
+import { openRecords, type SqlTableChoices } from './open-records.ts';
 import { type PostgresClient, PostgresSql } from './postgres.ts';
 import { type PostgresJsClient, postgresClient } from './postgres-js.ts';
 import { PostgresRecords } from './postgres-records.ts';

@@ -2,6 +2,7 @@ import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
 import type { Records } from '../records/records.ts';
+import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { SqlClient } from './client.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
@@ -42,22 +43,13 @@ export interface SqlKind<C extends SqlClient> {
   readonly longestName: number;
 }
 
-/** The records of a lock or a store, the limits of their names, and the options of their table. */
-export interface OpenRecords {
-  readonly records: Records;
-  readonly longestName: number;
-  readonly options: readonly string[];
-}
-
-const DAY_MS = 86_400_000;
-
 /**
  * @param about the subject of errors: 'lock' or 'store'.
  * @throws {OptionError} when one of these options breaks a rule.
  */
 export function openRecords<C extends SqlClient>(
   about: 'lock' | 'store',
-  { table = TABLE, retention = 7 * DAY_MS, timeout }: SqlTableChoices,
+  { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
   { client, quoted, definition, definedBy, purge, records, longestName }: SqlKind<C>,
 ): OpenRecords {
   const checks = new OptionChecks(about);

@@ -1,5 +1,6 @@
 import { OptionChecks } from '../option-checks.ts';
-import { type OpenRecords, openRecords, type SqlTableChoices } from './open-records.ts';
+import type { OpenRecords } from '../records/records-kind.ts';
+import { openRecords, type SqlTableChoices } from './open-records.ts';
 import { type SqliteClient, SqliteSql } from './sqlite.ts';
 import { SqliteRecords, sqlitePurge } from './sqlite-records.ts';
 import { TABLE, tableName } from './table-name.ts';
