@@ -26,7 +26,9 @@ export class Commands {
     const isSeen = subject.options.lockName !== undefined && !subject.instance.isUnseen;
     const status = isSeen ? subject.inspect() : undefined;
     const isFresh = status?.isDue === false && !status.running;
-    if (isFresh && !this.#mayBeTakenAlong(subject, status)) this.#fresh.add(subject);
+    // A load that has ended on the stack of its reader, without the lock: the acquire of that reader is the probe, and comes behind.
+    const isProbed = status?.age === 0 && status.lock?.version === undefined;
+    if (isFresh && !isProbed && !this.#mayBeTakenAlong(subject, status)) this.#fresh.add(subject);
     else this.#fresh.delete(subject);
   }
 
