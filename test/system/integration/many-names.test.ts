@@ -3,10 +3,10 @@ import pg from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
 import type { Store } from '../../../src/index.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import type { OpenRecords } from '../../../src/records/records-kind.ts';
 import { MysqlSql } from '../../../src/sql/mysql.ts';
 import { openMysql } from '../../../src/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/sql/open-postgres.ts';
-import type { OpenRecords } from '../../../src/sql/open-records.ts';
 import { PostgresSql } from '../../../src/sql/postgres.ts';
 import { createStore } from '../../../src/store/create-store.ts';
 
