@@ -1,4 +1,4 @@
-// npm run bench, bench:scale, bench:plot, bench:cluster, and the gate for speed: prepares what the first argument names of
+// npm run bench, bench:scale, bench:plot, bench:cluster, bench:load, and the gate for speed: prepares what the first argument names of
 // bench/, and runs it. What stands behind that is passed on.
 
 import { execFileSync, spawnSync } from 'node:child_process';
