@@ -84,7 +84,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a refresh is not refused while a version is pinned',
     rules: [25],
-    seeds: [69],
+    seeds: [81],
     in: 'src/cluster/version-control.ts',
     replace: 'EntryVersions.#throwIfPinned',
     by: '() => {}',
@@ -103,7 +103,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a pinned version counts as old as its load',
     rules: [25, 'rest'],
-    seeds: [9],
+    seeds: [22],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isPinned',
     by: '() => false',
@@ -154,7 +154,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark is taken for no snapshot',
     rules: [24],
-    seeds: [9],
+    seeds: [26],
     in: 'src/cluster/cluster-state.ts',
     replace: 'ClusterState.unappliedMark',
     by: '() => undefined',
@@ -170,7 +170,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark takes the place of a pinned version',
     rules: [25],
-    seeds: [4],
+    seeds: [9],
     in: 'src/cluster/manual-round.ts',
     replace: 'ManualRound.#throwIfPinned',
     by: 'async () => {}',

@@ -46,7 +46,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'an instance that closes does not settle its readers',
     rules: [4],
-    seeds: [6],
+    seeds: [9],
     in: 'src/engine/waiters.ts',
     replace: 'Waiters.reject',
     by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
@@ -94,7 +94,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a lock that is slow counts as dead',
     rules: [29],
-    seeds: [2],
+    seeds: [11],
     in: 'src/cluster/backend-patience.ts',
     replace: 'stepLimits',
     by: `(silenceMs, time) => {
@@ -105,7 +105,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a cool-down lasts for longer than the longest',
     rules: [22],
-    seeds: [5],
+    seeds: [61],
     in: 'src/engine/cool-down.ts',
     replace: 'coolDownMs',
     by: '() => 20_000',

@@ -26,7 +26,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [25],
+    seeds: [27],
     in: 'src/records/edited.ts',
     replace: 'amended',
     by: '(record, edit, now) => original(record, record && edit.phase === undefined ? { ...edit, token: record.token, id: record.id } : edit, now)',
@@ -99,7 +99,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a flight that is ended does not abort its load',
     rules: [1],
-    seeds: [4],
+    seeds: [2],
     in: 'src/engine/flight.ts',
     replace: 'Flight.end',
     by: '() => { if (!this.#isOver) this.#close(); }',
@@ -115,7 +115,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
-    seeds: [3],
+    seeds: [26],
     in: 'src/engine/loader.ts',
     replace: 'Loader.#startSuccessor',
     by: `(entry, trigger) => {
@@ -176,7 +176,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
-    seeds: [14],
+    seeds: [24],
     in: 'src/engine/due-times.ts',
     replace: 'DueTimes.rescheduled',
     by: '(entry) => { this.#timing.rescheduled(entry); }',
@@ -200,7 +200,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the renewal goes on after the release',
     rules: [15],
-    seeds: [3],
+    seeds: [1],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
@@ -209,7 +209,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [10],
+    seeds: [4],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.leftMs',
     by: '() => this.#validUntil + 3000 - this.#clock.monotonic()',
@@ -217,7 +217,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [26],
+    seeds: [4],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -285,7 +285,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'each due read adopts what is in the store',
     rules: [7],
-    seeds: [365],
+    seeds: [272],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.known',
     by: `async (isForced) => {
@@ -362,7 +362,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down outlives a success',
     rules: ['starts'],
-    seeds: [35],
+    seeds: [102],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -414,7 +414,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [80],
+    seeds: [20],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.refresher.runState === 'closed') original(); }",
@@ -439,7 +439,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a key that is evicted during its load is forgotten',
     rules: [1],
-    seeds: [66],
+    seeds: [127],
     in: 'src/cache/keyed-entries.ts',
     replace: 'KeyedEntries.gone',
     by: `(id, key, isEvicted) => {

@@ -93,6 +93,16 @@ describe('the fleet of instances without propagateWithin', () => {
     },
   );
 
+  it('numbers its reports, that which takes them back too: they may arrive in another order', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, hourly);
+    await nextRound(cluster, [a, b], 1);
+    await nextRound(cluster, [a, b], 2);
+    await a.value.close();
+    const serials = a.link.commands.flatMap(({ report }) => report?.serial ?? []);
+    expect(serials).toEqual([3, 4, 5]); // two before, of its first round
+  });
+
   it('takes no report back that may still be on its way, nor where others are left', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);

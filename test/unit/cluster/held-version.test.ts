@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   type HeldVersion,
@@ -45,6 +45,13 @@ describe('the version of the value in place', () => {
 
   it.each(EVENTS)('changes as the table in ARCHITECTURE says: %s', (...row) => {
     expect(architecture).toContain(rowOf(row));
+  });
+
+  it('is changed by ClusterState alone', () => {
+    const files = readdirSync('src/cluster').filter((file) =>
+      /[.]held = /.test(readFileSync(`src/cluster/${file}`, 'utf8')),
+    );
+    expect(files).toEqual(['cluster-state.ts']);
   });
 
   it('never falls, but where it is given up or the clock of the backend is set back', () => {

@@ -162,7 +162,7 @@ export class Marks implements KeysWatch {
     for (const known of this.#of(key)) {
       if (!this.#mustBeKnown(known, process) || !this.#isWell(process, known)) continue;
       if (!this.#concerns(known, held) || this.#isNewer(held, known, key)) continue;
-      if (this.#isOutdated(known, key)) continue; // the mark is judged itself
+      if (this.#isOutdated(known, key, held)) continue; // the mark is judged itself
       const { mark, at, instance } = known.order;
       // By the age that it has when it arrives: its load may have begun before.
       if (instance.process === process && (this.#publishedAt.get(held.serial) ?? 0) >= at) continue;
@@ -213,8 +213,9 @@ export class Marks implements KeysWatch {
   }
 
   /** A mark with a higher version, also of its tag or of all keys, has replaced that change of a key. */
-  #isOutdated({ order, version }: Known, key: HeldKey): boolean {
-    return order.mark === undefined && this.#of(key).some((one) => one.order.mark && one.version > version);
+  #isOutdated({ order, version }: Known, key: HeldKey, held: Edition): boolean {
+    const isLater = (one: Known): boolean => one.order.mark !== undefined && one.version > version;
+    return order.mark === undefined && this.#of(key).some((one) => isLater(one) && this.#concerns(one, held));
   }
 
   #concerns({ order }: Known, { serial }: Edition): boolean {
