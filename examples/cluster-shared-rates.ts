@@ -34,7 +34,10 @@ async function instance(directory: string): Promise<void> {
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'rates-'));
   const start = (): ChildProcess => fork(process.argv[1] as string, [directory]);
-  const report = async (child: ChildProcess) => (await once(child, 'message'))[0];
+  const report = async (child: ChildProcess) => {
+    const [[message]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
+    return message;
+  };
 
   const reports = await Promise.all([start(), start(), start()].map(report));
   for (const { USD, loads, age } of reports) {
@@ -46,5 +49,5 @@ async function main(): Promise<void> {
 
   const { loads, age } = await report(start()); // a restarted process finds the snapshot, and serves it at once
   console.log(`after a restart: ${Math.round(age)} ms old, loaded here: ${loads === 1 ? 'yes' : 'no'}`);
-  rmSync(directory, { recursive: true, maxRetries: 10 }); // the others may be tidying up
+  rmSync(directory, { recursive: true });
 }
