@@ -8,7 +8,7 @@ import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { EntryNames } from './entry-names.ts';
 import type { HintPort } from './hint-contract.ts';
-import { journalCodec, type MarksOnKeys } from './journal.ts';
+import { invalidationLogCodec, type MarksOnKeys } from './invalidation-log.ts';
 import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
 import type { ServerClock } from './server-clock.ts';
@@ -76,8 +76,8 @@ export class ClusterMember {
     this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned);
   }
 
-  /** The same member as it reads and writes the journal of its keys: a value of the same name, in a format of its own. */
-  forJournal(): ClusterMember {
+  /** The same member as it reads and writes the invalidation log of its keys: a value of the same name, in a format of its own. */
+  forInvalidationLog(): ClusterMember {
     const { name, now, logger } = this.options;
     const options = {
       ...this.options,
@@ -90,7 +90,7 @@ export class ClusterMember {
       new Events(name, now, logger, new Counters()),
       this.timing,
       ...this.#backends,
-      journalCodec,
+      invalidationLogCodec,
     );
   }
 }

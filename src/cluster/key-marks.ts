@@ -9,13 +9,13 @@ import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import {
   EMPTY,
-  type Journal,
+  type InvalidationLog,
   lostUpTo,
   type MarksOnKeys,
   marksAfter,
   outOfDateUpTo,
   withMarks,
-} from './journal.ts';
+} from './invalidation-log.ts';
 import { ManualRound } from './manual-round.ts';
 import { reportedKeys } from './reported-keys.ts';
 import type { Followed } from './store-checks.ts';
@@ -30,7 +30,7 @@ interface Waiting {
 /**
  * The marks on the keys of a cache: publishes those of this instance, and applies those of the others here.
  *
- * They are in a journal, a snapshot of its own under the bare name of the cache, so that a check asks about one name however
+ * They are in an invalidation log, a snapshot of its own under the bare name of the cache, so that a check asks about one name however
  * many keys there are. A mark is added under the lock of that name: no two instances lose each other's.
  */
 export class KeyMarks implements Followed, Reporting, MarksOnKeys {
@@ -38,11 +38,11 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   readonly roundsEveryMs: undefined;
   readonly #member: ClusterMember;
   readonly #keys: FollowedKeys;
-  readonly #entry: Entry<Journal> = new Entry();
-  /** The version of the journal whose marks were applied here. */
+  readonly #entry: Entry<InvalidationLog> = new Entry();
+  /** The version of the invalidation log whose marks were applied here. */
   #applied = 0;
-  #journal: Journal = EMPTY;
-  /** The journal was read, or there is none. */
+  #log: InvalidationLog = EMPTY;
+  /** The invalidation log was read, or there is none. */
   #isKnown = false;
   #reading: Promise<void> | undefined;
   /** Marks that wait for the round under way, and those that wait for them. */
@@ -52,7 +52,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   #round: ManualRound | undefined;
   #isClosed = false;
 
-  /** @param member as which the journal is read and published. */
+  /** @param member as which the invalidation log is read and published. */
   constructor(member: ClusterMember, keys: FollowedKeys) {
     this.#member = member;
     this.#keys = keys;
@@ -77,7 +77,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
 
   /** The version up to which values of a key with these tags are out of date. */
   outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number {
-    return outOfDateUpTo(this.#journal, id, tags);
+    return outOfDateUpTo(this.#log, id, tags);
   }
 
   isBeingMarked(tags: readonly string[] | undefined): boolean {
@@ -86,7 +86,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     return this.#publishing.some(isMeant) || this.#waiting?.marks.some(isMeant) === true;
   }
 
-  /** Reads the journal if it was never read: an instance that starts must adopt nothing that is older than a mark. Never rejects. */
+  /** Reads the invalidation log if it was never read: an instance that starts must adopt nothing that is older than a mark. Never rejects. */
   async known(): Promise<void> {
     if (!this.#isKnown) await this.adoptNewer(undefined, false);
   }
@@ -148,10 +148,10 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
       return;
     }
     const round = new ManualRound(this.#member, this.#entry, 'due', async (token) => {
-      this.#waiting = undefined; // later ones are not part of this journal
+      this.#waiting = undefined; // later ones are not part of this invalidation log
       this.#publishing = marks;
       await this.#read(true);
-      this.#put(withMarks(this.#journal, marks, token));
+      this.#put(withMarks(this.#log, marks, token));
     });
     this.#round = round;
     const over = (): void => {
@@ -173,24 +173,24 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     );
   }
 
-  /** Reads the journal, and applies its marks that are new here. Rejects with `StoreUnavailableError`. */
+  /** Reads the invalidation log, and applies its marks that are new here. Rejects with `StoreUnavailableError`. */
   async #read(waits: boolean): Promise<void> {
     const snapshot = await this.#member.store?.present(this.#entry, waits);
     this.#isKnown = true;
     const { clock } = this.#member.options;
     const version = snapshot?.version ?? clusterStateOf(this.#entry).rejectedVersion;
     if (version <= this.#applied) return;
-    const journal = snapshot === undefined ? lostUpTo(this.#journal, version) : (snapshot.value as Journal);
-    const marks = marksAfter(journal, this.#applied);
-    this.#put(journal);
+    const log = snapshot === undefined ? lostUpTo(this.#log, version) : (snapshot.value as InvalidationLog);
+    const marks = marksAfter(log, this.#applied);
+    this.#put(log);
     this.#applied = version;
     for (const { mark, upTo } of marks)
       this.#keys.apply(mark, upTo, snapshot?.writtenAt ?? clock.monotonic());
   }
 
-  #put(journal: Journal): void {
-    this.#journal = journal;
-    this.#entry.putValue(journal);
+  #put(log: InvalidationLog): void {
+    this.#log = log;
+    this.#entry.putValue(log);
     this.#member.timing.renewed(this.#entry);
   }
 }

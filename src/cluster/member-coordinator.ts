@@ -66,7 +66,7 @@ export class MemberCoordinator implements Coordinator {
       this.#report(new ReportedKeys(member.options, keys));
       return;
     }
-    const marks = new KeyMarks(member.forJournal(), keys);
+    const marks = new KeyMarks(member.forInvalidationLog(), keys);
     this.#marks = member.marks = marks;
     this.#report(marks);
     this.checks.join(marks, member, member.propagateWithinMs);

@@ -210,7 +210,7 @@ export class MemberStore {
     return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, pace) };
   }
 
-  /** Asks the store outside of rounds: for a person, or for the journal of keys. Rejects when it does not answer. */
+  /** Asks the store outside of rounds: for a person, or for the invalidation log of keys. Rejects when it does not answer. */
   async #demand<R>(
     entry: Entry<unknown>,
     call: (name: string) => Promise<R>,

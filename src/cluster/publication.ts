@@ -124,7 +124,7 @@ async function publish(
     if (state.held.pin === undefined) pinEnded(entry, before, member);
   }
   member.events.emit('published', { version, ...keyOf(entry) });
-  // Of keys, checks ask for their journal.
+  // Of keys, checks ask for their invalidation log.
   const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isHinted) member.hints?.send(member);
   return 'shared';

@@ -10,7 +10,7 @@ import type { InstanceReport } from './store-contract.ts';
 import type { StoreReports } from './store-reports.ts';
 import { unavailableCause } from './unavailable.ts';
 
-/** A name that checks of the store ask about: the snapshot of a value, the journal of a cache. */
+/** A name that checks of the store ask about: the snapshot of a value, the invalidation log of a cache. */
 export interface Followed {
   /** The version that is known here; `undefined`: nothing here could be older than the store. */
   readonly knownVersion: number | undefined;

@@ -11,7 +11,7 @@ const INSTANCES = 4;
 const WITHIN = 500;
 const LANES = 20;
 const OF_EACH = Number(process.env.TICKLESS_MARKS ?? 20);
-/** The check, reads of the journal and the key, a load with its lease; on a machine with other things to do. */
+/** The check, reads of the invalidation log and the key, a load with its lease; on a machine with other things to do. */
 const COMMANDS_MS = 250;
 
 const engines = (['redis', 'postgres'] as const).filter((engine) => ownKinds.includes(engine));

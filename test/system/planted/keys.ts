@@ -28,7 +28,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: "(entry, by, version, at) => original(entry, 'changed', version, at)",
   },
   {
-    name: 'the journal is not asked about what it says of a snapshot',
+    name: 'the invalidation log is not asked about what it says of a snapshot',
     rules: [24],
     seeds: [2],
     in: 'src/cluster/key-marks.ts',
@@ -36,7 +36,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: '() => 0',
   },
   {
-    name: 'an instance that starts does not read the journal first',
+    name: 'an instance that starts does not read the invalidation log first',
     rules: [24],
     seeds: [12],
     in: 'src/cluster/key-marks.ts',
@@ -44,12 +44,12 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: 'async () => {}',
   },
   {
-    name: 'a journal takes the place of the marks of others',
+    name: 'an invalidation log takes the place of the marks of others',
     rules: [24],
     seeds: [2],
-    in: 'src/cluster/journal.ts',
+    in: 'src/cluster/invalidation-log.ts',
     replace: 'withMarks',
-    by: '(journal, marks, version) => original(EMPTY, marks, version)',
+    by: '(log, marks, version) => original(EMPTY, marks, version)',
   },
   {
     name: 'a cleared cache keeps its values on other instances',

@@ -445,10 +445,10 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 24,
-    name: 'a journal keeps the last mark only',
-    in: 'src/cluster/journal.ts',
+    name: 'an invalidation log keeps the last mark only',
+    in: 'src/cluster/invalidation-log.ts',
     replace: 'withMarks',
-    by: `(journal, marks, version) => original({ ...journal, entries: [] }, marks.slice(-1), version)`,
+    by: `(log, marks, version) => original({ ...log, entries: [] }, marks.slice(-1), version)`,
   },
   {
     rule: 24,

@@ -366,7 +366,7 @@ describe('a cache that is cleared everywhere', () => {
   });
 });
 
-describe('the journal of a cache', () => {
+describe('the invalidation log of a cache', () => {
   it('sums up marks beyond 1,000 as one that concerns all keys, for instances that were away', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     b.link.break('refused', 'check', 'read');

@@ -48,7 +48,7 @@ export function drawKeysScenario(random: Random): KeysScenario {
   };
 }
 
-/** The name of the cache: that of its journal in the store. */
+/** The name of the cache: that of its invalidation log in the store. */
 export const NAME = 'lists';
 
 /** The name of a key at the backend. */

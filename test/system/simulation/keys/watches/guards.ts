@@ -36,7 +36,7 @@ export class Guards implements KeysWatch {
   }
 
   sent(instance: KeysInstance, message: Message): void {
-    if (message.name !== NAME) this.#refusals.sent(instance, message); // not the journal
+    if (message.name !== NAME) this.#refusals.sent(instance, message); // not the invalidation log
     for (const watch of this.#badLoads.values()) watch.sent(instance, message);
   }
 

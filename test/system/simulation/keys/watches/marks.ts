@@ -11,7 +11,7 @@ import type { KeysWorld } from '../world.ts';
 /** A check that is under way when something is published ends within that, and the next one is due. */
 const UNDER_WAY_MS = 15;
 
-/** The check, a read of the journal and one of the key, with their ways and the lateness of timers. */
+/** The check, a read of the invalidation log and one of the key, with their ways and the lateness of timers. */
 const COMMANDS_MS = 50;
 
 /** A backend that has not answered rests for half a minute at most. */
@@ -56,7 +56,7 @@ export class Marks implements KeysWatch {
   readonly #publishedAt: Map<number, number> = new Map();
   /** The highest version of each name. */
   readonly #highest: Map<string, number> = new Map();
-  /** The last mark, or journal, of each name that each instance has published. */
+  /** The last mark, or invalidation log, of each name that each instance has published. */
   readonly #marks: Map<KeysInstance, Map<string, number>> = new Map();
   readonly #setByHand: Set<number> = new Set();
   /** When the checks of an instance failed last, as it says. */

@@ -8,7 +8,7 @@ import type { KeysWorld } from '../world.ts';
 /** The fleet: a report claims no mark that its instance can't know. */
 export class Reports implements KeysWatch {
   readonly #world: KeysWorld;
-  /** The last version of the journal that each has read or written. */
+  /** The last version of the invalidation log that each has read or written. */
   readonly #known: Map<KeysInstance, number> = new Map();
 
   constructor(world: KeysWorld) {

@@ -11,7 +11,7 @@ export interface MarksOnKeys {
 }
 
 /** A mark with the version under which it was published. */
-type JournalEntry = KeysMark & {
+type LoggedInvalidation = KeysMark & {
   readonly version: number;
   /** Of an earlier mark that has dropped the key, which others may not know yet. */
   readonly droppedBy?: number | undefined;
@@ -21,28 +21,32 @@ type JournalEntry = KeysMark & {
  * The marks on the keys of a cache that all instances are to learn of, oldest first. It is bounded: marks that have left it
  * are summed up in two versions. 0: there are none.
  */
-export interface Journal {
+export interface InvalidationLog {
   /** Values up to this version are out of date, whatever their key. */
   readonly invalidatedUpTo: number;
   /** An instance that knows no mark of a later version than this is to drop all its values. */
   readonly droppedUpTo: number;
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly LoggedInvalidation[];
 }
 
-/** The journal of a cache without marks. */
-export const EMPTY: Journal = { invalidatedUpTo: 0, droppedUpTo: 0, entries: [] };
+/** The invalidation log of a cache without marks. */
+export const EMPTY: InvalidationLog = { invalidatedUpTo: 0, droppedUpTo: 0, entries: [] };
 
-/** Bounds of a journal: marks, and characters of their texts. */
+/** Bounds of an invalidation log: marks, and characters of their texts. */
 const MOST_MARKS = 1000;
 const MOST_CHARACTERS = 64_000;
 
 /** The rest of a mark, in characters. */
 const MARK_CHARACTERS = 80;
 
-/** The journal with further marks, of that version. Of one tag the last mark counts, of one key that of the last change. */
-export function withMarks(journal: Journal, marks: readonly KeysMark[], version: number): Journal {
-  let base = journal;
-  const entries = new Map(journal.entries.map((entry) => [subjectOf(entry), entry]));
+/** The invalidation log with further marks, of that version. Of one tag the last mark counts, of one key that of the last change. */
+export function withMarks(
+  log: InvalidationLog,
+  marks: readonly KeysMark[],
+  version: number,
+): InvalidationLog {
+  let base = log;
+  const entries = new Map(log.entries.map((entry) => [subjectOf(entry), entry]));
   for (const mark of marks) {
     if (mark.of === 'all') {
       base = summedUp({ ...base, entries: [...entries.values()] }, entries.size, {
@@ -64,18 +68,18 @@ export function withMarks(journal: Journal, marks: readonly KeysMark[], version:
 }
 
 /** The mark of a change of a key may be published after that of a later change, which counts. */
-function lastChange(mark: KeysMark, before: JournalEntry | undefined): KeysMark {
+function lastChange(mark: KeysMark, before: LoggedInvalidation | undefined): KeysMark {
   const isOvertaken = mark.of === 'key' && before?.of === 'key' && before.at > mark.at;
   return isOvertaken ? { ...mark, mark: before.mark, at: before.at } : mark;
 }
 
-/** The journal as it is known, where that of a later version can't be read: its marks may concern any key. */
-export function lostUpTo(journal: Journal, version: number): Journal {
-  return { ...journal, invalidatedUpTo: version };
+/** The invalidation log as it is known, where that of a later version can't be read: its marks may concern any key. */
+export function lostUpTo(log: InvalidationLog, version: number): InvalidationLog {
+  return { ...log, invalidatedUpTo: version };
 }
 
-function bounded(journal: Journal): Journal {
-  const { entries } = journal;
+function bounded(log: InvalidationLog): InvalidationLog {
+  const { entries } = log;
   let characters = 0;
   let kept = 0;
   for (const entry of [...entries].reverse()) {
@@ -83,15 +87,15 @@ function bounded(journal: Journal): Journal {
     if (characters > MOST_CHARACTERS || kept === MOST_MARKS) break;
     kept += 1;
   }
-  return kept === entries.length ? journal : summedUp(journal, entries.length - kept);
+  return kept === entries.length ? log : summedUp(log, entries.length - kept);
 }
 
-/** The journal without its first marks, which are summed up, with another one. */
+/** The invalidation log without its first marks, which are summed up, with another one. */
 function summedUp(
-  { invalidatedUpTo, droppedUpTo, entries }: Journal,
+  { invalidatedUpTo, droppedUpTo, entries }: InvalidationLog,
   count: number,
   also?: { readonly mark: Mark; readonly version: number },
-): Journal {
+): InvalidationLog {
   const left = [...entries.slice(0, count), ...(also ? [also] : [])];
   const latest = (some: readonly { readonly version: number }[], least: number): number =>
     some.reduce((most, { version }) => Math.max(most, version), least);
@@ -113,7 +117,10 @@ export interface DueMark {
 }
 
 /** The marks that were published after a version, for an instance that has applied all before. */
-export function marksAfter({ invalidatedUpTo, droppedUpTo, entries }: Journal, version: number): DueMark[] {
+export function marksAfter(
+  { invalidatedUpTo, droppedUpTo, entries }: InvalidationLog,
+  version: number,
+): DueMark[] {
   const newer = entries.filter((entry) => entry.version > version);
   const due = newer.map((entry): DueMark => {
     if (entry.of !== 'key') return { mark: entry, upTo: entry.version };
@@ -128,7 +135,7 @@ export function marksAfter({ invalidatedUpTo, droppedUpTo, entries }: Journal, v
 
 /** The version up to which values of a key with these tags are out of date; 0: none are. */
 export function outOfDateUpTo(
-  { invalidatedUpTo, entries }: Journal,
+  { invalidatedUpTo, entries }: InvalidationLog,
   id: unknown,
   tags: readonly string[] | undefined,
 ): number {
@@ -141,37 +148,37 @@ export function outOfDateUpTo(
   return most;
 }
 
-/** The journal as it travels: JSON has no bigint, and no `NaN`. */
-export const journalCodec = {
+/** The invalidation log as it travels: JSON has no bigint, and no `NaN`. */
+export const invalidationLogCodec = {
   format: 'tickless-journal/1',
-  encode: (journal: unknown): string =>
-    JSON.stringify(journal, (_, value) => {
+  encode: (log: unknown): string =>
+    JSON.stringify(log, (_, value) => {
       if (typeof value === 'bigint') return { bigint: String(value) };
       return typeof value === 'number' && !Number.isFinite(value) ? { number: String(value) } : value;
     }),
-  decode: (text: string | Uint8Array): Journal => checked(JSON.parse(String(text))),
+  decode: (text: string | Uint8Array): InvalidationLog => checked(JSON.parse(String(text))),
 };
 
-function checked(journal: Journal): Journal {
+function checked(log: InvalidationLog): InvalidationLog {
   const isVersion = (version: unknown): boolean => Number.isSafeInteger(version) && (version as number) >= 0;
   const isSound =
-    isVersion(journal?.invalidatedUpTo) &&
-    isVersion(journal.droppedUpTo) &&
-    Array.isArray(journal.entries) &&
-    journal.entries.every((entry) => {
+    isVersion(log?.invalidatedUpTo) &&
+    isVersion(log.droppedUpTo) &&
+    Array.isArray(log.entries) &&
+    log.entries.every((entry) => {
       const isNamed =
         entry.of === 'tag' ? typeof entry.tag === 'string' : entry.of === 'key' && isVersion(entry.at);
       return (
         isNamed && isVersion(entry.version) && isVersion(entry.droppedBy ?? 0) && MARKS.includes(entry.mark)
       );
     });
-  if (!isSound) throw new TypeError('it is not a journal');
-  return { ...journal, entries: journal.entries.map(withId) };
+  if (!isSound) throw new TypeError('not an invalidation log');
+  return { ...log, entries: log.entries.map(withId) };
 }
 
 const MARKS: readonly string[] = ['invalidated', 'dropped', 'changed'];
 
-function withId(entry: JournalEntry): JournalEntry {
+function withId(entry: LoggedInvalidation): LoggedInvalidation {
   if (entry.of !== 'key' || typeof entry.id !== 'object') return entry;
   const { bigint, number } = entry.id as { readonly bigint: string; readonly number?: string };
   return { ...entry, id: number === undefined ? BigInt(bigint) : Number(number) };
