@@ -2,7 +2,7 @@ import { DueHeap } from '../due/due-heap.ts';
 import type { GroupSlot, Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { EntryObserver, KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { ManyKeys } from './many-keys.ts';
@@ -31,7 +31,7 @@ export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | '
 export class DueKeys<K, V> implements EntryObserver<K, V> {
   readonly #entries: KeyedEntries<K, V>;
   readonly #many: ManyKeys<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly #engine: MemberEngine<V>;
   readonly #batch: BatchLimits;
   readonly #all: Starter[] = [];
   readonly #heap: DueHeap = new DueHeap();
@@ -50,12 +50,12 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
   constructor(
     entries: KeyedEntries<K, V>,
     many: ManyKeys<K, V>,
-    refresher: Refresher<V>,
+    engine: MemberEngine<V>,
     batch: BatchLimits,
   ) {
     this.#entries = entries;
     this.#many = many;
-    this.#refresher = refresher;
+    this.#engine = engine;
     this.#batch = batch;
   }
 
@@ -129,7 +129,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     let first: KeyedEntry<K, V> | undefined;
     while (
       started.left <= this.#batch.perLoad &&
-      this.#refresher.runState === 'open' &&
+      this.#engine.runState === 'open' &&
       this.#heap.soonestAt <= until
     ) {
       const slot = this.#heap.soonest as number;
@@ -137,7 +137,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
       this.#useSlot(slot, (entry) => {
         this.ended(entry); // if its load is just settling
         this.#inPass.set(entry.id, afterPass);
-        if (!this.#refresher.startAhead(entry, until, this.#lookAheadMs)) return;
+        if (!this.#engine.startAhead(entry, until, this.#lookAheadMs)) return;
         started.left += 1;
         first ??= entry;
         this.#started.set(entry, started);
@@ -167,14 +167,14 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
    */
   #takeAlong({ dueAt, loadedAt }: KeyedEntry<K, V>, most: number): void {
     const { ahead } = this.#batch;
-    if (ahead === undefined || this.#refresher.runState !== 'open') return;
+    if (ahead === undefined || this.#engine.runState !== 'open') return;
     const aheadMs = dueAt > loadedAt ? ahead(dueAt - loadedAt) : 0; // not of an invalidated key
-    const now = this.#refresher.options.clock.monotonic();
+    const now = this.#engine.options.clock.monotonic();
     const passedOver: number[] = [];
     for (let left = most; left > 0; ) {
       const { soonest: slot, soonestAt } = this.#heap;
       if (slot === undefined) break;
-      if (this.#useSlot(slot, (entry) => this.#refresher.startAhead(entry, now, aheadMs))) left -= 1;
+      if (this.#useSlot(slot, (entry) => this.#engine.startAhead(entry, now, aheadMs))) left -= 1;
       else {
         passedOver.push(slot);
         if (soonestAt > now + aheadMs) break;

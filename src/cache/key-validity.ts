@@ -1,5 +1,5 @@
 import type { LoadResult } from '../engine/load-result.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { StepWatch } from '../time/step-watch.ts';
 import { Epochs } from './epochs.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
@@ -10,23 +10,23 @@ export class KeyValidity<K, V> {
   readonly stepWatch: StepWatch;
   /** Snapshots loaded before this instant (monotonic) may have been invalidated since, with no record of it. */
   validSince: number = Number.NEGATIVE_INFINITY;
-  readonly #refresher: Refresher<V>;
+  readonly #engine: MemberEngine<V>;
   /** The epoch of the last mark that was made here, not by another instance. */
   #markedHere = 0;
 
-  constructor(refresher: Refresher<V>) {
-    this.#refresher = refresher;
-    this.stepWatch = new StepWatch(refresher.options.clock);
+  constructor(engine: MemberEngine<V>) {
+    this.#engine = engine;
+    this.stepWatch = new StepWatch(engine.options.clock);
   }
 
   /** A step of the wall clock makes each entry compare the clocks at its next read. */
   checkClockStep(): void {
-    if (this.stepWatch.hasStepped(this.#refresher.options.clock.monotonic())) this.epochs.next();
+    if (this.stepWatch.hasStepped(this.#engine.options.clock.monotonic())) this.epochs.next();
   }
 
   /** The store may have a snapshot of a key that is not held here, and yet was meant. */
   distrustOlder(): void {
-    this.validSince = this.#refresher.options.clock.monotonic();
+    this.validSince = this.#engine.options.clock.monotonic();
   }
 
   /** The last mark was made here. */
@@ -38,7 +38,7 @@ export class KeyValidity<K, V> {
   validate(entry: KeyedEntry<K, V>): void {
     if (entry.validatedEpoch === this.epochs.now) return;
     if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) {
-      const { coordinator, timing } = this.#refresher;
+      const { coordinator, timing } = this.#engine;
       const invalidate = (): void => timing.invalidated(entry);
       // After an invalidation that was made here only a load will do.
       if (coordinator === undefined || this.#markedHere > entry.validatedEpoch) invalidate();

@@ -1,8 +1,8 @@
 import { waitersOf } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { Refresher } from '../engine/refresher.ts';
 import { putRestored } from '../engine/restored-value.ts';
 import { OptionError } from '../errors.ts';
 import { ignoreThenable } from '../time/deferred.ts';
@@ -54,19 +54,19 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   observer: EntryObserver<K, V> | undefined = undefined;
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly #engine: MemberEngine<V>;
   readonly #reader: Reader<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #negative: NegativeCache<K, V>;
 
-  constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>, reader: Reader<V>) {
+  constructor(options: ResolvedCacheOptions<K, V>, engine: MemberEngine<V>, reader: Reader<V>) {
     const { member, bound, keepsKeys } = options;
     this.#options = options;
-    this.#refresher = refresher;
+    this.#engine = engine;
     this.#reader = reader;
-    const validity = new KeyValidity<K, V>(refresher);
+    const validity = new KeyValidity<K, V>(engine);
     this.validity = validity;
-    this.table = new SlotTable(member, refresher.coordinator, bound, keepsKeys, this);
+    this.table = new SlotTable(member, engine.coordinator, bound, keepsKeys, this);
     const hasStore = member.membership?.hasStore === true;
     this.#negative = new NegativeCache(options, hasStore ? () => validity.distrustOlder() : undefined);
   }
@@ -106,7 +106,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     } finally {
       entry.pins -= 1;
       this.#settle(entry);
-      if (entry.pins === 0) this.#refresher.loader.changes.deliver();
+      if (entry.pins === 0) this.#engine.loader.changes.deliver();
     }
   }
 
@@ -190,7 +190,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Takes a value of a dump, unless the one that is held is younger. @returns whether it was taken. */
   restore(restored: RestoredEntry<K, V>): boolean {
     return this.use(restored.key, (entry) => {
-      const isTaken = putRestored(this.#refresher, entry, restored, () => {
+      const isTaken = putRestored(this.#engine, entry, restored, () => {
         entry.describe(restored.size, restored.tags);
       });
       if (isTaken) this.table.place(entry); // also while it is being loaded
@@ -222,11 +222,11 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     this.required?.changed(entry);
     if (entry.pins > 0) return;
     this.#settle(entry);
-    this.#refresher.loader.changes.deliver();
+    this.#engine.loader.changes.deliver();
   }
 
   stateChanged(): void {
-    if (this.#refresher.runState === 'closed') this.observer?.leave();
+    if (this.#engine.runState === 'closed') this.observer?.leave();
     else this.observer?.plan();
   }
 
@@ -243,7 +243,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   gone(id: KeyId, key: K, isEvicted: boolean): void {
-    if (isEvicted) this.#refresher.loader.changes.evicted(key);
+    if (isEvicted) this.#engine.loader.changes.evicted(key);
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;

@@ -1,7 +1,7 @@
 import type { KeyMark, KeysMark } from '../data/mark.ts';
 import type { Entry } from '../engine/entry.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
-import type { Refresher } from '../engine/refresher.ts';
 import { isAbsentError } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { rejected } from '../time/deferred.ts';
@@ -14,7 +14,7 @@ import { type EverywhereOptions, everywhereArgument } from '../value/everywhere.
  * @throws {OptionError} as `everywhereArgument`, and without `propagateWithin`.
  */
 export function marksArgument<V>(
-  { options: member, coordinator }: Refresher<V>,
+  { options: member, coordinator }: MemberEngine<V>,
   options: EverywhereOptions | undefined,
 ): boolean {
   const isForAll = everywhereArgument(member, options);
@@ -32,7 +32,7 @@ export function marksArgument<V>(
  * @throws {OptionError} as `everywhereArgument`, and with `propagateWithin` without a lock.
  */
 export function keyArgument<V>(
-  { options: member, coordinator }: Refresher<V>,
+  { options: member, coordinator }: MemberEngine<V>,
   options: EverywhereOptions | undefined,
 ): boolean {
   const isForAll = everywhereArgument(member, options);
@@ -44,31 +44,31 @@ export function keyArgument<V>(
 }
 
 /** Publishes a mark on keys, which was applied here, if that is asked for. */
-export function markIf<V>(isAskedFor: boolean, refresher: Refresher<V>, mark: KeysMark): Promise<void> {
-  if (isAskedFor && refresher.runState === 'closed') return rejected(closedError(refresher.options.name));
-  const published = isAskedFor ? refresher.coordinator?.markKeys(mark) : undefined;
-  return published === undefined ? Promise.resolve() : refresher.untilClosed(published);
+export function markIf<V>(isAskedFor: boolean, engine: MemberEngine<V>, mark: KeysMark): Promise<void> {
+  if (isAskedFor && engine.runState === 'closed') return rejected(closedError(engine.options.name));
+  const published = isAskedFor ? engine.coordinator?.markKeys(mark) : undefined;
+  return published === undefined ? Promise.resolve() : engine.untilClosed(published);
 }
 
 /** Lets the other instances know of the change of a key, once it is published. */
 export function thenMarked<V, R>(
-  refresher: Refresher<V>,
+  engine: MemberEngine<V>,
   entry: Entry<V>,
   published: Promise<R>,
   mark: KeyMark['mark'],
 ): Promise<R> {
   const marked = published.then(
     async (result) => {
-      await refresher.coordinator?.markKey(entry, mark);
+      await engine.coordinator?.markKey(entry, mark);
       return result;
     },
     async (error) => {
       if (isAbsentError(error)) {
         await entry.cluster?.published; // the others are to know that the key is gone
-        await refresher.coordinator?.markKey(entry, mark);
+        await engine.coordinator?.markKey(entry, mark);
       }
       throw error;
     },
   );
-  return refresher.untilClosed(marked);
+  return engine.untilClosed(marked);
 }

@@ -1,29 +1,29 @@
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
 
 /** Changes many keys of a cache at a time. Marks on all of them or on a tag take one step, whatever their number. */
 export class ManyKeys<K, V> {
   readonly #entries: KeyedEntries<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly #engine: MemberEngine<V>;
 
-  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
+  constructor(entries: KeyedEntries<K, V>, engine: MemberEngine<V>) {
     this.#entries = entries;
-    this.#refresher = refresher;
+    this.#engine = engine;
   }
 
   /** Computes all due times anew if the wall clock was stepped. */
   compareClocks(): void {
-    const now = this.#refresher.options.clock.monotonic();
+    const now = this.#engine.options.clock.monotonic();
     for (const [, { id, key }] of [...this.#entries.eachLoaded()]) {
-      this.#entries.useId(id, key, (entry) => this.#refresher.compareClocks(entry, now));
+      this.#entries.useId(id, key, (entry) => this.#engine.compareClocks(entry, now));
     }
   }
 
   /** Computes all due times anew by another schedule. */
   reschedule(): void {
     for (const { id, key } of [...this.#loaded(), ...this.#entries.active()]) {
-      this.#entries.useId(id, key, (entry) => this.#refresher.loader.dueTimes.rescheduled(entry));
+      this.#entries.useId(id, key, (entry) => this.#engine.loader.dueTimes.rescheduled(entry));
     }
   }
 
@@ -45,7 +45,7 @@ export class ManyKeys<K, V> {
   /** Makes all entries out of date. */
   invalidateAll(): void {
     this.#entries.validity.distrustOlder();
-    this.markAll((entry) => this.#refresher.invalidate(entry, false));
+    this.markAll((entry) => this.#engine.invalidate(entry, false));
     this.#entries.validity.markedHere();
   }
 
@@ -68,7 +68,7 @@ export class ManyKeys<K, V> {
     }
     for (const entry of this.#entries.active()) if (predicate(entry.key, entry.value)) picked.push(entry);
     for (const { id, key } of picked) {
-      this.#entries.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
+      this.#entries.useId(id, key, (entry) => this.#engine.invalidate(entry, false));
     }
     return picked.length;
   }
@@ -79,7 +79,7 @@ export class ManyKeys<K, V> {
     validity.distrustOlder();
     for (const [id] of [...table.slots()]) if (!this.#entries.isActive(id)) table.delete(id);
     for (const { id, key } of [...this.#entries.active(), ...this.#entries.negative()]) {
-      this.#entries.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
+      this.#entries.useId(id, key, (entry) => this.#engine.invalidate(entry, true));
     }
   }
 

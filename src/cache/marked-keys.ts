@@ -1,6 +1,6 @@
 import type { KeyMark, KeysMark } from '../data/mark.ts';
 import type { FollowedKeys } from '../engine/coordinator.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
 import type { ManyKeys } from './many-keys.ts';
@@ -9,19 +9,19 @@ import type { ManyKeys } from './many-keys.ts';
 export class MarkedKeys<K, V> implements FollowedKeys {
   readonly #entries: KeyedEntries<K, V>;
   readonly #many: ManyKeys<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly #engine: MemberEngine<V>;
 
-  constructor(entries: KeyedEntries<K, V>, many: ManyKeys<K, V>, refresher: Refresher<V>) {
+  constructor(entries: KeyedEntries<K, V>, many: ManyKeys<K, V>, engine: MemberEngine<V>) {
     this.#entries = entries;
     this.#many = many;
-    this.#refresher = refresher;
+    this.#engine = engine;
   }
 
   apply(mark: KeysMark, upTo: number, markedAt: number): void {
     // A key that was changed has that version itself.
     const version = mark.of === 'key' ? upTo : upTo + 1;
     const isMeant = (entry: KeyedEntry<K, V>): boolean =>
-      this.#refresher.coordinator?.isBehind(entry, mark.mark, version, markedAt) === true;
+      this.#engine.coordinator?.isBehind(entry, mark.mark, version, markedAt) === true;
     if (mark.of === 'tag') this.#many.markTag(mark.tag);
     else if (mark.of === 'key') this.#applyToKey(mark, isMeant);
     else if (mark.mark === 'dropped') this.#many.forgetIf(isMeant, (entry) => this.#invalidate(entry, true));
@@ -50,10 +50,10 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     version: number,
     isMeant: (entry: KeyedEntry<K, V>) => boolean,
   ): Promise<void> {
-    const { coordinator } = this.#refresher;
+    const { coordinator } = this.#engine;
     this.#entries.pin(entry);
     try {
-      await coordinator?.takeOver(this.#refresher.followed(entry), version, () => isMeant(entry));
+      await coordinator?.takeOver(this.#engine.followed(entry), version, () => isMeant(entry));
       if (isMeant(entry)) this.#expect(entry, version); // it could not be read, or may not be adopted: a load decides
     } finally {
       this.#entries.release(entry);
@@ -63,12 +63,12 @@ export class MarkedKeys<K, V> implements FollowedKeys {
   /** The next round looks for that version. A load under way may be older: then the next one does. */
   #expect(entry: KeyedEntry<K, V>, version: number): void {
     if (entry.flight !== undefined) this.#invalidate(entry, false);
-    this.#refresher.coordinator?.expect(entry, version);
-    this.#refresher.timing.dueAtOnce(entry);
+    this.#engine.coordinator?.expect(entry, version);
+    this.#engine.timing.dueAtOnce(entry);
   }
 
   #invalidate(entry: KeyedEntry<K, V>, drop: boolean): void {
-    const invalidate = (): void => this.#refresher.invalidate(entry, drop);
-    this.#refresher.coordinator?.invalidatedElsewhere(entry, invalidate);
+    const invalidate = (): void => this.#engine.invalidate(entry, drop);
+    this.#engine.coordinator?.invalidatedElsewhere(entry, invalidate);
   }
 }

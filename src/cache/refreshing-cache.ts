@@ -3,9 +3,9 @@ import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
+import { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
-import { Refresher } from '../engine/refresher.ts';
 import { isAbsentError, OptionError } from '../errors.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
@@ -24,7 +24,7 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
 import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from '../value/everywhere.ts';
-import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
+import { engineOf, Lifecycle } from '../value/lifecycle.ts';
 import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
@@ -109,22 +109,22 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) =>
       entries.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
-    const refresher = new Refresher(member, guardedLoad(load, member), (execution) =>
+    const engine = new MemberEngine(member, guardedLoad(load, member), (execution) =>
       this.nextExecuteTime(execution),
     );
-    const reader = new Reader(refresher.loader);
-    const entries = new KeyedEntries(resolved, refresher, reader);
-    super(refresher);
-    refresher.setKeyedOwner(entries as KeyedOwner<V>);
-    const many = new ManyKeys(entries, refresher);
-    refresher.coordinator?.followKeys(new MarkedKeys(entries, many, refresher));
+    const reader = new Reader(engine.loader);
+    const entries = new KeyedEntries(resolved, engine, reader);
+    super(engine);
+    engine.setKeyedOwner(entries as KeyedOwner<V>);
+    const many = new ManyKeys(entries, engine);
+    engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
     this.#options = resolved;
     this.#entries = entries;
     this.#many = many;
     this.#reader = reader;
-    this.#counters = refresher.events.counters;
+    this.#counters = engine.events.counters;
     this.#counters.objective = objectiveOf(member);
-    this.#rules = refresher.loader.rules;
+    this.#rules = engine.loader.rules;
     this.#table = entries.table;
     this.#epochs = entries.validity.epochs;
     this.#stepWatch = entries.validity.stepWatch;
@@ -134,21 +134,21 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#awaited = awaited;
     if (resolved.ahead !== undefined) this.#startable();
     if (member.group === undefined) return;
-    const required = resolved.required && new RequiredKeys(resolved.required, entries, refresher);
+    const required = resolved.required && new RequiredKeys(resolved.required, entries, engine);
     entries.required = required;
     member.group.addKeyed({
       self: this,
       options: member,
-      refresher,
+      engine,
       required,
       joinQueue: (join) => void this.#startable().join(join),
       failing: () => entries.failing(),
       status: () =>
         cacheStatus(
           member.name,
-          refresher.runState,
+          engine.runState,
           this.stats(),
-          refresher.coordinator?.problems(),
+          engine.coordinator?.problems(),
           entries as KeyedEntries<unknown, unknown>,
         ),
     });
@@ -267,7 +267,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const hasValue = inspectsValues(this.#options.member.name, options);
     if (!this.#entries.has(key)) return undefined;
     return this.#entries.use(key, (entry) => {
-      const execution = refresherOf(this).inspect(entry);
+      const execution = engineOf(this).inspect(entry);
       return valueStatus(entry, execution, this.#options.member.clock.monotonic(), hasValue);
     });
   }
@@ -290,10 +290,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   refresh(key: K, options?: EverywhereOptions): Promise<V> {
     try {
-      const isForAll = keyArgument(refresherOf(this), options);
+      const isForAll = keyArgument(engineOf(this), options);
       return this.#entries.use(key, (entry) => {
-        const refreshed = refresherOf(this).refresh(entry, isForAll);
-        return isForAll ? thenMarked(refresherOf(this), entry, refreshed, 'changed') : refreshed;
+        const refreshed = engineOf(this).refresh(entry, isForAll);
+        return isForAll ? thenMarked(engineOf(this), entry, refreshed, 'changed') : refreshed;
       });
     } catch (error) {
       return rejected(error);
@@ -320,8 +320,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { drop = false } = ownOptions(options ?? {});
     if (!isForAll && !this.#entries.mayHave(key as K)) return undefined;
     return this.#entries.use(key as K, (entry) => {
-      const marked = invalidateIf(isForAll, refresherOf(this), entry, drop);
-      return marked && thenMarked(refresherOf(this), entry, marked, drop ? 'dropped' : 'invalidated');
+      const marked = invalidateIf(isForAll, engineOf(this), entry, drop);
+      return marked && thenMarked(engineOf(this), entry, marked, drop ? 'dropped' : 'invalidated');
     });
   }
 
@@ -368,9 +368,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const checks = new OptionChecks(this.#options.member.name);
     checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
     checks.done();
-    const isForAll = marksArgument(refresherOf(this), options);
+    const isForAll = marksArgument(engineOf(this), options);
     this.#many.invalidateTag(tag);
-    return options && markIf(isForAll, refresherOf(this), { of: 'tag', tag, mark: 'invalidated' });
+    return options && markIf(isForAll, engineOf(this), { of: 'tag', tag, mark: 'invalidated' });
   }
 
   /**
@@ -384,15 +384,15 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   set(key: K, value: V): void;
   set(key: K, value: V, options: EverywhereOptions): Promise<void>;
   set(key: K, value: V, options?: EverywhereOptions): Promise<void> | undefined {
-    const isForAll = keyArgument(refresherOf(this), options);
+    const isForAll = keyArgument(engineOf(this), options);
     checkValue(this.#options.member, key, value);
     const checked = schemaArgument(this.#options.member, key, value);
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
-      const refresher = refresherOf(this);
-      refresher.set(entry, checked, () => entry.describe(size, undefined));
-      const shared = options && shareIf(isForAll, refresher, entry);
-      return isForAll && shared ? thenMarked(refresher, entry, shared, 'changed') : shared;
+      const engine = engineOf(this);
+      engine.set(entry, checked, () => entry.describe(size, undefined));
+      const shared = options && shareIf(isForAll, engine, entry);
+      return isForAll && shared ? thenMarked(engine, entry, shared, 'changed') : shared;
     });
   }
 
@@ -405,14 +405,14 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     try {
       if (!this.#entries.has(key)) return Promise.resolve(false);
       return this.#entries.use(key, (entry) => {
-        const refresher = refresherOf(this);
-        const accepted = acceptQuarantined(refresher, entry, ({ value, tags }) => {
+        const engine = engineOf(this);
+        const accepted = acceptQuarantined(engine, entry, ({ value, tags }) => {
           const size = sizeArgument(this.#options, value, key);
           return () => entry.describe(size, tags);
         });
         const { membership } = this.#options.member;
         if (membership?.hasStore !== true || membership.hasLock !== true) return accepted;
-        const marked = accepted.then((isDone) => isDone && thenMarked(refresher, entry, accepted, 'changed'));
+        const marked = accepted.then((isDone) => isDone && thenMarked(engine, entry, accepted, 'changed'));
         return ignoreRejection(marked);
       });
     } catch (error) {
@@ -436,7 +436,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     if (!this.#entries.mayHave(key)) return false;
     return this.#entries.use(key, (entry) => {
       const had = entry.isLoaded;
-      refresherOf(this).invalidate(entry, true);
+      engineOf(this).invalidate(entry, true);
       return had;
     });
   }
@@ -450,7 +450,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
-    return this.#entries.use(key, (entry) => refresherOf(this).cancel(entry, reason));
+    return this.#entries.use(key, (entry) => engineOf(this).cancel(entry, reason));
   }
 
   /**
@@ -463,7 +463,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   reschedule(schedule: ScheduleLike): void {
     const { member, spread } = this.#options;
     const given = scheduleArgument(member.name, schedule);
-    refresherOf(this).timing.schedule = spread(given, toMillis(schedule as DurationLike));
+    engineOf(this).timing.schedule = spread(given, toMillis(schedule as DurationLike));
     this.#many.reschedule();
   }
 
@@ -476,9 +476,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   clear(): void;
   clear(options: EverywhereOptions): Promise<void>;
   clear(options?: EverywhereOptions): Promise<void> | undefined {
-    const isForAll = marksArgument(refresherOf(this), options);
+    const isForAll = marksArgument(engineOf(this), options);
     this.#many.clear();
-    return options && markIf(isForAll, refresherOf(this), { of: 'all', mark: 'dropped' });
+    return options && markIf(isForAll, engineOf(this), { of: 'all', mark: 'dropped' });
   }
 
   /**
@@ -493,7 +493,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     } catch (error) {
       return rejected(error);
     }
-    if (refresherOf(this).runState === 'closed') return rejected(closedError(name));
+    if (engineOf(this).runState === 'closed') return rejected(closedError(name));
     if (this.#queue === undefined) {
       const { concurrency, lookAhead } = defaults;
       const queue = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
@@ -513,7 +513,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */
   async history(key: K): Promise<readonly VersionRecord[]> {
-    return this.#entries.use(key, (entry) => versionsOf(refresherOf(this), entry).history());
+    return this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history());
   }
 
   /**
@@ -593,7 +593,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** Its due keys, for a queue that starts keys without a read. */
   #startable(): DueKeys<K, V> {
     if (this.#dueKeys === undefined) {
-      this.#dueKeys = new DueKeys(this.#entries, this.#many, refresherOf(this), this.#options);
+      this.#dueKeys = new DueKeys(this.#entries, this.#many, engineOf(this), this.#options);
       this.#entries.observer = this.#dueKeys;
     }
     return this.#dueKeys;

@@ -1,4 +1,4 @@
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { isAbsentError } from '../errors.ts';
 import type { RequiredEntries, RequiredEntry } from '../options/group-handle.ts';
 import { Deferred } from '../time/deferred.ts';
@@ -10,18 +10,18 @@ export class RequiredKeys<K, V> implements RequiredEntries<V> {
   /** `undefined`: any key will do. */
   readonly #keys: ReadonlyMap<KeyId, K> | undefined;
   readonly #entries: KeyedEntries<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly #engine: MemberEngine<V>;
   /** Those without a first success. */
   readonly #missing: Set<KeyId>;
   readonly #first: Deferred<void> = new Deferred();
   #hadSuccess = false;
 
-  constructor(required: readonly K[] | true, entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
+  constructor(required: readonly K[] | true, entries: KeyedEntries<K, V>, engine: MemberEngine<V>) {
     this.#keys =
       required === true ? undefined : new Map(required.map((key) => [entries.idOf(key), key] as const));
     this.#missing = new Set(this.#keys?.keys());
     this.#entries = entries;
-    this.#refresher = refresher;
+    this.#engine = engine;
   }
 
   get count(): number {
@@ -58,7 +58,7 @@ export class RequiredKeys<K, V> implements RequiredEntries<V> {
     return [...this.#missing].map((id) => async () => {
       if (!this.#missing.has(id)) return;
       const start = (entry: KeyedEntry<K, V>): Promise<void> =>
-        this.#refresher.requestStart(entry, true, undefined);
+        this.#engine.requestStart(entry, true, undefined);
       await this.#entries.useId(id, keys.get(id) as K, start).catch((error: unknown) => {
         if (!isAbsentError(error)) throw error;
       });

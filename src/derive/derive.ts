@@ -3,7 +3,7 @@ import { type Logger, SafeLogger } from '../observe/logger.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
-import { refresherOf } from '../value/lifecycle.ts';
+import { engineOf } from '../value/lifecycle.ts';
 import { Derived, type NamedSource } from './derived.ts';
 import { isValue, ValueSource } from './sources.ts';
 
@@ -109,7 +109,7 @@ export function derive<R>(
 function sourceOf(given: unknown): NamedSource | undefined {
   const value = typeof given === 'function' && 'member' in given ? given.member : given;
   if (isValue(value)) {
-    const { name, clock } = refresherOf(value).options;
+    const { name, clock } = engineOf(value).options;
     const source = new ValueSource(value);
     return { source, name, clock, values: [source], derived: [], depth: 0 };
   }

@@ -1,5 +1,5 @@
 import type { ReadOptions } from '../engine/reader.ts';
-import { refresherOf } from '../value/lifecycle.ts';
+import { engineOf } from '../value/lifecycle.ts';
 import { entryOf } from '../value/periodic.ts';
 import { RefreshingValue } from '../value/refreshing-value.ts';
 import type { ValueStatus } from '../value/value-status.ts';
@@ -41,7 +41,7 @@ export class ValueSource<T> implements Source<T> {
   }
 
   age(): number {
-    return refresherOf(this.#value).options.clock.monotonic() - entryOf(this.#value).loadedAt;
+    return engineOf(this.#value).options.clock.monotonic() - entryOf(this.#value).loadedAt;
   }
 
   get state(): ValueStatus<T>['state'] {

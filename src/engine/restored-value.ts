@@ -1,6 +1,6 @@
 import { isAbsentError } from '../errors.ts';
 import type { Entry } from './entry.ts';
-import type { Refresher } from './refresher.ts';
+import type { MemberEngine } from './member-engine.ts';
 
 /** A value that was loaded before this process had it, checked, with its age now. */
 export interface RestoredValue<T> {
@@ -21,7 +21,7 @@ export interface RestoredValue<T> {
  * @returns whether it was taken.
  */
 export function putRestored<T>(
-  { options, loader, timing, coordinator }: Refresher<T>,
+  { options, loader, timing, coordinator }: MemberEngine<T>,
   entry: Entry<T>,
   { value, ageMs, nextExecuteTime, maxStalenessMs, isInitial = false }: RestoredValue<T>,
   prepare?: () => void,

@@ -10,7 +10,7 @@ export class CacheMember<V> implements Member {
   readonly name: string;
   readonly public: GroupMember;
   readonly isRequired: boolean;
-  readonly refresher: Member['refresher'];
+  readonly engine: Member['engine'];
   readonly status: (hasValues: boolean) => unknown;
   readonly #member: KeyedMember<V>;
   readonly #keys: Refreshable;
@@ -20,7 +20,7 @@ export class CacheMember<V> implements Member {
     this.name = member.options.name;
     this.public = groupMember(member, this);
     this.isRequired = member.required !== undefined;
-    this.refresher = member.refresher;
+    this.engine = member.engine;
     this.status = member.status;
     this.#member = member;
     this.#keys = keys;
@@ -48,11 +48,11 @@ export class CacheMember<V> implements Member {
    */
   health(): HealthProblem[] {
     const { name } = this;
-    const { refresher } = this.#member;
+    const { engine } = this.#member;
     const required = requiredHealth(this.#member);
     const failing = this.#member.failing();
-    const runState = runStateHealth(refresher.runState, name);
-    const backends = backendHealth(refresher.problems(), name);
+    const runState = runStateHealth(engine.runState, name);
+    const backends = backendHealth(engine.problems(), name);
     const problems = (['failing', 'value-rejected'] as const).flatMap((kind): HealthProblem[] => {
       const such = failing.filter(({ lastError }) => failureKind(lastError) === kind);
       const [first] = such;
@@ -62,8 +62,8 @@ export class CacheMember<V> implements Member {
       const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
       return [{ name, key, kind, isFatal: false, message, error }];
     });
-    const objective = objectiveHealth(refresher.events.counters, name);
-    const hanging = hangingHealth(refresher.options);
+    const objective = objectiveHealth(engine.events.counters, name);
+    const hanging = hangingHealth(engine.options);
     return [...runState, ...required, ...problems, ...hanging, ...objective, ...backends];
   }
 

@@ -11,7 +11,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   readonly name: string;
   readonly public: GroupMember;
   readonly isRequired: boolean;
-  readonly refresher: Member['refresher'];
+  readonly engine: Member['engine'];
   readonly status: (hasValues: boolean) => unknown;
   readonly #member: SingleMember<T>;
   readonly #slot: GroupSlot;
@@ -25,7 +25,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     this.name = member.options.name;
     this.public = groupMember(member, this);
     this.isRequired = member.isRequired;
-    this.refresher = member.refresher;
+    this.engine = member.engine;
     this.status = member.status;
     this.#member = member;
     this.#slot = join(this);
@@ -38,15 +38,15 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   }
 
   stateChanged(): void {
-    if (this.#member.refresher.runState === 'closed') this.#slot.leave();
+    if (this.#member.engine.runState === 'closed') this.#slot.leave();
     else this.#plan();
   }
 
   startNext(start: StartOfOne): boolean {
-    const { entry, refresher } = this.#member;
+    const { entry, engine } = this.#member;
     this.#end(); // if its load is just settling
     this.#pass = this.#slot.afterPass();
-    const isStarted = refresher.startAhead(entry, start.until, this.#slot.lookAheadMs);
+    const isStarted = engine.startAhead(entry, start.until, this.#slot.lookAheadMs);
     if (isStarted) this.#ended = start.ended;
     this.#plan();
     return isStarted;
@@ -60,34 +60,34 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   rescan(): void {}
 
   compareClocks(): void {
-    const { entry, refresher, options } = this.#member;
-    refresher.compareClocks(entry, options.clock.monotonic());
+    const { entry, engine, options } = this.#member;
+    engine.compareClocks(entry, options.clock.monotonic());
   }
 
   health(): HealthProblem[] {
-    const { entry, refresher, options, isRequired } = this.#member;
+    const { entry, engine, options, isRequired } = this.#member;
     const now = options.clock.monotonic();
-    refresher.compareClocks(entry, now);
-    const { runState } = refresher;
+    engine.compareClocks(entry, now);
+    const { runState } = engine;
     const { name, whenTooStale, whenFailing } = options;
     return [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, { name, isRequired, runState, whenTooStale, whenFailing }, now),
-      ...hangingHealth(refresher.options),
-      ...objectiveHealth(refresher.events.counters, name),
-      ...backendHealth(refresher.problems(), name),
+      ...hangingHealth(engine.options),
+      ...objectiveHealth(engine.events.counters, name),
+      ...backendHealth(engine.problems(), name),
     ];
   }
 
   firstLoads(): (() => Promise<void>)[] {
-    const { entry, refresher, options } = this.#member;
+    const { entry, engine, options } = this.#member;
     const firstLoad = async (): Promise<void> => {
       const now = options.clock.monotonic();
-      refresher.compareClocks(entry, now);
+      engine.compareClocks(entry, now);
       if (entry.isLoaded && !entry.isInitial) return;
       // With an initial value that may be served it is ready, and the load runs behind.
       const isServed = entry.isLoaded && (options.whenTooStale === 'serve' || !isTooStale(entry, now));
-      await refresher.requestStart(entry, !isServed, undefined);
+      await engine.requestStart(entry, !isServed, undefined);
     };
     return [firstLoad];
   }
@@ -99,8 +99,8 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   }
 
   #plan(): void {
-    const { entry, refresher } = this.#member;
+    const { entry, engine } = this.#member;
     const from = startableFrom(entry, this.#slot.lookAheadMs);
-    this.#slot.plan(refresher.runState === 'open' ? Math.max(from, this.#pass) : Infinity);
+    this.#slot.plan(engine.runState === 'open' ? Math.max(from, this.#pass) : Infinity);
   }
 }

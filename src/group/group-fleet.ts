@@ -6,11 +6,11 @@ import type { Member } from './member.ts';
 /** The fleet of the members of a group: of each store that they use, only these members. */
 export async function fleetOfMembers(members: readonly Member[]): Promise<Fleet> {
   const stores = new Map<object, { readonly coordinator: Coordinator; readonly of: MemberName[] }>();
-  for (const { refresher } of members) {
-    const { coordinator } = refresher;
+  for (const { engine } of members) {
+    const { coordinator } = engine;
     if (coordinator?.store === undefined) continue;
     const { of } = stores.get(coordinator.store) ?? { of: [] };
-    stores.set(coordinator.store, { coordinator, of: [...of, refresher.options] });
+    stores.set(coordinator.store, { coordinator, of: [...of, engine.options] });
   }
   const fleets = await Promise.all(
     Array.from(stores.values(), ({ coordinator, of }) => coordinator.fleet(of)),

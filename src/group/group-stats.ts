@@ -13,7 +13,7 @@ export interface GroupStats {
 
 export function groupStats(all: readonly Member[]): GroupStats {
   const total = new Counters();
-  const members = all.map(({ name, refresher: { events } }) => {
+  const members = all.map(({ name, engine: { events } }) => {
     add(events.counters, total);
     return Object.freeze({ name, ...memberStats(events.counters) });
   });

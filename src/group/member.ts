@@ -2,7 +2,7 @@ import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { SingleMember } from '../options/group-handle.ts';
@@ -126,8 +126,8 @@ export interface Member extends Refreshable {
   readonly public: GroupMember;
   readonly name: string;
   readonly isRequired: boolean;
-  readonly refresher: Pick<
-    Refresher<unknown>,
+  readonly engine: Pick<
+    MemberEngine<unknown>,
     'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
   >;
   health(): HealthProblem[];

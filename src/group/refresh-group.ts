@@ -7,8 +7,8 @@ import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
-import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { type JsonStatus, withJson } from '../json.ts';
@@ -320,13 +320,13 @@ export class RefreshGroup implements GroupLike {
   pause(): void {
     if (this.#closing !== undefined) return;
     this.#isPaused = true;
-    for (const member of this.#all) member.refresher.pause();
+    for (const member of this.#all) member.engine.pause();
   }
 
   /** Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. */
   resume(): void {
     this.#isPaused = false;
-    for (const member of this.#all) member.refresher.resume();
+    for (const member of this.#all) member.engine.resume();
   }
 
   /**
@@ -343,7 +343,7 @@ export class RefreshGroup implements GroupLike {
     this.#closing = closing; // before listeners run, which may call this again
     for (const end of this.#waits) end();
     this.#queue.close();
-    Promise.all(this.#all.map((member) => member.refresher.close(timeoutMs))).then(() => {
+    Promise.all(this.#all.map((member) => member.engine.close(timeoutMs))).then(() => {
       this.#listeners.clear();
       closing.resolve();
     });
@@ -357,22 +357,22 @@ export class RefreshGroup implements GroupLike {
 
   #addSingle<T>(member: SingleMember<T>): void {
     const owner = new EntryMember(member, (made) => this.#join(made));
-    member.refresher.setOwner(owner);
-    this.#connect(member.refresher);
+    member.engine.setOwner(owner);
+    this.#connect(member.engine);
   }
 
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
-    this.#connect(member.refresher);
+    this.#connect(member.engine);
   }
 
   #unlessOwn<R>(result: Promise<R>): Promise<R> {
-    return this.#all.reduce((whole, { refresher }) => refresher.unlessOwn(whole), result);
+    return this.#all.reduce((whole, { engine }) => engine.unlessOwn(whole), result);
   }
 
-  #connect(refresher: Pick<Refresher<unknown>, 'setPiggyback' | 'pause'>): void {
-    refresher.setPiggyback(this.#queue.piggyback);
-    if (this.#isPaused) refresher.pause();
+  #connect(engine: Pick<MemberEngine<unknown>, 'setPiggyback' | 'pause'>): void {
+    engine.setPiggyback(this.#queue.piggyback);
+    if (this.#isPaused) engine.pause();
   }
 
   #join(member: Member): GroupSlot {

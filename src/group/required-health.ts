@@ -36,12 +36,12 @@ function missingHealth(
 }
 
 function tooStaleHealth<V>(
-  { options, refresher }: KeyedMember<V>,
+  { options, engine }: KeyedMember<V>,
   { count }: RequiredEntries<V>,
   entries: readonly Entry<V>[],
 ): HealthProblem[] {
   const { name, whenTooStale, whenFailing, clock } = options;
-  const rules = { name, isRequired: false, runState: refresher.runState, whenTooStale, whenFailing };
+  const rules = { name, isRequired: false, runState: engine.runState, whenTooStale, whenFailing };
   const now = clock.monotonic();
   const problems = entries.flatMap((entry) =>
     entryHealth(entry, rules, now)

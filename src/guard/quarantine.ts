@@ -1,6 +1,6 @@
 import type { Entry } from '../engine/entry.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
-import type { Refresher } from '../engine/refresher.ts';
 import { ValueRejectedError } from '../errors.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 
@@ -50,25 +50,25 @@ export class Quarantine<T> {
  * @param prepareOf called first; the result is called right before the value is in place.
  */
 export function acceptQuarantined<T>(
-  refresher: Refresher<T>,
+  engine: MemberEngine<T>,
   entry: Entry<T>,
   prepareOf?: (candidate: NonNullable<Quarantined<T>['candidate']>) => () => void,
 ): Promise<boolean> {
   const accept = async (): Promise<boolean> => {
     const { quarantined } = entry;
     if (quarantined === undefined) return false;
-    refresher.throwIfClosed(entry);
+    engine.throwIfClosed(entry);
     const { status, candidate } = quarantined;
-    const { name, membership } = refresher.options;
+    const { name, membership } = engine.options;
     if (candidate === undefined) {
       const { reason, size, note } = status;
       const about = { reason: `${reason}; it is not kept: ${note}`, size, previousSize: undefined };
       throw new ValueRejectedError({ cacheName: name, key: entry.key, ...about });
     }
-    refresher.set(entry, candidate.value, prepareOf?.(candidate));
+    engine.set(entry, candidate.value, prepareOf?.(candidate));
     if (!membership?.hasStore) return true;
     try {
-      await refresher.share(entry);
+      await engine.share(entry);
     } catch (error) {
       if (entry.value === candidate.value) entry.quarantined ??= quarantined; // to be tried again
       throw error;

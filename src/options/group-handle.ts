@@ -2,7 +2,7 @@ import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Listeners } from '../observe/listeners.ts';
 
@@ -20,7 +20,7 @@ export interface SingleMember<T> {
   /** `ready()` of the group waits for its first success. */
   readonly isRequired: boolean;
   readonly entry: Entry<T>;
-  readonly refresher: Refresher<T>;
+  readonly engine: MemberEngine<T>;
   readonly status: (hasValues: boolean) => unknown;
 }
 
@@ -50,7 +50,7 @@ export interface KeyedMember<V> {
   /** `undefined`: none. */
   readonly required: RequiredEntries<V> | undefined;
   readonly options: ResolvedOptions & Backends;
-  readonly refresher: Refresher<V>;
+  readonly engine: MemberEngine<V>;
   /** Its due keys join a queue. */
   readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;
   /** The entries whose last load failed. */

@@ -1,5 +1,5 @@
 import type { Entry } from '../engine/entry.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { putRestored, type RestoredValue } from '../engine/restored-value.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
@@ -144,8 +144,8 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
  *
  * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
  */
-export function restoreValue<T>(dump: ValueDump<T>, refresher: Refresher<T>, entry: Entry<T>): RestoreReport {
-  const reader = new DumpReader<DumpedValue<T> & { readonly key?: unknown }>(dump, refresher.options);
+export function restoreValue<T>(dump: ValueDump<T>, engine: MemberEngine<T>, entry: Entry<T>): RestoreReport {
+  const reader = new DumpReader<DumpedValue<T> & { readonly key?: unknown }>(dump, engine.options);
   const { length } = dump.entries;
   reader.checks.that(length <= 1, 'dump.entries', 'must have at most one entry', length);
   const given =
@@ -153,8 +153,8 @@ export function restoreValue<T>(dump: ValueDump<T>, refresher: Refresher<T>, ent
       ? undefined
       : reader.read<T>(0, ({ key }, check) => check(key === undefined, 'key', 'must not be there', key));
   reader.checks.done();
-  refresher.loader.initial?.();
-  const isPinned = refresher.coordinator?.pinnedError(entry) !== undefined;
-  const restored = !isPinned && given !== undefined && putRestored(refresher, entry, given) ? 1 : 0;
+  engine.loader.initial?.();
+  const isPinned = engine.coordinator?.pinnedError(entry) !== undefined;
+  const restored = !isPinned && given !== undefined && putRestored(engine, entry, given) ? 1 : 0;
   return { restored, dropped: length - restored };
 }

@@ -1,5 +1,5 @@
 import type { EngineOptions } from '../engine/engine-options.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 import { versionsOf } from './versions.ts';
@@ -47,20 +47,20 @@ export function everywhereArgument(
 /** Publishes the value of an entry, which was set by hand, if that is asked for. */
 export function shareIf<T>(
   isAskedFor: boolean,
-  refresher: Refresher<T>,
-  entry: Parameters<Refresher<T>['share']>[0],
+  engine: MemberEngine<T>,
+  entry: Parameters<MemberEngine<T>['share']>[0],
 ): Promise<void> {
-  return isAskedFor ? ignoreRejection(refresher.share(entry).then(() => {})) : Promise.resolve();
+  return isAskedFor ? ignoreRejection(engine.share(entry).then(() => {})) : Promise.resolve();
 }
 
 /** Makes an entry out of date, here or on all instances. @returns a promise for all instances. */
 export function invalidateIf<T>(
   isForAll: boolean,
-  refresher: Refresher<T>,
-  entry: Parameters<Refresher<T>['share']>[0],
+  engine: MemberEngine<T>,
+  entry: Parameters<MemberEngine<T>['share']>[0],
   drop: boolean,
 ): Promise<void> | undefined {
-  if (isForAll) return ignoreRejection(versionsOf(refresher, entry).mark(drop ? 'dropped' : 'invalidated'));
-  refresher.invalidate(entry, drop);
+  if (isForAll) return ignoreRejection(versionsOf(engine, entry).mark(drop ? 'dropped' : 'invalidated'));
+  engine.invalidate(entry, drop);
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Entry } from '../engine/entry.ts';
 import { isAnswer } from '../engine/load-result.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { putRestored } from '../engine/restored-value.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
@@ -31,8 +31,8 @@ export function isInitialValue(
 }
 
 /** Puts the initial value into place at the first use of the entry, if it has none until then. It is due at once. */
-export function prepareInitial<T>(refresher: Refresher<T>, entry: Entry<T>, given: Initial<T>): void {
-  const { options, loader } = refresher;
+export function prepareInitial<T>(engine: MemberEngine<T>, entry: Entry<T>, given: Initial<T>): void {
+  const { options, loader } = engine;
   loader.initial = () => {
     loader.initial = undefined; // before the function is called, which may read the value
     if (entry.isLoaded) return;
@@ -43,7 +43,7 @@ export function prepareInitial<T>(refresher: Refresher<T>, entry: Entry<T>, give
       const value = schemaArgument(options, undefined, initial.value);
       const ageMs = Math.max(0, options.clock.now() - Number(initial.loadedAt));
       const times = { ageMs, nextExecuteTime: options.now(), maxStalenessMs: undefined };
-      putRestored(refresher, entry, { value, ...times, isInitial: true });
+      putRestored(engine, entry, { value, ...times, isInitial: true });
     } catch (error) {
       options.logger.error('initial failed, ignored', error);
     }

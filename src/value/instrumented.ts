@@ -2,7 +2,7 @@ import { OptionError } from '../errors.ts';
 import type { Instrument } from '../observe/instrument.ts';
 import type { Listeners } from '../observe/listeners.ts';
 import type { GroupLike } from '../options/group-handle.ts';
-import { Lifecycle, refresherOf } from './lifecycle.ts';
+import { engineOf, Lifecycle } from './lifecycle.ts';
 
 /** A value, a cache, an executor, or a group of them. */
 export type Observed<T = unknown> = Lifecycle<T> | GroupLike;
@@ -17,7 +17,7 @@ export function instrumented<T>(source: Observed<T>, instrument: Instrument): ()
 }
 
 function listenersOf<T>(source: Observed<T>): Listeners {
-  if (source instanceof Lifecycle) return refresherOf(source).events.own;
+  if (source instanceof Lifecycle) return engineOf(source).events.own;
   const listeners = source?.handle?.listeners;
   if (listeners !== undefined) return listeners;
   const rule = 'must be a RefreshGroup, or a value, cache or executor, of this copy of tickless';

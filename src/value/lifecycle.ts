@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
@@ -24,32 +24,32 @@ export function closeTimeoutMs(name: string, options: CloseOptions | undefined):
 }
 
 /** The engine of a member, for the classes of this package. */
-export let refresherOf: <T>(member: Lifecycle<T>) => Refresher<T>;
+export let engineOf: <T>(member: Lifecycle<T>) => MemberEngine<T>;
 
 /**
  * The common part of executors, values and caches: they can be paused, observed and closed, and a subclass may override
  * the strategy.
  */
 export abstract class Lifecycle<T> {
-  readonly #refresher: Refresher<T>;
+  readonly #engine: MemberEngine<T>;
 
   static {
-    refresherOf = (member) => member.#refresher;
+    engineOf = (member) => member.#engine;
   }
 
   /** @internal */
-  constructor(refresher: Refresher<T>) {
-    this.#refresher = refresher;
+  constructor(engine: MemberEngine<T>) {
+    this.#engine = engine;
   }
 
   /** Reads and requests start nothing until {@link resume}; forced loads run. A running execution goes on. */
   pause(): void {
-    this.#refresher.pause();
+    this.#engine.pause();
   }
 
   /** Ends {@link pause}: an execution that fell due meanwhile starts at the next read or request, once. */
   resume(): void {
-    this.#refresher.resume();
+    this.#engine.resume();
   }
 
   /**
@@ -61,12 +61,12 @@ export abstract class Lifecycle<T> {
    * @throws {OptionError} for an unknown type, and when the listener is not a function.
    */
   on<E extends EventFilter>(type: E, listener: (event: EventOf<E, T>) => void): () => void {
-    return this.#refresher.events.on(type, listener as (event: TicklessEvent) => void);
+    return this.#engine.events.on(type, listener as (event: TicklessEvent) => void);
   }
 
   /** Its counters, on this instance and since it was made: reads, loads, failures and the like. Starts nothing, never throws. */
   stats(): MemberStats {
-    return memberStats(this.#refresher.events.counters);
+    return memberStats(this.#engine.events.counters);
   }
 
   /**
@@ -78,9 +78,9 @@ export abstract class Lifecycle<T> {
    * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
   close(options?: CloseOptions): Promise<void> {
-    const refresher = this.#refresher;
-    const closed = refresher.close(closeTimeoutMs(refresher.options.name, options));
-    return refresher.unlessOwn(closed);
+    const engine = this.#engine;
+    const closed = engine.close(closeTimeoutMs(engine.options.name, options));
+    return engine.unlessOwn(closed);
   }
 
   /** {@link close} with its defaults, for `await using`. */
@@ -93,6 +93,6 @@ export abstract class Lifecycle<T> {
    * the default asks the option `schedule`. See {@link Schedule} for the rules of its result.
    */
   protected nextExecuteTime(execution: Execution): number {
-    return this.#refresher.timing.schedule.nextExecuteTime(execution);
+    return this.#engine.timing.schedule.nextExecuteTime(execution);
   }
 }

@@ -1,12 +1,12 @@
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
-import { Refresher } from '../engine/refresher.ts';
+import { MemberEngine } from '../engine/member-engine.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { voided } from '../time/deferred.ts';
-import { refresherOf } from './lifecycle.ts';
+import { engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 
 /**
@@ -53,10 +53,10 @@ export class PeriodicExecutor extends Periodic<unknown> {
       check: (checks) => checks.function('task', task),
     });
     const load = (context: TaskContext): unknown => task(context);
-    const refresher = new Refresher(resolved, limitedLoad(load, resolved), (execution) =>
+    const engine = new MemberEngine(resolved, limitedLoad(load, resolved), (execution) =>
       this.nextExecuteTime(execution),
     );
-    super(resolved, new Entry<unknown>(), refresher);
+    super(resolved, new Entry<unknown>(), engine);
   }
 
   /**
@@ -64,10 +64,10 @@ export class PeriodicExecutor extends Periodic<unknown> {
    * Resolves with its success; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
    */
   execute(): Promise<void> {
-    return voided(refresherOf(this).refresh(entryOf(this)));
+    return voided(engineOf(this).refresh(entryOf(this)));
   }
 
   inspect(): ExecutorStatus {
-    return refresherOf(this).inspect(entryOf(this));
+    return engineOf(this).inspect(entryOf(this));
   }
 }

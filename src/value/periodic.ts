@@ -1,12 +1,12 @@
 import type { Entry } from '../engine/entry.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, ownOptions } from '../option-checks.ts';
 import type { MemberOptions } from '../options/resolve-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { rejected } from '../time/deferred.ts';
-import { Lifecycle, refresherOf } from './lifecycle.ts';
+import { engineOf, Lifecycle } from './lifecycle.ts';
 
 /** The options of one `requestStart`. */
 export interface RequestStartOptions {
@@ -37,11 +37,11 @@ export abstract class Periodic<T> extends Lifecycle<T> {
   }
 
   /** @internal */
-  constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, refresher: Refresher<T>) {
-    super(refresher);
+  constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, engine: MemberEngine<T>) {
+    super(engine);
     this.#entry = entry;
     const status = (values: boolean): ExecutionStatus => this.inspect({ values });
-    group?.addSingle({ self: this, options, isRequired, entry, refresher, status });
+    group?.addSingle({ self: this, options, isRequired, entry, engine, status });
   }
 
   /**
@@ -54,14 +54,14 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * execution, and its failure. Rejects with `ClosedError` after {@link close}.
    */
   requestStart(options?: RequestStartOptions): Promise<void> {
-    const refresher = refresherOf(this);
+    const engine = engineOf(this);
     try {
-      namesArgument(refresher.options.name, options, ['wait', 'waitUntil']);
+      namesArgument(engine.options.name, options, ['wait', 'waitUntil']);
     } catch (error) {
       return rejected(error);
     }
     const { wait, waitUntil } = ownOptions(options ?? {});
-    return refresher.requestStart(this.#entry, wait, waitUntil);
+    return engine.requestStart(this.#entry, wait, waitUntil);
   }
 
   /** The state at this instant. Starts nothing, never throws. */
@@ -78,7 +78,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * @returns whether an execution was under way. Never throws.
    */
   cancel(reason?: unknown): boolean {
-    return refresherOf(this).cancel(this.#entry, reason);
+    return engineOf(this).cancel(this.#entry, reason);
   }
 
   /**
@@ -89,6 +89,6 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * @throws {OptionError} when it is not a schedule; the old one stays.
    */
   reschedule(schedule: ScheduleLike): void {
-    refresherOf(this).reschedule(this.#entry, schedule);
+    engineOf(this).reschedule(this.#entry, schedule);
   }
 }

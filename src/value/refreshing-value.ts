@@ -8,8 +8,8 @@ import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { LoadAnswer } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
+import { MemberEngine } from '../engine/member-engine.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
-import { Refresher } from '../engine/refresher.ts';
 import { GUARD_OPTIONS, type GuardOptions } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
@@ -24,7 +24,7 @@ import { ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
-import { refresherOf } from './lifecycle.ts';
+import { engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
@@ -131,14 +131,14 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     });
     const entry = new Entry<T>(undefined, undefined, resolved.maxStalenessMs);
     const guarded = guardedLoad(limitedLoad(load, resolved), resolved);
-    const refresher = new Refresher(resolved, guarded, (execution) => this.nextExecuteTime(execution));
-    if (initial !== undefined) prepareInitial(refresher, entry, initial);
-    super(resolved, entry, refresher);
-    refresher.follow(entry);
+    const engine = new MemberEngine(resolved, guarded, (execution) => this.nextExecuteTime(execution));
+    if (initial !== undefined) prepareInitial(engine, entry, initial);
+    super(resolved, entry, engine);
+    engine.follow(entry);
     this.#entry = entry;
-    this.#reader = new Reader(refresher.loader);
-    this.#rules = refresher.loader.rules;
-    this.#counters = refresher.events.counters;
+    this.#reader = new Reader(engine.loader);
+    this.#rules = engine.loader.rules;
+    this.#counters = engine.events.counters;
     this.#objective = this.#counters.objective = objectiveOf(resolved);
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
@@ -175,16 +175,16 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
   peek(): T | undefined {
-    refresherOf(this).loader.initial?.();
+    engineOf(this).loader.initial?.();
     return entryOf(this).value;
   }
 
   /** The value, its age, and the state of its reloads. Starts nothing. @throws {OptionError} for an unknown option. */
   inspect(options?: InspectOptions): ValueStatus<T> {
-    const refresher = refresherOf(this);
+    const engine = engineOf(this);
     const entry = entryOf(this);
-    const hasValue = inspectsValues(refresher.options.name, options);
-    return valueStatus(entry, refresher.inspect(entry), refresher.options.clock.monotonic(), hasValue);
+    const hasValue = inspectsValues(engine.options.name, options);
+    return valueStatus(entry, engine.inspect(entry), engine.options.clock.monotonic(), hasValue);
   }
 
   /**
@@ -200,11 +200,11 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * Rejects with `OptionError` for an unknown option, one that is not a boolean, and `everywhere` without a store.
    */
   refresh(options?: RefreshOptions): Promise<T> {
-    const refresher = refresherOf(this);
+    const engine = engineOf(this);
     try {
-      const isForAll = everywhereArgument(refresher.options, options, 'unpin');
-      const load = (): Promise<T> => refresher.refresh(entryOf(this), isForAll);
-      const versions = refresher.versions(entryOf(this));
+      const isForAll = everywhereArgument(engine.options, options, 'unpin');
+      const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll);
+      const versions = engine.versions(entryOf(this));
       return versions === undefined
         ? load()
         : ignoreRejection(versions.refresh(load, ownOptions(options)?.unpin ?? false));
@@ -220,7 +220,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * Rejects with `StoreUnavailableError` when the store does not answer, with `OptionError` without a store.
    */
   async history(): Promise<readonly VersionRecord[]> {
-    return versionsOf(refresherOf(this), entryOf(this)).history();
+    return versionsOf(engineOf(this), entryOf(this)).history();
   }
 
   /**
@@ -241,7 +241,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *   after `close` with `ClosedError`: nothing was changed then.
    */
   async rollback(options: RollbackOptions): Promise<number> {
-    return versionsOf(refresherOf(this), entryOf(this)).rollback(options);
+    return versionsOf(engineOf(this), entryOf(this)).rollback(options);
   }
 
   /**
@@ -251,7 +251,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @returns whether a version was pinned. Rejects as `rollback` does.
    */
   async unpin(): Promise<boolean> {
-    return versionsOf(refresherOf(this), entryOf(this)).unpin();
+    return versionsOf(engineOf(this), entryOf(this)).unpin();
   }
 
   /**
@@ -266,7 +266,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @param after another one; it may be older.
    */
   async compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
-    return versionsOf(refresherOf(this), entryOf(this)).compare(before, after, options);
+    return versionsOf(engineOf(this), entryOf(this)).compare(before, after, options);
   }
 
   /**
@@ -282,7 +282,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * has none.
    */
   async everywhere(options?: HeldOptions): Promise<void> {
-    await versionsOf(refresherOf(this), entryOf(this)).everywhere(options);
+    await versionsOf(engineOf(this), entryOf(this)).everywhere(options);
   }
 
   /**
@@ -306,9 +306,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   invalidate(options: InvalidateEverywhereOptions): Promise<void>;
   invalidate(options?: InvalidateOptions): void;
   invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
-    const refresher = refresherOf(this);
-    const isForAll = everywhereArgument(refresher.options, options, 'drop');
-    return invalidateIf(isForAll, refresher, entryOf(this), ownOptions(options)?.drop ?? false);
+    const engine = engineOf(this);
+    const isForAll = everywhereArgument(engine.options, options, 'drop');
+    return invalidateIf(isForAll, engine, entryOf(this), ownOptions(options)?.drop ?? false);
   }
 
   /**
@@ -329,11 +329,11 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   set(value: T): void;
   set(value: T, options: EverywhereOptions): Promise<void>;
   set(value: T, options?: EverywhereOptions): Promise<void> | undefined {
-    const refresher = refresherOf(this);
-    const isForAll = everywhereArgument(refresher.options, options);
-    checkValue(refresher.options, undefined, value);
-    refresher.set(entryOf(this), schemaArgument(refresher.options, undefined, value));
-    return options && shareIf(isForAll, refresher, entryOf(this));
+    const engine = engineOf(this);
+    const isForAll = everywhereArgument(engine.options, options);
+    checkValue(engine.options, undefined, value);
+    engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
+    return options && shareIf(isForAll, engine, entryOf(this));
   }
 
   /**
@@ -342,8 +342,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    */
   dump(): ValueDump<T> {
     const entry = entryOf(this);
-    const { options } = refresherOf(this);
-    refresherOf(this).compareClocks(entry, options.clock.monotonic());
+    const { options } = engineOf(this);
+    engineOf(this).compareClocks(entry, options.clock.monotonic());
     return dumpOf(entry.isLoaded ? [entry] : [], options, () => ({})) as ValueDump<T>;
   }
 
@@ -355,7 +355,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
    */
   restore(dump: ValueDump<T>): RestoreReport {
-    return restoreValue(dump, refresherOf(this), entryOf(this));
+    return restoreValue(dump, engineOf(this), entryOf(this));
   }
 
   /**
@@ -369,7 +369,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * `StoreUnavailableError` when it was not published: it is served here, and stays in quarantine, to be accepted again.
    */
   acceptQuarantined(): Promise<boolean> {
-    return acceptQuarantined(refresherOf(this), entryOf(this));
+    return acceptQuarantined(engineOf(this), entryOf(this));
   }
 
   /** Forgets the value in quarantine. @returns whether there was one. Never throws. */

@@ -30,11 +30,11 @@ describe("rule 10: the caller's context stays out of the shared load", () => {
       await clock.advance(100);
       storage.run('due reader', () => value.current);
       await clock.flush();
-      await storage.run('refresher', async () => {
+      await storage.run('engine', async () => {
         const refresh = value.refresh();
         await clock.advance(10);
         await refresh;
-        expect(storage.getStore()).toBe('refresher');
+        expect(storage.getStore()).toBe('engine');
       });
       expect(seen.length).toBeGreaterThanOrEqual(4);
       expect(new Set(seen)).toEqual(new Set([undefined]));

@@ -51,10 +51,10 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/guard/quarantine.ts',
     replace: 'acceptQuarantined',
-    by: `(refresher, entry, prepareOf) => original({
-      options: { ...refresher.options, membership: undefined },
-      throwIfClosed: (...given) => refresher.throwIfClosed(...given),
-      set: (...given) => refresher.set(...given),
+    by: `(engine, entry, prepareOf) => original({
+      options: { ...engine.options, membership: undefined },
+      throwIfClosed: (...given) => engine.throwIfClosed(...given),
+      set: (...given) => engine.set(...given),
     }, entry, prepareOf)`,
   },
   {

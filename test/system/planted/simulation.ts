@@ -417,7 +417,7 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [20],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
-    by: "() => { if (this.#member.refresher.runState === 'closed') original(); }",
+    by: "() => { if (this.#member.engine.runState === 'closed') original(); }",
   },
   {
     name: 'the invalidation of a tag is lost',

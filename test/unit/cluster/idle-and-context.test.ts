@@ -107,7 +107,7 @@ describe('rule 10 in a cluster: the context of the reader stays out', () => {
       storage.run('due reader', () => value.current);
       await cluster.clock.advance(300);
     }
-    await storage.run('refresher', () => made[0]?.refresh());
+    await storage.run('engine', () => made[0]?.refresh());
     storage.run('setter', () => made[1]?.set('by hand'));
     await storage.run('closer', () => made[0]?.close());
     const steps = new Set(seen.map(([what]) => what));

@@ -23,7 +23,7 @@ import type { Timing } from './timing.ts';
  * The engine under executors, values and caches: requests, forced loads, invalidation, closing. `Reader` has the reads. It
  * has no entries of its own, so that it serves one value as well as a million keys.
  */
-export class Refresher<T> {
+export class MemberEngine<T> {
   readonly options: EngineOptions;
   readonly loader: Loader<T>;
   readonly timing: Timing;
