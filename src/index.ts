@@ -79,11 +79,11 @@ export {
   absent,
   type KeepOptions,
   type Kept,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   keep,
-  type LoadAnswer,
   type Loaded,
   type LoadedOptions,
+  type LoadReturn,
   loaded,
 } from './engine/load-result.ts';
 export type { QuarantineStatus } from './engine/quarantined.ts';

@@ -1,4 +1,4 @@
-import { absent, type KeyedAnswer } from '../engine/load-result.ts';
+import { absent, type KeyedLoadReturn } from '../engine/load-result.ts';
 import { showKey } from '../errors.ts';
 import { isPlainObject } from '../plain-object.ts';
 import type { KeyId } from './keyed-entry.ts';
@@ -8,8 +8,8 @@ import type { KeyId } from './keyed-entry.ts';
  * plain object by key where the keys, or the results of `keyOf` for them, are strings or numbers.
  */
 export type ManyAnswers<K, V> =
-  | ReadonlyMap<K, KeyedAnswer<V> | Error>
-  | { readonly [key: string]: KeyedAnswer<V> | Error };
+  | ReadonlyMap<K, KeyedLoadReturn<V> | Error>
+  | { readonly [key: string]: KeyedLoadReturn<V> | Error };
 
 /** A key that the result of `loadMany` lacks: the source does not have it, or its load has failed. */
 export type WhenMissing = 'absent' | 'fail';
@@ -18,7 +18,7 @@ export type WhenMissing = 'absent' | 'fail';
 export class BatchResults<V> {
   /** The keys that were returned without a request. */
   readonly unrequested: readonly unknown[];
-  readonly #byId: Map<KeyId, KeyedAnswer<V> | Error>;
+  readonly #byId: Map<KeyId, KeyedLoadReturn<V> | Error>;
   readonly #missing: WhenMissing;
 
   /**
@@ -32,7 +32,7 @@ export class BatchResults<V> {
     missing: WhenMissing,
   ) {
     const ids = new Set(requested);
-    const byId = new Map<KeyId, KeyedAnswer<V> | Error>();
+    const byId = new Map<KeyId, KeyedLoadReturn<V> | Error>();
     const unrequested: unknown[] = [];
     for (const [key, id, answer] of entriesOf(answers, requested, idOf)) {
       if (id !== undefined && ids.has(id)) byId.set(id, answer);
@@ -44,8 +44,8 @@ export class BatchResults<V> {
   }
 
   /** The result for a requested key. An `Error`: its load has failed. */
-  of(id: KeyId): KeyedAnswer<V> | Error {
-    if (this.#byId.has(id)) return this.#byId.get(id) as KeyedAnswer<V> | Error;
+  of(id: KeyId): KeyedLoadReturn<V> | Error {
+    if (this.#byId.has(id)) return this.#byId.get(id) as KeyedLoadReturn<V> | Error;
     const [stray] = this.unrequested;
     if (stray !== undefined) {
       const returned = `${showKey(stray)}, which was not requested`;
@@ -61,9 +61,9 @@ function* entriesOf<V>(
   answers: ManyAnswers<never, V>,
   requested: readonly KeyId[],
   idOf: (key: never) => KeyId,
-): Generator<readonly [unknown, KeyId | undefined, KeyedAnswer<V> | Error]> {
+): Generator<readonly [unknown, KeyId | undefined, KeyedLoadReturn<V> | Error]> {
   if (Object.prototype.toString.call(answers) === '[object Map]') {
-    const map = answers as ReadonlyMap<never, KeyedAnswer<V> | Error>;
+    const map = answers as ReadonlyMap<never, KeyedLoadReturn<V> | Error>;
     for (const [key, answer] of map) yield [key, idOrNone(idOf, key), answer];
     return;
   }
@@ -73,7 +73,7 @@ function* entriesOf<V>(
   const texts = requested.filter((id) => ['string', 'number', 'bigint'].includes(typeof id));
   const byText = new Map(texts.map((id) => [`${id}`, id] as const));
   for (const [key, answer] of Object.entries(answers)) {
-    yield [key, byText.get(key), answer as KeyedAnswer<V> | Error];
+    yield [key, byText.get(key), answer as KeyedLoadReturn<V> | Error];
   }
 }
 

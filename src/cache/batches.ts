@@ -1,7 +1,7 @@
 import { deadlineOf } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
-import type { KeyedAnswer } from '../engine/load-result.ts';
+import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
 import { showKey } from '../errors.ts';
 import type { SafeLogger } from '../observe/logger.ts';
@@ -35,7 +35,7 @@ interface BatchItem<K, V> {
   readonly entry: KeyedEntry<K, V>;
   readonly context: LoadContext<V>;
   readonly abort: LazyAbort;
-  readonly answer: Deferred<KeyedAnswer<V>>;
+  readonly answer: Deferred<KeyedLoadReturn<V>>;
 }
 
 /** How many timers without a new item end a batch of timers: pauses that began together end within a moment, not at once. */
@@ -76,8 +76,8 @@ export class Batches<K, V> {
   }
 
   /** Loads one key in a batch. Rejects with the error of the call, or with the error that it returned for the key. */
-  enqueue(entry: KeyedEntry<K, V>, context: LoadContext<V>, abort: LazyAbort): Promise<KeyedAnswer<V>> {
-    const item = { entry, context, abort, answer: new Deferred<KeyedAnswer<V>>() };
+  enqueue(entry: KeyedEntry<K, V>, context: LoadContext<V>, abort: LazyAbort): Promise<KeyedLoadReturn<V>> {
+    const item = { entry, context, abort, answer: new Deferred<KeyedLoadReturn<V>>() };
     const isByTimer = this.#plan.isShared || context.attempt > 1 || context.trigger === 'invalidated';
     const batch = isByTimer ? this.#openTimedBatch() : this.#openBatch();
     batch.push(item);

@@ -1,5 +1,5 @@
 import type { LoadContext } from '../engine/load-context.ts';
-import type { KeyedAnswer } from '../engine/load-result.ts';
+import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import type { GuardOptions } from '../guard/guard-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { JitterRatio } from '../schedule/with-jitter.ts';
@@ -22,7 +22,7 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
    * `RefreshingValue` for the context that it runs in. Either this or `loadMany`.
    */
   readonly load?:
-    | ((key: K, context: KeyContext<K, Previous>) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>)
+    | ((key: K, context: KeyContext<K, Previous>) => KeyedLoadReturn<V> | PromiseLike<KeyedLoadReturn<V>>)
     | undefined;
   /**
    * Loads the values of several keys: returns a `Map`, or a plain object by key, with a result for each, as `load` returns

@@ -60,7 +60,7 @@ export class KeyValidity<K, V> {
     const tags = result === 'absent' ? undefined : result.metadata.tags;
     entry.describe(
       entry.size,
-      tags ?? (result !== 'absent' && result.outcome === 'kept' ? before : undefined),
+      tags ?? (result !== 'absent' && result.origin === 'kept' ? before : undefined),
     );
     entry.validatedEpoch = this.epochs.now;
     const { loadEpoch } = entry;

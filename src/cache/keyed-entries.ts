@@ -230,8 +230,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     else this.observer?.plan();
   }
 
-  admit(entry: KeyedEntry<K, V>, { outcome, value }: LoadResult<V>): void {
-    if (outcome !== 'kept') entry.size = sizeToKeep(this.#options, value, entry.key);
+  admit(entry: KeyedEntry<K, V>, { origin, value }: LoadResult<V>): void {
+    if (origin !== 'kept') entry.size = sizeToKeep(this.#options, value, entry.key);
   }
 
   isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {

@@ -23,7 +23,7 @@ export class ManyKeys<K, V> {
   /** Computes all due times anew by another schedule. */
   reschedule(): void {
     for (const { id, key } of [...this.#loaded(), ...this.#entries.active()]) {
-      this.#entries.useId(id, key, (entry) => this.#engine.loader.dueTimes.rescheduled(entry));
+      this.#entries.useId(id, key, (entry) => this.#engine.loader.clocks.rescheduled(entry));
     }
   }
 

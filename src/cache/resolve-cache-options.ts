@@ -1,7 +1,7 @@
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
-import type { KeyedAnswer } from '../engine/load-result.ts';
+import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { GUARD_OPTIONS } from '../guard/guard-options.ts';
 import type { OptionChecks } from '../option-checks.ts';
 import { ownOptions } from '../option-checks.ts';
@@ -31,7 +31,7 @@ export interface ResolvedCacheOptions<K, V> extends NegativeCacheBounds {
     entry: KeyedEntry<K, V>,
     context: KeyContext<K, V>,
     abort: LazyAbort,
-  ) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>;
+  ) => KeyedLoadReturn<V> | PromiseLike<KeyedLoadReturn<V>>;
   /** How many keys one load takes. */
   readonly perLoad: number;
   /** Within which time other keys are due that a due reload takes along, from the time of its key; `undefined`: none. */

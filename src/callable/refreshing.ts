@@ -1,6 +1,6 @@
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import type { KeyedAnswer } from '../engine/load-result.ts';
+import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { rejected } from '../time/deferred.ts';
@@ -130,7 +130,8 @@ function keyedFunction(
   const { name } = options;
   const member = new RefreshingCache<unknown[], unknown>({
     ...options,
-    load: (args: unknown[], context) => loadOnStack.run(context, () => load(...args) as KeyedAnswer<unknown>),
+    load: (args: unknown[], context) =>
+      loadOnStack.run(context, () => load(...args) as KeyedLoadReturn<unknown>),
     keyOf: (args) => {
       if (!Array.isArray(args)) throw noArguments(name, args);
       return keyOf === undefined ? keyOfArguments(name, args) : keyOf(...(args as unknown[]));

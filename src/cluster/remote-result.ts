@@ -42,7 +42,7 @@ export class Adoption<T> implements RemoteResult<T> {
     this.#member = member;
     this.#remote = remote;
     this.version = remote.version;
-    this.result = isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
+    this.result = isAbsent ? 'absent' : { origin: 'loaded', value, metadata: { tags, maxStalenessMs } };
   }
 
   /** When its load began (monotonic), or a little before. */

@@ -1,24 +1,23 @@
 import { isLoadTimeoutError } from '../errors.ts';
 import type { ExecutionEnd } from '../observe/instrument.ts';
-import type { Outcome } from './flight.ts';
+import type { FlightEnd } from './flight.ts';
 import type { LoadExecution } from './load-execution.ts';
-import { isKept, type KeyedAnswer } from './load-result.ts';
-import type { Again, Settlement } from './outcomes.ts';
+import { isKept, type KeyedLoadReturn } from './load-result.ts';
+import type { Reload, Settlement } from './settler.ts';
 
-/** The end of an execution for its trace, once its outcome is applied. */
+/** The end of an execution for its trace, once its result is applied. */
 export function executionEnd<T>(
   { round }: LoadExecution<T>,
-  outcome: Outcome<KeyedAnswer<T>>,
-  settlement: Settlement<T> | Again,
+  end: FlightEnd<KeyedLoadReturn<T>>,
+  settlement: Settlement<T> | Reload,
 ): ExecutionEnd {
-  const { attempts } = outcome;
-  const end = { attempts, token: round?.token };
+  const about = { attempts: end.attempts, token: round?.token };
   if (settlement.kind === 'failed') {
     const { error } = settlement;
-    return { ...end, outcome: isLoadTimeoutError(error) ? 'timed-out' : 'failed', error };
+    return { ...about, outcome: isLoadTimeoutError(error) ? 'timed-out' : 'failed', error };
   }
-  if (round?.remote !== undefined) return { ...end, outcome: round.remote.result ? 'adopted' : 'deferred' };
-  if (settlement.kind !== 'loaded') return { ...end, outcome: settlement.kind };
-  const isUnchanged = outcome.kind === 'loaded' && isKept(outcome.result);
-  return { ...end, outcome: isUnchanged ? 'kept' : 'loaded' };
+  if (round?.remote !== undefined) return { ...about, outcome: round.remote.result ? 'adopted' : 'deferred' };
+  if (settlement.kind !== 'loaded') return { ...about, outcome: settlement.kind };
+  const isUnchanged = end.kind === 'loaded' && isKept(end.result);
+  return { ...about, outcome: isUnchanged ? 'kept' : 'loaded' };
 }

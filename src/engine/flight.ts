@@ -7,7 +7,7 @@ import type { LoadHandle, OutdatedBy } from './load-handle.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 
 /** How an execution ended. `attempts` counts the calls of the load, 1 or more. */
-export type Outcome<A> =
+export type FlightEnd<A> =
   | {
       readonly kind: 'loaded';
       readonly result: A;
@@ -96,7 +96,7 @@ export abstract class Flight<A> implements LoadHandle {
   /** The reason of the abort at the deadline. */
   protected abstract timeoutReason(attempts: number, lastError: unknown): LoadTimeoutError;
   /** Called once, unless the flight is ended from outside before. Never throws. */
-  protected abstract settled(outcome: Outcome<A>): void;
+  protected abstract settled(end: FlightEnd<A>): void;
   /** Called when it is ended before its load has settled, first of all. Never throws. */
   protected abstract ended(reason: Error): void;
   /** Called when a result arrives after the flight was over. Never throws. */
@@ -216,7 +216,7 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   /** The outcome of a synchronous load, or a promise of what is still to come. */
-  #firstTry(failsAtOnce: boolean): Outcome<A> | Promise<A> {
+  #firstTry(failsAtOnce: boolean): FlightEnd<A> | Promise<A> {
     try {
       this.#attempts = 1;
       const result = this.attempt(1, this.#abort);
@@ -274,15 +274,15 @@ export abstract class Flight<A> implements LoadHandle {
     return result;
   }
 
-  #settle(outcome: Outcome<A>): void {
+  #settle(end: FlightEnd<A>): void {
     if (this.#isOver) {
-      if (outcome.kind === 'loaded') this.late();
+      if (end.kind === 'loaded') this.late();
       this.#hasSettled = true;
       this.#checkGone();
       return;
     }
     this.#close();
-    this.settled(outcome);
+    this.settled(end);
   }
 
   #timeOut(): void {

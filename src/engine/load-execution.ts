@@ -8,9 +8,9 @@ import type { CoordinatedRound, Coordinator } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { Flight, type FlightScope, type Outcome } from './flight.ts';
+import { Flight, type FlightEnd, type FlightScope } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
-import type { KeyedAnswer } from './load-result.ts';
+import type { KeyedLoadReturn } from './load-result.ts';
 import { timeoutError } from './read-errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { RetryJitter } from './retry-jitter.ts';
@@ -20,7 +20,7 @@ export type Load<T> = (
   context: LoadContext,
   entry: Entry<T>,
   abort: LazyAbort,
-) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
+) => KeyedLoadReturn<T> | PromiseLike<KeyedLoadReturn<T>>;
 
 /** The loader, as its executions see it. */
 export interface ExecutionHost<T> {
@@ -33,15 +33,15 @@ export interface ExecutionHost<T> {
   readonly active: ActiveLoads<T>;
   readonly jitter: RetryJitter;
   readonly load: Load<T>;
-  settled(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void;
+  settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void;
   /** An aborted load has settled, or its deadline has passed. */
   gone(execution: LoadExecution<T>): void;
 }
 
-type Tries<T> = Promise<KeyedAnswer<T>>;
+type Tries<T> = Promise<KeyedLoadReturn<T>>;
 
 /** One execution of the load of an entry: a flight with the contexts of its tries, and its round in the cluster. */
-export class LoadExecution<T> extends Flight<KeyedAnswer<T>> {
+export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
   readonly entry: Entry<T>;
   readonly details: LoadDetails;
   /** Monotonic; of a load behind a lock: when it had the lease. */
@@ -117,8 +117,8 @@ export class LoadExecution<T> extends Flight<KeyedAnswer<T>> {
     if (this.trace !== undefined) queueMicrotask(() => this.trace?.end({ ...end, outcome: 'aborted' }));
   }
 
-  protected override settled(outcome: Outcome<KeyedAnswer<T>>): void {
-    this.#host.settled(this, outcome);
+  protected override settled(end: FlightEnd<KeyedLoadReturn<T>>): void {
+    this.#host.settled(this, end);
   }
 
   protected override late(): void {

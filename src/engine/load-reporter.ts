@@ -33,7 +33,7 @@ export class LoadReporter {
       this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
       return;
     }
-    const type = result.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
+    const type = result.origin === 'kept' ? 'load-kept' : 'load-succeeded';
     this.#events.emit(type, () => {
       const nextExecuteTime = entry.isInvalidated ? this.#options.now() : entry.nextExecuteTime;
       return { ...end, nextExecuteTime };

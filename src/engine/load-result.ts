@@ -51,10 +51,10 @@ export interface Absent {
 }
 
 /** All that a load may return. */
-export type LoadAnswer<T> = T | Kept | Loaded<T>;
+export type LoadReturn<T> = T | Kept | Loaded<T>;
 
 /** All that the load of one key may return. */
-export type KeyedAnswer<T> = LoadAnswer<T> | Absent;
+export type KeyedLoadReturn<T> = LoadReturn<T> | Absent;
 
 /**
  * Reports that the source has nothing new ("304 Not Modified"): the value stays, its age starts anew.
@@ -104,7 +104,8 @@ export interface ValueMetadata {
 
 /** The value to serve from now on, with its metadata. */
 export interface LoadResult<T> {
-  readonly outcome: 'loaded' | 'kept' | 'set';
+  /** How the value came. */
+  readonly origin: 'loaded' | 'kept' | 'set';
   readonly value: T;
   readonly metadata: ValueMetadata;
 }
@@ -120,14 +121,14 @@ const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze(/* @__PURE__ */
  * @returns `'absent'` when the source does not have the key.
  */
 export function readLoadResult<T>(
-  returned: KeyedAnswer<T>,
+  returned: KeyedLoadReturn<T>,
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
   { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
 ): LoadResult<T> | 'absent' {
   const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
   if (isPlain) {
     if (returned === undefined && !allowUndefined) throw undefinedError();
-    return { outcome: 'loaded', value: returned as T, metadata: NO_METADATA };
+    return { origin: 'loaded', value: returned as T, metadata: NO_METADATA };
   }
   switch (returned[returnKind]) {
     case 'absent':
@@ -135,7 +136,7 @@ export function readLoadResult<T>(
       throw new TypeError('the load returned absent(), which is only for keys of a cache');
     case 'kept':
       if (!held.isLoaded) throw new TypeError('the load returned keep(), but there is no value to keep');
-      return { outcome: 'kept', value: held.value as T, metadata: checkMetadata(returned.options) };
+      return { origin: 'kept', value: held.value as T, metadata: checkMetadata(returned.options) };
     case 'loaded': {
       const value = returned.loadedValue;
       if (value === undefined && !allowUndefined) throw undefinedError();
@@ -145,7 +146,7 @@ export function readLoadResult<T>(
         ignoreRejection(Promise.resolve(value)); // reported by this error alone
         throw new TypeError('the load returned loaded() of a promise; await the promise first');
       }
-      return { outcome: 'loaded', value, metadata: checkMetadata(returned.loadedOptions) };
+      return { origin: 'loaded', value, metadata: checkMetadata(returned.loadedOptions) };
     }
   }
 }
@@ -155,7 +156,7 @@ export function readLoadResult<T>(
  * {@link readLoadResult} refuses.
  */
 export function candidateOf<T>(
-  returned: KeyedAnswer<T>,
+  returned: KeyedLoadReturn<T>,
   allowUndefined: boolean,
 ): { readonly value: T; readonly tags: readonly string[] | undefined } | undefined {
   let value = returned as T;
@@ -169,7 +170,7 @@ export function candidateOf<T>(
 }
 
 /** The result of a load, with another value in place of {@link candidateOf}. */
-export function withCandidate<T>(returned: KeyedAnswer<T>, value: T): KeyedAnswer<T> {
+export function withCandidate<T>(returned: KeyedLoadReturn<T>, value: T): KeyedLoadReturn<T> {
   const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
   return isPlain ? value : loaded(value, (returned as Loaded<T>).loadedOptions);
 }

@@ -8,24 +8,24 @@ import type { Execution } from '../schedule/schedule.ts';
 import { rejected } from '../time/deferred.ts';
 import { ActiveLoads } from './active-loads.ts';
 import { Changes } from './changes.ts';
+import { ClockComparison } from './clock-comparison.ts';
 import type { Coordinator, RemoteResult } from './coordinator.ts';
 import { type DecisionRules, decide, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
-import { DueTimes } from './due-times.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { executionEnd } from './execution-end.ts';
-import type { Outcome } from './flight.ts';
+import type { FlightEnd } from './flight.ts';
 import { type ExecutionHost, type Load, LoadExecution } from './load-execution.ts';
 import type { LoadHandle } from './load-handle.ts';
 import { LoadReporter } from './load-reporter.ts';
-import type { KeyedAnswer } from './load-result.ts';
-import { Outcomes, type Settlement } from './outcomes.ts';
+import type { KeyedLoadReturn } from './load-result.ts';
 import { isOnStack, ownLoadError } from './own-load.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
+import { type Settlement, Settler } from './settler.ts';
 import { Timing } from './timing.ts';
 import { Waiters } from './waiters.ts';
 
@@ -65,7 +65,7 @@ export class Loader<T> implements ExecutionHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
-  readonly dueTimes: DueTimes<T>;
+  readonly clocks: ClockComparison<T>;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
   /** Whether reads may start loads, and the options that decide on reads. */
@@ -81,7 +81,7 @@ export class Loader<T> implements ExecutionHost<T> {
   readonly jitter: RetryJitter;
   /** The replacements of values. The owner of many keys has them delivered when an entry is in its place. */
   readonly changes: Changes;
-  readonly #outcomes: Outcomes<T>;
+  readonly #settler: Settler<T>;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
@@ -92,9 +92,9 @@ export class Loader<T> implements ExecutionHost<T> {
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
     const reporter = new LoadReporter(options, this.events);
-    this.dueTimes = new DueTimes(this, this.timing, reporter);
+    this.clocks = new ClockComparison(this, this.timing, reporter);
     this.changes = new Changes(options, this.events);
-    this.#outcomes = new Outcomes(this, this.timing, reporter, this.changes);
+    this.#settler = new Settler(this, this.timing, reporter, this.changes);
     this.load = load;
     this.active = new ActiveLoads(options.clock);
     this.jitter = new RetryJitter(options.random);
@@ -163,7 +163,7 @@ export class Loader<T> implements ExecutionHost<T> {
     inDetachedContext(() => {
       if (this.coordinator === undefined) this.events.emit('load-started', details);
       if (when === 'now') flight.start();
-      else flight.startBehind(this.#outcomes.isSynchronous ? 'macrotask' : 'microtask');
+      else flight.startBehind(this.#settler.isSynchronous ? 'macrotask' : 'microtask');
     });
     // A snapshot is published behind the caller that waits for the load.
     if (!background && this.coordinator !== undefined) this.callWaitUntil(entry, this.options.waitUntil);
@@ -181,7 +181,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const answer = this.#replaceLoad(entry, 'superseded by set()');
     prepare?.();
     this.coordinator?.replaced(entry);
-    this.#outcomes.set(entry, value, edition);
+    this.#settler.set(entry, value, edition);
     answer(value);
     this.inPlace(entry);
   }
@@ -208,7 +208,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const endsLoad = remote.isPinned === true && entry.cluster?.isLoading === true;
     const answer = endsLoad ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
     try {
-      this.#outcomes.adopt(entry, remote);
+      this.#settler.adopt(entry, remote);
       answer?.(entry.value as T);
     } finally {
       this.keys?.unpin(entry);
@@ -299,7 +299,7 @@ export class Loader<T> implements ExecutionHost<T> {
   }
 
   #startIfDue(entry: Entry<T>): void {
-    const decision = decide(entry, this.rules, this.dueTimes.check(entry));
+    const decision = decide(entry, this.rules, this.clocks.check(entry));
     if (decision === 'serve' || decision === 'reject') takeWaiters(entry)?.resolve(entry.value as T);
     else this.#start(entry, nextTrigger(entry), true, 'now');
   }
@@ -332,21 +332,21 @@ export class Loader<T> implements ExecutionHost<T> {
     this.owner?.changed(entry);
   }
 
-  settled(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void {
+  settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void {
     const { entry } = execution;
     this.keys?.pin(entry);
     try {
       const waiters = this.#leave(entry, execution);
       execution.isAwaited = waiters?.hasReaders === true;
-      const isCancelled = outcome.kind === 'cancelled';
-      if (isCancelled && outcome.isLive) {
+      const isCancelled = end.kind === 'cancelled';
+      if (isCancelled && end.isLive) {
         // It may not have noticed yet: no other begins before it has settled.
         entry.flight = execution;
         execution.outdatedBy = 'abort';
         this.active.entries.add(entry);
       }
-      const settlement = this.#outcomes.settle(execution, outcome);
-      execution.trace?.end(executionEnd(execution, outcome, settlement));
+      const settlement = this.#settler.settle(execution, end);
+      execution.trace?.end(executionEnd(execution, end, settlement));
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {

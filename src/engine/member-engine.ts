@@ -87,7 +87,7 @@ export class MemberEngine<T> {
     const { rules } = this.loader;
     const { runState } = rules;
     if (runState === 'closed') return rejected(closedError(name, entry.key));
-    const now = this.loader.dueTimes.check(entry);
+    const now = this.loader.clocks.check(entry);
     const waits = wait ?? !entry.isLoaded;
     const decision = decide(entry, rules, now);
     const isToStart = decision !== 'serve' && decision !== 'reject';
@@ -113,7 +113,7 @@ export class MemberEngine<T> {
    * @returns whether a load was started and is under way: a listener may have ended it at once.
    */
   startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
-    this.loader.dueTimes.check(entry);
+    this.loader.clocks.check(entry);
     if (this.loader.rules.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
     this.loader.startBehind(entry);
     return entry.flight !== undefined;
@@ -218,7 +218,7 @@ export class MemberEngine<T> {
   /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */
   reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
     this.loader.timing.schedule = scheduleArgument(this.options.name, schedule);
-    this.loader.dueTimes.rescheduled(entry);
+    this.loader.clocks.rescheduled(entry);
   }
 
   /** Ends the load under way as failed. @returns whether there was one. */
@@ -265,7 +265,7 @@ export class MemberEngine<T> {
   /** The state of the entry at this instant. Starts nothing. */
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
-    this.loader.dueTimes.compareClocks(entry, now);
+    this.loader.clocks.compareClocks(entry, now);
     const { timing, coordinator, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
     const cluster = coordinator?.status(entry);
@@ -276,7 +276,7 @@ export class MemberEngine<T> {
 
   /** Computes the due time anew if the wall clock was stepped. */
   compareClocks(entry: Entry<T>, now: number): void {
-    this.loader.dueTimes.compareClocks(entry, now);
+    this.loader.clocks.compareClocks(entry, now);
   }
 
   /** The backends that could not be reached the last time. */

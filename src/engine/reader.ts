@@ -190,11 +190,11 @@ export class Reader<T> {
   }
 
   #decideToRead(entry: Entry<T>, maxAgeMs?: number): Decision {
-    const now = this.#loader.dueTimes.check(entry);
+    const now = this.#loader.clocks.check(entry);
     if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', () => ({ age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) }));
-      return decide(entry, this.#rules, this.#loader.dueTimes.check(entry), maxAgeMs); // anew: listeners may have changed everything
+      return decide(entry, this.#rules, this.#loader.clocks.check(entry), maxAgeMs); // anew: listeners may have changed everything
     }
     return decide(entry, this.#rules, now, maxAgeMs);
   }

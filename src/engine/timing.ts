@@ -56,7 +56,7 @@ export class Timing {
    */
   succeeded(
     entry: Entry<unknown>,
-    { outcome, metadata }: Omit<LoadResult<unknown>, 'value'>,
+    { origin, metadata }: Omit<LoadResult<unknown>, 'value'>,
     startedAt: number,
   ): CoolingDown | undefined {
     const { clock, random } = this.#options;
@@ -66,7 +66,7 @@ export class Timing {
     const step = clockStep(entry.clockOffset, wall - now);
     // A kept value is the same value: its own age limit stays.
     entry.maxStalenessOverrideMs =
-      metadata.maxStalenessMs ?? (outcome === 'kept' ? entry.maxStalenessOverrideMs : undefined);
+      metadata.maxStalenessMs ?? (origin === 'kept' ? entry.maxStalenessOverrideMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
     entry.isInvalidated = false;
@@ -79,7 +79,7 @@ export class Timing {
       since: wall,
       now: wall,
       dueAt: scheduledFor === undefined ? undefined : scheduledFor + step,
-      outcome,
+      outcome: origin,
       result: entry.value,
       headers: metadata.headers,
       random,

@@ -1,6 +1,6 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
-import { candidateOf, type KeyedAnswer, withCandidate } from '../engine/load-result.ts';
+import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { showKey, ValueRejectedError } from '../errors.ts';
@@ -30,7 +30,7 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
   return (context, entry, abort) => {
     const { key } = entry;
 
-    const check = (returned: KeyedAnswer<T>): ReturnType<Load<T>> => {
+    const check = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> => {
       const candidate = candidateOf(returned, allowUndefined);
       if (candidate === undefined) return returned;
       const judge = (value: T): ReturnType<Load<T>> => {
@@ -51,7 +51,7 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
     const ask = (
       candidate: NonNullable<Quarantined<T>['candidate']>,
       previous: LoadContext['previous'],
-      result: KeyedAnswer<T>,
+      result: KeyedLoadReturn<T>,
     ): ReturnType<Load<T>> => {
       const { trigger, token: version } = context;
       const reject = (reason: string, cause?: unknown): never => {

@@ -6,7 +6,7 @@ import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
-import type { LoadAnswer } from '../engine/load-result.ts';
+import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
@@ -47,7 +47,7 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T>
    * The type of the value is inferred from it. To use `previous`, annotate the parameter:
    * `load: async ({ previous }: LoadContext<Rates>) => …`.
    */
-  readonly load: (context: LoadContext<Previous>) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
+  readonly load: (context: LoadContext<Previous>) => LoadReturn<T> | PromiseLike<LoadReturn<T>>;
   /**
    * A value that is served before the first load has succeeded, with its honest age, while that load runs behind: a data
    * file that is shipped with the service, or a function that reads it. The function is called at most once, when the value

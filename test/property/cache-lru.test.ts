@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { absent, type KeyedAnswer, keep, RefreshingCache } from '../../src/index.ts';
+import { absent, type KeyedLoadReturn, keep, RefreshingCache } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { doing } from './commands.ts';
 
@@ -115,7 +115,7 @@ for (const [what, bound] of Object.entries(bounds)) {
         let size = 1;
         /** The results of loads in their order, which the model gets once they have settled. */
         let results: (() => void)[] = [];
-        const load = async (key: Key): Promise<KeyedAnswer<Held>> => {
+        const load = async (key: Key): Promise<KeyedLoadReturn<Held>> => {
           const held = cache.peek(key);
           // It may be evicted before its load has settled; then it takes a place again, whatever the result.
           if (held !== undefined && (source === 'error' || source === 'not modified')) {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import {
   absent,
   type KeyContext,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   loaded,
   RefreshingCache,
   type TicklessError,
@@ -57,7 +57,7 @@ interface Live {
   readonly key: Key;
   readonly version: number;
   readonly signal: AbortSignal;
-  resolve(answer: KeyedAnswer<Held>): void;
+  resolve(answer: KeyedLoadReturn<Held>): void;
   reject(error: unknown): void;
 }
 
@@ -78,7 +78,10 @@ for (const many of [false, true]) {
         const outdate = (which: (one: Key) => boolean): void => {
           for (const one of KEYS) if (which(one)) version.set(one, now(one) + 1);
         };
-        const load = (one: Key, { signal }: Pick<KeyContext<Key>, 'signal'>): Promise<KeyedAnswer<Held>> =>
+        const load = (
+          one: Key,
+          { signal }: Pick<KeyContext<Key>, 'signal'>,
+        ): Promise<KeyedLoadReturn<Held>> =>
           new Promise((resolve, reject) => {
             lives.push({ key: one, version: now(one), signal, resolve, reject });
             if (!many) signal.addEventListener('abort', () => reject(signal.reason));

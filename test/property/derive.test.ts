@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { derive, keep, type LoadAnswer, RefreshingValue } from '../../src/index.ts';
+import { derive, keep, type LoadReturn, RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { doing } from './commands.ts';
 
@@ -35,7 +35,7 @@ it('is computed at most once per version of its sources, of what they hold, and 
       const freshAt: number[] = [];
       const make = (): From => ({ ids: [freshAt.push(clock.monotonic()) - 1] });
       /** Of one source: loads of others may run behind the same step. */
-      let special: { readonly source: string; readonly answer: () => LoadAnswer<From> } | undefined;
+      let special: { readonly source: string; readonly answer: () => LoadReturn<From> } | undefined;
       const sources = names.map(
         (name) =>
           new RefreshingValue<From>({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { keep, type LoadAnswer, type LoadContext, RefreshingValue } from '../../src/index.ts';
+import { keep, type LoadContext, type LoadReturn, RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { settled } from '../support/settle.ts';
 import { doing } from './commands.ts';
@@ -41,7 +41,7 @@ const commands = fc.array(
 interface Live {
   readonly epoch: number;
   readonly signal: AbortSignal;
-  resolve(answer: LoadAnswer<Loaded>): void;
+  resolve(answer: LoadReturn<Loaded>): void;
   reject(error: unknown): void;
 }
 
@@ -57,7 +57,7 @@ it('the rules hold after each of any commands in any order', async () => {
         retry: false,
         name: 'v',
         load: ({ signal }: LoadContext) =>
-          new Promise<LoadAnswer<Loaded>>((resolve, reject) => {
+          new Promise<LoadReturn<Loaded>>((resolve, reject) => {
             started.push({ epoch, signal, resolve, reject });
             signal.addEventListener('abort', () => reject(signal.reason));
           }),

@@ -1,6 +1,6 @@
 import {
   type KeyContext,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   RefreshingCache,
   type RefreshingCacheOptions,
   type TicklessEvent,
@@ -12,7 +12,7 @@ import { recordEvents, recordLines } from './events.ts';
 interface KeyCall {
   readonly key: string;
   readonly context: KeyContext<string>;
-  resolve(answer: KeyedAnswer<string>): void;
+  resolve(answer: KeyedLoadReturn<string>): void;
   reject(error: unknown): void;
 }
 
@@ -38,7 +38,7 @@ export function keyedInstance(
     ...(own.loadMany === undefined
       ? {
           load: (key, context) =>
-            new Promise<KeyedAnswer<string>>((resolve, reject) => {
+            new Promise<KeyedLoadReturn<string>>((resolve, reject) => {
               calls.push({ key, context, resolve, reject });
             }),
         }
@@ -60,7 +60,7 @@ export async function loadKey(
   cluster: ManualCluster,
   { cache, calls }: KeyedInstance,
   key: string,
-  answer: KeyedAnswer<string>,
+  answer: KeyedLoadReturn<string>,
 ): Promise<void> {
   const read = cache.get(key).catch(() => {});
   await cluster.clock.flush();

@@ -3,7 +3,7 @@ import {
   cron,
   dailyAt,
   fixedRate,
-  type LoadAnswer,
+  type LoadReturn,
   loaded,
   RefreshingValue,
   type ScheduleLike,
@@ -58,7 +58,7 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   it('an answer of the load itself is a duration', async () => {
     let loads = 0;
     const { clock, value } = fakeValue(
-      (): LoadAnswer<number> => loaded(++loads, { nextExecuteTime: clock.now() + 600_000 }),
+      (): LoadReturn<number> => loaded(++loads, { nextExecuteTime: clock.now() + 600_000 }),
     );
     value.current;
     clock.stepWall(HOUR);
@@ -69,7 +69,7 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   it('a grid stays where it is by elapsed time, also when a load had the last word before the step', async () => {
     let loads = 0;
     const { clock, value } = fakeValue(
-      (): LoadAnswer<number> =>
+      (): LoadReturn<number> =>
         ++loads === 2 ? loaded(loads, { nextExecuteTime: clock.now() + 150_000 }) : loads,
       { schedule: fixedRate({ minutes: 10 }), clock: new FakeClock({ now: '2026-06-01T12:00:00Z' }) },
     );

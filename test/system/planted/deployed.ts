@@ -25,8 +25,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a kept value is emitted as a replacement',
     rules: ['changed'],
     seeds: [1],
-    in: 'src/engine/outcomes.ts',
-    replace: 'Outcomes.#accept',
+    in: 'src/engine/settler.ts',
+    replace: 'Settler.#accept',
     by: `(execution, result, remote) => {
       const { entry } = execution;
       const isKept = result.outcome === 'kept' && remote === undefined;

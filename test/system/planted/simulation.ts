@@ -177,8 +177,8 @@ export const simulation: readonly SimulationFault[] = [
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
     seeds: [24],
-    in: 'src/engine/due-times.ts',
-    replace: 'DueTimes.rescheduled',
+    in: 'src/engine/clock-comparison.ts',
+    replace: 'ClockComparison.rescheduled',
     by: '(entry) => { this.#timing.rescheduled(entry); }',
   },
   {
@@ -407,8 +407,8 @@ export const simulation: readonly SimulationFault[] = [
     name: 'reads do not compare the clocks',
     rules: [9],
     seeds: [2],
-    in: 'src/engine/due-times.ts',
-    replace: 'DueTimes.check',
+    in: 'src/engine/clock-comparison.ts',
+    replace: 'ClockComparison.check',
     by: '() => this.#host.options.clock.monotonic()',
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isAbsentError, type KeyedAnswer, keep, RefreshingCache } from '../../../src/index.ts';
+import { absent, isAbsentError, type KeyedLoadReturn, keep, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type FakeCache, fakeCache as make, type CacheOptions as Options } from '../../support/fake-cache.ts';
@@ -178,7 +178,7 @@ describe('maxSize and sizeOf', () => {
 
   it('sizeOf is not called for an absent key, nor for keep(): the size is that of the value that stays', async () => {
     const seen: unknown[] = [];
-    const load = (key: string, { previous }: { previous?: unknown }): KeyedAnswer<string> =>
+    const load = (key: string, { previous }: { previous?: unknown }): KeyedLoadReturn<string> =>
       key === 'none' ? absent() : previous === undefined ? 'v' : keep();
     const sizeOf = (value: unknown): number => {
       seen.push(value);
@@ -241,7 +241,7 @@ describe('absent keys', () => {
   ): FakeCache & { readonly has: Set<string>; readonly asked: string[] } {
     const has = new Set<string>();
     const asked: string[] = [];
-    const load = async (key: string): Promise<KeyedAnswer<string>> => {
+    const load = async (key: string): Promise<KeyedLoadReturn<string>> => {
       asked.push(key);
       return has.has(key) ? key : absent();
     };
@@ -311,7 +311,7 @@ describe('absent keys', () => {
 
   it('absent() of a refresh rejects with AbsentError, and a failure after it with LoadError', async () => {
     let isDown = false;
-    const load = (): KeyedAnswer<string> => {
+    const load = (): KeyedLoadReturn<string> => {
       if (isDown) throw new Error('down');
       return absent();
     };
@@ -326,7 +326,7 @@ describe('absent keys', () => {
 describe('4000 look-ups of nonsense keys', () => {
   const reals = Array.from({ length: 100 }, (_, index) => `real${index}`);
   const nonsense = Array.from({ length: 4000 }, (_, index) => `x${index}`);
-  const answers: [string, () => KeyedAnswer<string>][] = [
+  const answers: [string, () => KeyedLoadReturn<string>][] = [
     ['absent', absent],
     [
       'failing',
@@ -339,7 +339,7 @@ describe('4000 look-ups of nonsense keys', () => {
     for (const isConcurrent of [false, true]) {
       it(`${what}, ${isConcurrent ? 'all at once' : 'one by one'}: evict no value, and few are remembered`, async () => {
         const asked: string[] = [];
-        const load = async (key: string): Promise<KeyedAnswer<string>> => {
+        const load = async (key: string): Promise<KeyedLoadReturn<string>> => {
           asked.push(key);
           return key.startsWith('real') ? key : answer();
         };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   absent,
   type CacheDump,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   loaded,
   type OptionError,
   RefreshGroup,
@@ -30,7 +30,7 @@ function start(options: Options = {}, now?: number): Made {
   const loads: string[] = [];
   const cache = new RefreshingCache<string, string>({
     name: 'c',
-    load: async (key): Promise<KeyedAnswer<string>> => {
+    load: async (key): Promise<KeyedLoadReturn<string>> => {
       loads.push(key);
       return loaded(`v${key}`, { tags: [key.slice(0, 1)] });
     },
@@ -84,7 +84,7 @@ describe('a warm start', () => {
   });
 
   it('has the tags again, and the age limits that loads gave', async () => {
-    const load = (key: string): KeyedAnswer<string> =>
+    const load = (key: string): KeyedLoadReturn<string> =>
       loaded(key, { tags: ['t'], maxStaleness: key === 'a' ? 30 * MINUTE : Number.POSITIVE_INFINITY });
     const before = start({ load, maxStaleness: 20 * MINUTE });
     before.cache.current('a');
@@ -164,7 +164,7 @@ describe('a warm start', () => {
   });
 
   it('a dump has no absent, failed or loading keys', async () => {
-    const load = (key: string): KeyedAnswer<string> | Promise<string> => {
+    const load = (key: string): KeyedLoadReturn<string> | Promise<string> => {
       if (key === 'slow') return new Promise(() => {});
       if (key === 'down') throw new Error('down');
       return key === 'absent' ? absent() : key;
@@ -243,7 +243,7 @@ describe('a restore into a cache with entries', () => {
   it('a key that was absent is there again, and reloaded when it is due', async () => {
     let isAbsent = true;
     let calls = 0;
-    const load = (key: string): KeyedAnswer<string> => {
+    const load = (key: string): KeyedLoadReturn<string> => {
       calls += 1;
       return isAbsent ? absent() : `${key}${calls}`;
     };

@@ -5,7 +5,7 @@ import {
   dailyAt,
   type Execution,
   fixedRate,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   keep,
   loaded,
   RefreshingCache,
@@ -141,7 +141,7 @@ describe('keys that were loaded together', () => {
 
   it('are spread also when the load itself sets maxStaleness', () => {
     const clock = new FakeClock();
-    const load = (key: number): KeyedAnswer<number> => loaded(key, { maxStaleness: PERIOD });
+    const load = (key: number): KeyedLoadReturn<number> => loaded(key, { maxStaleness: PERIOD });
     const shared = { name: 'c', load, schedule: PERIOD, clock, random: seeded() };
     const cache = new RefreshingCache<number, number>(shared);
     const due = Array.from({ length: 1000 }, (_, key) => {
@@ -268,11 +268,11 @@ describe('tags', () => {
   });
 
   const slow = (): {
-    manual: ManualLoad<KeyedAnswer<string>>;
+    manual: ManualLoad<KeyedLoadReturn<string>>;
     cache: RefreshingCache<number, string>;
     clock: FakeClock;
   } => {
-    const manual = new ManualLoad<KeyedAnswer<string>>();
+    const manual = new ManualLoad<KeyedLoadReturn<string>>();
     const { clock, cache } = tagged(() => [], { load: (_, context) => manual.load(context) });
     return { manual, cache, clock };
   };
@@ -403,7 +403,7 @@ describe('tags', () => {
 
   /** The cost of a call, the least of many, after more than 10,000 other tags were invalidated. */
   function cost(count: number, calls: number, hangs: boolean): number {
-    const load = (key: number): KeyedAnswer<number> | Promise<number> =>
+    const load = (key: number): KeyedLoadReturn<number> | Promise<number> =>
       key < 0 ? new Promise(() => {}) : loaded(key, { tags: ['all', `k${key % 10}`] });
     const cache = new RefreshingCache({ name: 'c', load, max: count + 1, clock: new FakeClock() });
     for (let key = 0; key < count; key++) cache.current(key);

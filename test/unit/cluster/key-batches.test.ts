@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyedAnswer } from '../../../src/index.ts';
+import type { KeyedLoadReturn } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -7,7 +7,7 @@ import { rejectionOf } from '../../support/settle.ts';
 interface Batch {
   readonly keys: readonly string[];
   readonly signal: AbortSignal;
-  end(answers?: ReadonlyMap<string, KeyedAnswer<string> | Error>): void;
+  end(answers?: ReadonlyMap<string, KeyedLoadReturn<string> | Error>): void;
 }
 
 /** An instance whose batches end when the test says so; each key brings itself in capitals. */

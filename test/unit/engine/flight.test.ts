@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Flight, type FlightScope, type Outcome } from '../../../src/engine/flight.ts';
+import { Flight, type FlightEnd, type FlightScope } from '../../../src/engine/flight.ts';
 import type { RetryOptions } from '../../../src/engine/retry.ts';
 import { LoadTimeoutError } from '../../../src/errors.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
@@ -33,7 +33,7 @@ interface Plan {
 
 class PlannedFlight extends Flight<string> {
   /** How it has settled. */
-  readonly outcomes: Outcome<string>[] = [];
+  readonly outcomes: FlightEnd<string>[] = [];
   /** The signals of its tries. */
   readonly signals: AbortSignal[] = [];
   lateResults = 0;
@@ -65,7 +65,7 @@ class PlannedFlight extends Flight<string> {
     return new LoadTimeoutError('too long', { cacheName: 'f', attempts, timeout: 1000, cause });
   }
 
-  protected override settled(outcome: Outcome<string>): void {
+  protected override settled(outcome: FlightEnd<string>): void {
     this.outcomes.push(outcome);
   }
 
@@ -81,7 +81,7 @@ class PlannedFlight extends Flight<string> {
 interface Made {
   readonly clock: HoldingClock;
   readonly flight: Flight<string>;
-  readonly outcomes: Outcome<string>[];
+  readonly outcomes: FlightEnd<string>[];
   readonly signals: AbortSignal[];
   /** How many results came late. */
   readonly late: () => number;

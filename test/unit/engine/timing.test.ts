@@ -30,9 +30,9 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
     /** The arguments of the schedule's calls. */
     asked,
     /** A load ends now. */
-    succeed: (metadata = {}, outcome: 'loaded' | 'kept' = 'loaded') => {
+    succeed: (metadata = {}, origin: 'loaded' | 'kept' = 'loaded') => {
       entry.isLoaded = true;
-      return timing.succeeded(entry, { outcome, metadata }, clock.monotonic());
+      return timing.succeeded(entry, { origin, metadata }, clock.monotonic());
     },
     adopt: (adopted: Pick<RemoteLoad<unknown>, 'loadedAt' | 'dueAt'> & Partial<RemoteLoad<unknown>>) =>
       new Adoption<unknown>({ options } as ClusterMember, {
@@ -262,7 +262,7 @@ describe('a due time beyond maxStaleness, of a schedule that is known only at ru
       schedule,
     );
     while (loads < delays.length)
-      timing.succeeded(entry, { outcome: 'loaded', metadata: {} }, clock.monotonic());
+      timing.succeeded(entry, { origin: 'loaded', metadata: {} }, clock.monotonic());
     return lines;
   }
 

@@ -4,7 +4,7 @@ import {
   absent,
   dailyAt,
   isClosedError,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   loaded,
   RefreshGroup,
   RefreshingCache,
@@ -173,7 +173,7 @@ describe('a cache in a group', () => {
 
   it('starts the keys that fall due within lookAhead', async () => {
     const { clock, group, started } = make({ lookAhead: 50 });
-    const load = (key: string): KeyedAnswer<string> => {
+    const load = (key: string): KeyedLoadReturn<string> => {
       started.push(key);
       return loaded(key, { nextExecuteTime: clock.now() + { a: 151, b: 100, c: 99, d: 150 }[key]! });
     };
@@ -265,7 +265,7 @@ describe('a cache in a group', () => {
       const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
       const group = new RefreshGroup({ clock, retry: false, logger: false });
       const started: string[] = [];
-      const load = (key: string): KeyedAnswer<string> => {
+      const load = (key: string): KeyedLoadReturn<string> => {
         started.push(key);
         return key === 'in an hour' ? loaded(key, { nextExecuteTime: clock.now() + HOUR + 1 }) : key;
       };

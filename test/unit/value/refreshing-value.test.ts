@@ -7,8 +7,8 @@ import {
   isNotLoadedError,
   isOptionError,
   keep,
-  type LoadAnswer,
   type LoadContext,
+  type LoadReturn,
   loaded,
   never,
   RefreshingValue,
@@ -459,7 +459,7 @@ describe('the result of a load', () => {
   it('loaded() sets the next execute time and the greatest age of this value only', async () => {
     let loads = 0;
     const { clock, value } = fakeValue(
-      async (): Promise<LoadAnswer<number>> => {
+      async (): Promise<LoadReturn<number>> => {
         loads += 1;
         return loads === 1
           ? loaded(loads, { nextExecuteTime: clock.now() + 50, maxStaleness: 200 })

@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http';
 import {
   absent,
   eventTypes,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   keep,
   lockedTask,
   type PeriodicExecutor,
@@ -65,7 +65,7 @@ export class Instance {
     const loadKey = (
       key: number,
       { signal }: { readonly signal: AbortSignal },
-    ): Promise<KeyedAnswer<Payload>> => this.#fetch(`/keys/${key}`, signal);
+    ): Promise<KeyedLoadReturn<Payload>> => this.#fetch(`/keys/${key}`, signal);
     this.#surroundings = surroundings;
     this.#shared = shared;
     this.group = group;
@@ -100,11 +100,11 @@ export class Instance {
     this.#agent.destroy();
   }
 
-  #fetch(path: string, signal: AbortSignal): Promise<KeyedAnswer<Payload>> {
+  #fetch(path: string, signal: AbortSignal): Promise<KeyedLoadReturn<Payload>> {
     const { census, tally, originPort: port } = this.#surroundings;
     tally.loads += 1;
     census.add('signals of loads', signal);
-    return new Promise<KeyedAnswer<Payload>>((resolve, reject) => {
+    return new Promise<KeyedLoadReturn<Payload>>((resolve, reject) => {
       const request = get({ host: '127.0.0.1', port, path, agent: this.#agent, signal }, (response) => {
         let body = '';
         response.setEncoding('utf8');

@@ -1,7 +1,7 @@
 import {
   absent,
   type KeyContext,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   keep,
   type LoadContext,
   loaded,
@@ -41,7 +41,7 @@ export function payload({ census, tally }: World): Payload {
 export function load(
   world: World,
   { signal, previous }: Pick<LoadContext<Payload>, 'signal' | 'previous'>,
-): KeyedAnswer<Payload> | PromiseLike<KeyedAnswer<Payload>> {
+): KeyedLoadReturn<Payload> | PromiseLike<KeyedLoadReturn<Payload>> {
   const { dice, tally, census } = world;
   tally.loads += 1;
   census.add('signals of loads', signal);
@@ -93,7 +93,7 @@ export function loadKey(
   world: World,
   key: number,
   context: Pick<KeyContext<number, Payload>, 'signal' | 'previous'>,
-): KeyedAnswer<Payload> | PromiseLike<KeyedAnswer<Payload>> {
+): KeyedLoadReturn<Payload> | PromiseLike<KeyedLoadReturn<Payload>> {
   if (key % 10 !== 0) {
     return world.dice.chance(1 / 3)
       ? world.after(20).then(() => loaded(payload(world), { tags: [TAGS[key % 4] as string] }))

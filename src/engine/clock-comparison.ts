@@ -4,7 +4,7 @@ import type { LoadReporter } from './load-reporter.ts';
 import type { Timing } from './timing.ts';
 
 /** Keeps due times right between loads: computes them anew when the wall clock was stepped or the schedule replaced. */
-export class DueTimes<T> {
+export class ClockComparison<T> {
   readonly #host: Pick<ExecutionHost<T>, 'options' | 'owner' | 'initial'>;
   readonly #timing: Timing;
   readonly #reporter: LoadReporter;

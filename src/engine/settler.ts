@@ -11,11 +11,11 @@ import type { Changes } from './changes.ts';
 import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
-import type { Outcome } from './flight.ts';
+import type { FlightEnd } from './flight.ts';
 import type { ExecutionHost, LoadExecution } from './load-execution.ts';
 import type { OutdatedBy } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
-import { isKept, type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
+import { isKept, type KeyedLoadReturn, type LoadResult, readLoadResult } from './load-result.ts';
 import { absentError } from './read-errors.ts';
 import type { Timing } from './timing.ts';
 
@@ -31,13 +31,13 @@ export type Settlement<T> = (
 };
 
 /** The load has no result, and its readers wait for another one. */
-export interface Again {
+export interface Reload {
   readonly kind: 'again';
   readonly wanted: 'read' | 'forced';
 }
 
-/** Applies the outcomes of loads to their entries, and reports them. */
-export class Outcomes<T> {
+/** Applies the ends of flights to their entries, and reports them. */
+export class Settler<T> {
   /** The last load returned no promise. */
   isSynchronous: boolean = false;
   readonly #host: Pick<ExecutionHost<T>, 'options' | 'keys'>;
@@ -59,19 +59,19 @@ export class Outcomes<T> {
     this.#reporter = reporter;
   }
 
-  /** Applies and reports an outcome. Never throws: a failure of this code is a failed load, with a cool-down. */
-  settle(run: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+  /** Applies and reports the end of a flight. Never throws: a failure of this code is a failed load, with a cool-down. */
+  settle(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
     const { entry } = run;
     try {
-      return this.#apply(run, outcome);
+      return this.#apply(run, end);
     } catch (cause) {
-      const error = this.#errorOf(cause, entry.key, outcome.attempts);
+      const error = this.#errorOf(cause, entry.key, end.attempts);
       this.#timing.broken(entry, error);
       this.#options.logger.error('the result of a load could not be applied', cause);
       return {
         kind: 'failed',
         error,
-        isForAll: answersAll(run, outcome),
+        isForAll: answersAll(run, end),
         settled: run.round?.fail(error),
       };
     }
@@ -86,7 +86,7 @@ export class Outcomes<T> {
       edition.applyTo(entry, this.#timing);
       return;
     }
-    const result = { outcome: 'set', metadata: {} } as const;
+    const result = { origin: 'set', metadata: {} } as const;
     const coolingDown = this.#timing.succeeded(entry, result, this.#options.clock.monotonic());
     this.#reporter.recovered(entry, coolingDown !== undefined);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
@@ -103,32 +103,32 @@ export class Outcomes<T> {
     remote.report(entry);
   }
 
-  #apply(run: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+  #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
     const { entry, round, outdatedBy } = run;
     const duration = this.#options.clock.monotonic() - run.startedAt;
-    const end = loadEnd(run.details, outcome.attempts, duration);
-    if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
-      return this.#failed(run, outcome, end, outcome.error, round?.over); // which is when the load has settled
+    const details = loadEnd(run.details, end.attempts, duration);
+    if (end.kind === 'cancelled' || end.kind === 'timed-out') {
+      return this.#failed(run, end, details, end.error, round?.over); // which is when the load has settled
     }
-    const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
+    const remote = end.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
     if (remote?.isInPlace?.(entry)) {
       const settled = undefined;
-      return { kind: 'loaded', value: entry.value as T, isForAll: answersAll(run, outcome), settled };
+      return { kind: 'loaded', value: entry.value as T, isForAll: answersAll(run, end), settled };
     }
-    if (outcome.kind === 'loaded' && isKept(outcome.result) && entry.promise !== run.previous) {
+    if (end.kind === 'loaded' && isKept(end.result) && entry.promise !== run.previous) {
       void round?.discard();
       return { kind: 'again', wanted: 'forced' }; // "not modified", of a value that is not in place any more
     }
     let result: LoadResult<T> | 'absent';
     try {
-      if (outcome.kind === 'failed') throw outcome.error;
-      result = remote?.result ?? readLoadResult(outcome.result, entry, this.#options);
+      if (end.kind === 'failed') throw end.error;
+      result = remote?.result ?? readLoadResult(end.result, entry, this.#options);
       if (result !== 'absent') this.#host.keys?.admit(entry, result);
-      this.isSynchronous = outcome.isSynchronous;
+      this.isSynchronous = end.isSynchronous;
     } catch (cause) {
-      const error = this.#errorOf(cause, entry.key, outcome.attempts);
-      return this.#failed(run, outcome, end, error, round?.fail(error));
+      const error = this.#errorOf(cause, entry.key, end.attempts);
+      return this.#failed(run, end, details, error, round?.fail(error));
     }
     const isDropped = outdatedBy === 'drop';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
@@ -139,7 +139,7 @@ export class Outcomes<T> {
       settled = isDropped
         ? round?.discard()
         : round?.complete({ isAbsent: result === 'absent', took: duration });
-      this.#reporter.succeeded(entry, result, end);
+      this.#reporter.succeeded(entry, result, details);
     } else if (!isDropped) remote.report(entry);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     const isForAll = !isOutdated;
@@ -157,7 +157,7 @@ export class Outcomes<T> {
     if (result === 'absent') {
       entry.forgetValue();
       this.#timing.absent(entry, this.#options.absentForMs);
-    } else if (result.outcome === 'kept') {
+    } else if (result.origin === 'kept') {
       entry.keepValue();
     } else {
       const { value } = result;
@@ -183,7 +183,7 @@ export class Outcomes<T> {
   }
 
   /** Another instance is executing, and there is no result yet. */
-  #deferred({ entry, round, isAwaited }: LoadExecution<T>, remote: RemoteResult<T>): Settlement<T> | Again {
+  #deferred({ entry, round, isAwaited }: LoadExecution<T>, remote: RemoteResult<T>): Settlement<T> | Reload {
     remote.applyTo(entry, this.#timing);
     const isFreshRequired = round?.isFreshRequired === true;
     // Readers may have come after the decision to defer.
@@ -203,20 +203,20 @@ export class Outcomes<T> {
 
   #failed(
     run: LoadExecution<T>,
-    outcome: Outcome<KeyedAnswer<T>>,
-    end: LoadEndDetails,
+    end: FlightEnd<KeyedLoadReturn<T>>,
+    details: LoadEndDetails,
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
     const { entry, isAwaited } = run;
     const coolingDown = this.#timing.failed(entry, error);
-    const type = outcome.kind === 'timed-out' ? 'load-timed-out' : 'load-failed';
-    this.#reporter.failed(entry, type, end, coolingDown, !end.background && isAwaited);
-    return { kind: 'failed', error, isForAll: answersAll(run, outcome), settled };
+    const type = end.kind === 'timed-out' ? 'load-timed-out' : 'load-failed';
+    this.#reporter.failed(entry, type, details, coolingDown, !details.background && isAwaited);
+    return { kind: 'failed', error, isForAll: answersAll(run, end), settled };
   }
 }
 
 /** It answers those too that came after it was superseded: a cancelled one answers all that wait. */
-function answersAll<T>({ outdatedBy }: LoadExecution<T>, { kind }: Outcome<KeyedAnswer<T>>): boolean {
+function answersAll<T>({ outdatedBy }: LoadExecution<T>, { kind }: FlightEnd<KeyedLoadReturn<T>>): boolean {
   return kind === 'cancelled' || outdatedBy === undefined;
 }
