@@ -59,7 +59,7 @@ export function readSilenceMs(limitMs: number, { startedAt }: BackendPatience, h
  *
  * @param leftMs until the work has to be done: of the deadline of a load, or of its lease, which is not extended meanwhile.
  */
-export function turnsLimitMs(leftMs: number): number {
+export function yieldsLimitMs(leftMs: number): number {
   return leftMs * PART_OF_DEADLINE;
 }
 

@@ -1,4 +1,4 @@
-import type { Turn } from '../time/turns.ts';
+import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
 
 /** How many characters are summed at a time: about a millisecond. */
 export const CHARACTERS_OF_SLICE: number = 2 ** 18;
@@ -16,11 +16,11 @@ export function checksum(text: string): string {
 }
 
 /** The {@link checksum} of the texts one after the other, with a turn of the event loop after each slice of a long one. */
-export async function checksumInSlices(texts: readonly string[], turn: Turn): Promise<string> {
+export async function checksumInSlices(texts: readonly string[], yields: EventLoopYield): Promise<string> {
   let hash = BASIS;
   for (const text of texts) {
     for (let from = 0; from < text.length; from += CHARACTERS_OF_SLICE) {
-      if (from > 0) await turn();
+      if (from > 0) await yields();
       hash = summed(hash, text, from, Math.min(from + CHARACTERS_OF_SLICE, text.length));
     }
   }

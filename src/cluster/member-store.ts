@@ -10,7 +10,7 @@ import { countedSteps } from './counted-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
 import type { MemberContext } from './member-context.ts';
 import { OutageEvents } from './outage-events.ts';
-import { type Pace, paceOf } from './pace.ts';
+import { type SliceBudget, sliceBudgetOf } from './slice-budget.ts';
 import { decodeSnapshot, type Snapshot } from './snapshot.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import type { Codec, StoredSnapshot } from './store-contract.ts';
@@ -124,7 +124,7 @@ export class MemberStore {
       const { version, damage } = stored;
       if (damage === undefined && version <= newerThan) return undefined;
       try {
-        return await this.#decoded(entry, stored, sentAt, paceOf(clock, timeoutMs, silenceMs));
+        return await this.#decoded(entry, stored, sentAt, sliceBudgetOf(clock, timeoutMs, silenceMs));
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
@@ -181,7 +181,7 @@ export class MemberStore {
     entry: Entry<unknown>,
     { version, age, payload, damage }: StoredSnapshot,
     sentAt: number,
-    pace: Pace,
+    budget: SliceBudget,
   ): Promise<ReadSnapshot> {
     const { options, names } = this.#context;
     const { allowUndefined, kind, schema } = options;
@@ -189,7 +189,7 @@ export class MemberStore {
     const writtenBy = options.clock.monotonic() - Math.max(0, age);
     if (damage !== undefined) throw new UndecodableError(damage);
     const checks = { codec, schemas: [schemaOfStore, schema] };
-    const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), pace);
+    const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), budget);
     const isValue = snapshot.value !== undefined || allowUndefined;
     const isOdd = snapshot.isAbsent ? kind !== 'key' : !isValue && snapshot.mark === undefined;
     if (isOdd) throw new Error('it has no value');
@@ -206,8 +206,8 @@ export class MemberStore {
     const { clock, timeoutMs } = this.#context.options;
     const sentAt = clock.monotonic();
     const stored = await this.#demand(entry, (name) => this.#steps.read(name, undefined, version), patience);
-    const pace = paceOf(clock, timeoutMs);
-    return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, pace) };
+    const budget = sliceBudgetOf(clock, timeoutMs);
+    return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, budget) };
   }
 
   /** Asks the store outside of rounds: for a person, or for the invalidation log of keys. Rejects when it does not answer. */

@@ -1,7 +1,7 @@
-import type { Turn } from '../time/turns.ts';
+import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { CHARACTERS_OF_SLICE, checksumInSlices } from './checksum.ts';
-import type { Pace } from './pace.ts';
+import type { SliceBudget } from './slice-budget.ts';
 import type { Codec } from './store-contract.ts';
 
 /**
@@ -10,9 +10,9 @@ import type { Codec } from './store-contract.ts';
  */
 export interface SlicedCodec extends Codec {
   readonly worksInSlices: true;
-  /** @param turn waits for the next turn. @default one after each slice */
-  encode(value: unknown, turn?: Turn): string | Promise<string>;
-  decode(encoded: string | Uint8Array, turn?: Turn): unknown;
+  /** @param yields waits for the next turn. @default one after each slice */
+  encode(value: unknown, yields?: EventLoopYield): string | Promise<string>;
+  decode(encoded: string | Uint8Array, yields?: EventLoopYield): unknown;
 }
 
 /** A value as its codec has encoded it. */
@@ -29,17 +29,17 @@ export async function encodeBody(
   value: unknown,
   isEmpty: boolean,
   codec: Codec,
-  { turn, limit }: Pace,
+  { yields, limit }: SliceBudget,
 ): Promise<EncodedBody> {
   const encode = (): ReturnType<Codec['encode']> => {
     if (isEmpty) return '';
-    return isSliced(codec) ? codec.encode(value, turn) : limit(() => codec.encode(value));
+    return isSliced(codec) ? codec.encode(value, yields) : limit(() => codec.encode(value));
   };
   const body = await encode();
   const isText = typeof body === 'string';
   if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must return text or a Uint8Array');
-  const text = isText ? body : await toBase64(body, turn);
-  const sum = text.length > CHARACTERS_OF_SLICE ? await checksumInSlices([text], turn) : undefined;
+  const text = isText ? body : await toBase64(body, yields);
+  const sum = text.length > CHARACTERS_OF_SLICE ? await checksumInSlices([text], yields) : undefined;
   return { format: formatOf(codec), text, isText, sum };
 }
 
@@ -48,10 +48,10 @@ export async function decodeBody(
   text: string,
   isBase64: boolean,
   codec: Codec,
-  { turn, limit }: Pace,
+  { yields, limit }: SliceBudget,
 ): Promise<unknown> {
-  const body = isBase64 ? await fromBase64(text, turn) : text;
-  return isSliced(codec) ? codec.decode(body, turn) : limit(() => codec.decode(body));
+  const body = isBase64 ? await fromBase64(text, yields) : text;
+  return isSliced(codec) ? codec.decode(body, yields) : limit(() => codec.decode(body));
 }
 
 export function formatOf({ format = 'custom' }: Codec): string {

@@ -6,7 +6,7 @@ import type { StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
-import { paceOf } from './pace.ts';
+import { sliceBudgetOf } from './slice-budget.ts';
 import { type Snapshot, withMetadata } from './snapshot.ts';
 import { encodeBody } from './snapshot-body.ts';
 import type { Codec, WriteAnswer } from './store-contract.ts';
@@ -61,8 +61,8 @@ export class SnapshotWriter {
     const token = lease?.id.token;
     try {
       const { isAbsent, mark } = metadata();
-      const pace = paceOf(clock, lease?.leftMs ?? options.timeoutMs);
-      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, pace);
+      const budget = sliceBudgetOf(clock, lease?.leftMs ?? options.timeoutMs);
+      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, budget);
       const name = await names.atBackend(entry, steps.longestName);
       const maker = names.makerOf(entry);
       const state = clusterStateOf(entry);

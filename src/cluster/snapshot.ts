@@ -7,8 +7,8 @@ import { type StandardSchema, schemaRefusal } from '../schema.ts';
 import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
 import { thisHost, thisProcess } from './identity.ts';
-import type { Pace } from './pace.ts';
 import type { PinOrigin } from './pin.ts';
+import type { SliceBudget } from './slice-budget.ts';
 import { decodeBody, type EncodedBody, formatOf } from './snapshot-body.ts';
 import type { Codec } from './store-contract.ts';
 
@@ -142,13 +142,13 @@ export async function decodeSnapshot(
     schemas = [],
   }: { readonly codec: Codec; readonly schemas?: readonly (StandardSchema | undefined)[] },
   reader: SnapshotMaker,
-  pace: Pace,
+  budget: SliceBudget,
 ): Promise<Snapshot> {
   const end = payload.indexOf('\n');
   const line = payload.slice(0, end);
   const body = payload.slice(end + 1);
   const header = readHeader(line);
-  await checkWhole(header, line, body, pace);
+  await checkWhole(header, line, body, budget);
   checkMaker(header, reader);
   if (header.format !== formatOf(codec)) {
     const [written, read] = [header.format, formatOf(codec)].map(showKey);
@@ -169,13 +169,13 @@ export async function decodeSnapshot(
   if (isAbsent || header.mark) return { ...about, value: undefined };
   let value: unknown;
   try {
-    value = await decodeBody(body, Boolean(header.isBase64), codec, pace);
+    value = await decodeBody(body, Boolean(header.isBase64), codec, budget);
   } catch (cause) {
     throw new UndecodableError(`the codec can't decode it: ${messageOf(cause)}`, { cause });
   }
   for (const schema of schemas) {
     if (schema === undefined) continue;
-    const result = await pace.limit(() => schema['~standard'].validate(value));
+    const result = await budget.limit(() => schema['~standard'].validate(value));
     if (result.issues !== undefined) throw new Error(schemaRefusal(result.issues));
     value = result.value;
   }
@@ -219,14 +219,14 @@ async function checkWhole(
   { length, bodySum }: Header,
   line: string,
   body: string,
-  { turn }: Pace,
+  { yields }: SliceBudget,
 ): Promise<void> {
   if (body.length !== length)
     throw new UndecodableError(`it is ${body.length} characters long, and was ${length}`);
   const summed = [line.slice(0, -SEAL_LENGTH), '\n', bodySum === undefined ? body : ''];
   const isWhole =
-    line.slice(-SEAL_LENGTH) === sealOf(await checksumInSlices(summed, turn)) &&
-    (bodySum === undefined || bodySum === (await checksumInSlices([body], turn)));
+    line.slice(-SEAL_LENGTH) === sealOf(await checksumInSlices(summed, yields)) &&
+    (bodySum === undefined || bodySum === (await checksumInSlices([body], yields)));
   if (!isWhole) throw new UndecodableError('its checksum is wrong: it was damaged, or edited by hand');
 }
 

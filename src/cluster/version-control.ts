@@ -9,7 +9,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
 import { isText, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
-import { turnsFor } from '../time/turns.ts';
+import { yieldsFor } from '../time/yield-to-event-loop.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { sharedVersion } from './held-version.ts';
@@ -121,7 +121,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       throw this.#refused('idOf', 'must be a function', idOf);
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
     const { differenceOf } = await import('../data/difference.ts');
-    return differenceOf(earlier, later, idOf, turnsFor(clock, timeoutMs));
+    return differenceOf(earlier, later, idOf, yieldsFor(clock, timeoutMs));
   }
 
   async everywhere(given?: HeldOptions): Promise<void> {

@@ -41,14 +41,14 @@ const SLICE = 256;
  * The changes from one edition to another, part by part where both have parts ({@link itemsOf}); else as wholes: one
  * part, changed or not. Parts are compared by deep equality.
  *
- * @param turn is awaited between slices of the work.
+ * @param yields is awaited between slices of the work.
  * @throws what `idOf` throws.
  */
 export async function differenceOf(
   before: unknown,
   after: unknown,
   idOf?: IdOf,
-  turn: () => Promise<void> = async () => {},
+  yields: () => Promise<void> = async () => {},
 ): Promise<Difference> {
   const added: Collected<Item> = { count: 0, samples: [] };
   const removed: Collected<Item> = { count: 0, samples: [] };
@@ -69,7 +69,7 @@ export async function differenceOf(
     if (!later.has(id)) add(removed, { id, value });
     else compare({ id, before: value, after: later.get(id) });
     seen += 1;
-    if (seen % SLICE === 0) await turn();
+    if (seen % SLICE === 0) await yields();
   }
   for (const [id, value] of later) {
     if (!earlier.has(id)) add(added, { id, value });

@@ -2,7 +2,7 @@ import type { ClockSpan } from '../cas/date-clock.ts';
 import type { Found, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import { fromBase64, toBase64 } from '../cluster/base64.ts';
 import { systemClock } from '../time/clock.ts';
-import { type Turn, turnsFor } from '../time/turns.ts';
+import { type EventLoopYield, yieldsFor } from '../time/yield-to-event-loop.ts';
 import { type EtcdClient, EtcdError } from './etcd-client.ts';
 import { EtcdLeases } from './etcd-leases.ts';
 
@@ -120,7 +120,7 @@ export class EtcdTexts implements SwappableTexts {
     const first = new TextEncoder().encode(this.#prefix + prefix);
     const end = first.slice();
     end[end.length - 1] = (end.at(-1) as number) + 1; // the last byte of UTF-8 is never 0xff
-    const [key, rangeEnd] = await Promise.all([toBase64(first, turn()), toBase64(end, turn())]);
+    const [key, rangeEnd] = await Promise.all([toBase64(first, yields()), toBase64(end, yields())]);
     const { kvs = [] } = await this.#client.send<RangeAnswer>('kv/range', { key, range_end: rangeEnd });
     const found: Found[] = [];
     for (const { key: name, value = '' } of kvs) {
@@ -140,19 +140,19 @@ const SEPARATOR = '\0';
 /** After this many milliseconds of work in slices there are fewer turns of the event loop. */
 const WORK_MS = 1000;
 
-function turn(): Turn {
-  return turnsFor(systemClock, WORK_MS);
+function yields(): EventLoopYield {
+  return yieldsFor(systemClock, WORK_MS);
 }
 
 function encode(text: string): Promise<string> {
-  return toBase64(new TextEncoder().encode(text), turn());
+  return toBase64(new TextEncoder().encode(text), yields());
 }
 
 /** The beginning in place of bytes that were edited by hand and can't be decoded: damage, which is replaced while it is there. */
 const NO_TEXT = 'no text, but in Base64: ';
 
 async function decode(base64: string): Promise<string> {
-  const bytes = await fromBase64(base64, turn());
+  const bytes = await fromBase64(base64, yields());
   try {
     return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes);
   } catch {

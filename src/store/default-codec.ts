@@ -1,6 +1,6 @@
 import type { SlicedCodec } from '../cluster/snapshot-body.ts';
 import { weightOf } from '../parts/walk.ts';
-import { nextTurn } from '../time/turns.ts';
+import { yieldToEventLoop } from '../time/yield-to-event-loop.ts';
 import { JsonCheck } from './json-check.ts';
 import { decodeInParts, encodeInParts, isInParts, VISITS_OF_SLICE } from './text-in-parts.ts';
 import { decodeWhole, encodeChecked } from './whole-text.ts';
@@ -20,14 +20,14 @@ import { decodeWhole, encodeChecked } from './whole-text.ts';
 export const defaultCodec: SlicedCodec = {
   format: 'json',
   worksInSlices: true,
-  encode(value: unknown, turn = nextTurn) {
+  encode(value: unknown, yields = yieldToEventLoop) {
     const check = new JsonCheck(value);
     const isSmall = check.run(VISITS_OF_SLICE) && (check.isExact || !isHeavy(value));
-    return isSmall ? encodeChecked(value, check) : encodeInParts(value, check, turn);
+    return isSmall ? encodeChecked(value, check) : encodeInParts(value, check, yields);
   },
-  decode(encoded: string | Uint8Array, turn = nextTurn) {
+  decode(encoded: string | Uint8Array, yields = yieldToEventLoop) {
     const text = encoded as string;
-    return isInParts(text) ? decodeInParts(text, turn) : decodeWhole(text);
+    return isInParts(text) ? decodeInParts(text, yields) : decodeWhole(text);
   },
 };
 

@@ -2,7 +2,7 @@ import { Assembly } from '../parts/assembly.ts';
 import type { Container, Part, ReferencesOfPart } from '../parts/part.ts';
 import { partsOf } from '../parts/parts.ts';
 import { MOST_DEPTH, searchShared } from '../parts/walk.ts';
-import type { Turn } from '../time/turns.ts';
+import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
 import { isChanged } from './exact-kind.ts';
 import type { JsonCheck } from './json-check.ts';
 import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
@@ -38,30 +38,30 @@ export function isInParts(text: string): boolean {
 export async function encodeInParts(
   value: unknown,
   check: JsonCheck,
-  turn: Turn,
+  yields: EventLoopYield,
   mostWeight?: number,
 ): Promise<string> {
-  while (!check.run(VISITS_OF_SLICE)) await turn();
-  const shared = check.isExact ? sharedInJson(check) : await sharedIn(value, turn);
+  while (!check.run(VISITS_OF_SLICE)) await yields();
+  const shared = check.isExact ? sharedInJson(check) : await sharedIn(value, yields);
   if (shared === undefined) return encodeWhole(value);
   const lines = [FIRST_LINE];
   const keepsPrototypes = !check.isExact; // as devalue does with the whole value
   for (const part of partsOf(value, shared, mostWeight, keepsPrototypes)) {
     lines.push(encoded(part));
-    await turn();
+    await yields();
   }
   return lines.join('\n');
 }
 
 /** Decodes a text of {@link encodeInParts}, with a turn of the event loop after each part. @throws for any other text. */
-export async function decodeInParts(text: string, turn: Turn): Promise<unknown> {
+export async function decodeInParts(text: string, yields: EventLoopYield): Promise<unknown> {
   const assembly = new Assembly();
   for (let at = BEGINNING.length; at <= text.length; ) {
     const end = text.indexOf('\n', at);
     const next = end === -1 ? text.length : end;
     assembly.add(partOf(decodeWhole(text.slice(at, next)) as Line));
     at = next + 1;
-    await turn();
+    await yields();
   }
   return assembly.whole;
 }
@@ -70,12 +70,12 @@ function sharedInJson({ depth }: JsonCheck): ReadonlySet<object> | undefined {
   return depth > MOST_DEPTH ? undefined : NONE;
 }
 
-async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object> | undefined> {
+async function sharedIn(value: unknown, yields: EventLoopYield): Promise<ReadonlySet<object> | undefined> {
   const search = searchShared(value, isKeptByDevalue);
   for (;;) {
     const step = search.next();
     if (step.done === true) return step.value;
-    await turn();
+    await yields();
   }
 }
 

@@ -1,7 +1,7 @@
 import { OptionError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
-import { areTurnsAwaited } from '../time/turns.ts';
+import { areYieldsAwaited } from '../time/yield-to-event-loop.ts';
 
 /** Options of {@link FakeClock}. */
 export interface FakeClockOptions {
@@ -23,7 +23,7 @@ const { setImmediate, setTimeout } = globalThis as unknown as {
 /** Runs all ready promise jobs, the jobs that these create, and work in slices to its end. */
 async function settle(): Promise<void> {
   do await new Promise<void>((resolve) => (setImmediate ?? setTimeout)(resolve));
-  while (areTurnsAwaited());
+  while (areYieldsAwaited());
 }
 
 /**

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pace } from '../../src/cluster/pace.ts';
+import type { SliceBudget } from '../../src/cluster/slice-budget.ts';
 import { decodeSnapshot, type Snapshot, withMetadata } from '../../src/cluster/snapshot.ts';
 import { encodeBody } from '../../src/cluster/snapshot-body.ts';
 import type { Codec } from '../../src/index.ts';
@@ -51,14 +51,14 @@ const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
 
 const MAKER = { kind: 'value', name: 'v' } as const;
 
-const PACE: Pace = { turn: async () => {}, limit: async (step) => step() };
+const BUDGET: SliceBudget = { yields: async () => {}, limit: async (step) => step() };
 
 async function encoded(
   value: unknown,
   metadata: Omit<Snapshot, 'value'>,
   codec: Codec = defaultCodec,
 ): Promise<string> {
-  return withMetadata(await encodeBody(value, metadata.isAbsent, codec, PACE), metadata, MAKER);
+  return withMetadata(await encodeBody(value, metadata.isAbsent, codec, BUDGET), metadata, MAKER);
 }
 
 const bytes: Codec = {
@@ -90,7 +90,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, about, async (value, said) => {
         const payload = await encoded(value, { ...said, isAbsent: false });
-        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER, PACE), {
+        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER, BUDGET), {
           ...said,
           ...UNPINNED,
           isAbsent: false,
@@ -105,7 +105,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     await fc.assert(
       fc.asyncProperty(about, async (said) => {
         const payload = await encoded(undefined, { ...said, isAbsent: true });
-        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER, PACE), {
+        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER, BUDGET), {
           ...said,
           ...UNPINNED,
           isAbsent: true,
@@ -122,7 +122,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(part, text), about, async (body, said) => {
         const payload = await encoded(body, { ...said, isAbsent: false }, bytes);
-        const back = await decodeSnapshot(payload, { codec: bytes }, MAKER, PACE);
+        const back = await decodeSnapshot(payload, { codec: bytes }, MAKER, BUDGET);
         expectSame(back, {
           ...said,
           ...UNPINNED,
@@ -134,7 +134,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     );
     const large = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
     const payload = await encoded(large, { ...plain, isAbsent: false }, bytes);
-    expectSame((await decodeSnapshot(payload, { codec: bytes }, MAKER, PACE)).value, large);
+    expectSame((await decodeSnapshot(payload, { codec: bytes }, MAKER, BUDGET)).value, large);
   });
 });
 

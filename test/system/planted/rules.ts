@@ -391,8 +391,8 @@ export const rules: readonly RuleFault[] = [
     name: 'a snapshot is not checked by the schema of the member',
     in: 'src/cluster/snapshot.ts',
     replace: 'decodeSnapshot',
-    by: `(payload, { codec, schemas }, reader, pace) =>
-      original(payload, { codec, schemas: schemas.slice(0, 1) }, reader, pace)`,
+    by: `(payload, { codec, schemas }, reader, budget) =>
+      original(payload, { codec, schemas: schemas.slice(0, 1) }, reader, budget)`,
   },
   {
     rule: 23,

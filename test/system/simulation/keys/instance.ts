@@ -3,7 +3,7 @@ import {
   type EventType,
   eventTypes,
   type KeyContext,
-  type KeyedAnswer,
+  type KeyedLoadReturn,
   loaded,
   RefreshingCache,
 } from '../../../../src/index.ts';
@@ -78,7 +78,7 @@ export class KeysInstance extends Process {
     world: KeysWorld,
     key: HeldKey,
     context: KeyContext<string, Edition>,
-  ): KeyedAnswer<Edition> | Promise<KeyedAnswer<Edition>> {
+  ): KeyedLoadReturn<Edition> | Promise<KeyedLoadReturn<Edition>> {
     const answer = world.source.load(key, context);
     return answer instanceof Promise ? answer.then((value) => tagged(value, key)) : tagged(answer, key);
   }
@@ -92,6 +92,6 @@ export class KeysInstance extends Process {
 }
 
 /** The answer of a load, which may be `keep()`. */
-function tagged(answer: Edition, { tag }: HeldKey): KeyedAnswer<Edition> {
+function tagged(answer: Edition, { tag }: HeldKey): KeyedLoadReturn<Edition> {
   return 'serial' in answer ? loaded(answer, { tags: [tag] }) : answer;
 }

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { onNextTurn } from './on-next-turn.ts';
 
 /** Lets the event loop make a turn: other callbacks run before the promise resolves. */
-export type Turn = () => Promise<void>;
+export type EventLoopYield = () => Promise<void>;
 
 const waiting: (() => void)[] = [];
 
@@ -11,7 +11,7 @@ const waiting: (() => void)[] = [];
  * several pieces of work do not add up. Resolves at once where the event loop can't be waited for (`onNextTurn`). Never
  * rejects.
  */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) admitLater();
@@ -19,7 +19,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Whether work in slices is under way. */
-export function areTurnsAwaited(): boolean {
+export function areYieldsAwaited(): boolean {
   return waiting.length > 0;
 }
 
@@ -27,16 +27,16 @@ export function areTurnsAwaited(): boolean {
 const LATE_SLICES = 8;
 
 /**
- * {@link nextTurn} after each slice until an instant (monotonic), then after every 8th, and not at all after twice the
+ * {@link yieldToEventLoop} after each slice until an instant (monotonic), then after every 8th, and not at all after twice the
  * time: on a busy event loop the turns take longer than the work, which has to end.
  */
-export function turnsFor(clock: Pick<Clock, 'monotonic'>, ms: number): Turn {
+export function yieldsFor(clock: Pick<Clock, 'monotonic'>, ms: number): EventLoopYield {
   const startedAt = clock.monotonic();
   let lateSlices = 0;
   return async () => {
     const took = clock.monotonic() - startedAt;
     if (took >= ms) lateSlices += 1;
-    if (took < ms || (took < 2 * ms && lateSlices % LATE_SLICES === 0)) await nextTurn();
+    if (took < ms || (took < 2 * ms && lateSlices % LATE_SLICES === 0)) await yieldToEventLoop();
   };
 }
 

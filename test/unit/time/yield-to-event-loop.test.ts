@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { nextTurn, turnsFor } from '../../../src/time/turns.ts';
+import { yieldsFor, yieldToEventLoop } from '../../../src/time/yield-to-event-loop.ts';
 
 /** Notes each turn of the event loop until `over` settles. */
 async function turnsOf(log: unknown[], over: Promise<unknown>): Promise<void> {
@@ -17,7 +17,7 @@ describe('turns of the event loop', () => {
     const log: unknown[] = [];
     const work = async (name: string): Promise<void> => {
       for (let slice = 1; slice <= 3; slice++) {
-        await nextTurn();
+        await yieldToEventLoop();
         log.push(`${name}${slice}`);
       }
     };
@@ -29,13 +29,13 @@ describe('turns of the event loop', () => {
 
   it('are rarer after a while, and over after twice the time', async () => {
     const clock = new FakeClock();
-    const turn = turnsFor(clock, 10);
+    const yields = yieldsFor(clock, 10);
     const log: unknown[] = [];
     const work = async (): Promise<void> => {
       for (let slice = 1; slice <= 28; slice++) {
         if (slice === 3 || slice === 20) await clock.advance(10);
         log.push(slice);
-        await turn();
+        await yields();
       }
     };
     await turnsOf(log, work());

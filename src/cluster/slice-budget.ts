@@ -1,12 +1,12 @@
 import type { Clock } from '../time/clock.ts';
-import { type Turn, turnsFor } from '../time/turns.ts';
+import { type EventLoopYield, yieldsFor } from '../time/yield-to-event-loop.ts';
 import { withStepTimeout } from './backend-access.ts';
-import { turnsLimitMs } from './backend-patience.ts';
+import { yieldsLimitMs } from './backend-patience.ts';
 
 /** The pauses and the limits of the work on one snapshot. */
-export interface Pace {
+export interface SliceBudget {
   /** Between two slices. */
-  readonly turn: Turn;
+  readonly yields: EventLoopYield;
   /** Limits the time of a step of user code. */
   readonly limit: <R>(step: () => R | PromiseLike<R>) => Promise<R>;
 }
@@ -17,9 +17,9 @@ export interface Pace {
  * @param leftMs how long that may take, in milliseconds.
  * @param limitMs of each step of user code. @default the longest step
  */
-export function paceOf(clock: Clock, leftMs: number, limitMs?: number): Pace {
+export function sliceBudgetOf(clock: Clock, leftMs: number, limitMs?: number): SliceBudget {
   return {
-    turn: turnsFor(clock, turnsLimitMs(leftMs)),
+    yields: yieldsFor(clock, yieldsLimitMs(leftMs)),
     limit: (step) => withStepTimeout(step, clock, limitMs),
   };
 }
