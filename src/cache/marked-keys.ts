@@ -1,12 +1,12 @@
 import type { KeyMark, KeysMark } from '../data/mark.ts';
-import type { FollowedKeys } from '../engine/coordinator.ts';
+import type { PolledKeys } from '../engine/coordinator.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
 import type { ManyKeys } from './many-keys.ts';
 
 /** Applies marks of other instances to the keys of a cache. Snapshots that are newer than a mark stay usable. */
-export class MarkedKeys<K, V> implements FollowedKeys {
+export class MarkedKeys<K, V> implements PolledKeys {
   readonly #entries: KeyedEntries<K, V>;
   readonly #many: ManyKeys<K, V>;
   readonly #engine: MemberEngine<V>;
@@ -53,7 +53,7 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     const { coordinator } = this.#engine;
     this.#entries.pin(entry);
     try {
-      await coordinator?.takeOver(this.#engine.followed(entry), version, () => isMeant(entry));
+      await coordinator?.takeOver(this.#engine.polled(entry), version, () => isMeant(entry));
       if (isMeant(entry)) this.#expect(entry, version); // it could not be read, or may not be adopted: a load decides
     } finally {
       this.#entries.release(entry);

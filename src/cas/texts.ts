@@ -42,12 +42,12 @@ export interface SwappableTexts {
    * Texts with this `sort`, whose partition begins with a text. All of them, or at least the first `limit` by partition:
    * those that the backend was to keep no longer do not count.
    */
-  ofPartitions(prefix: string, sort: string, limit: number): Promise<Found[]>;
+  ofPartitions(prefix: string, sort: string, limit: number): Promise<FoundText[]>;
   /** Texts of a partition, whose `sort` begins with a text. All of them, or at least the first `limit`, counted as above. */
-  ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]>;
+  ofPartition(partition: string, prefix: string, limit: number): Promise<FoundText[]>;
 }
 
-export interface Found {
+export interface FoundText {
   readonly key: TextKey;
   readonly text: string;
 }

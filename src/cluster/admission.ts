@@ -12,9 +12,7 @@ import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { Deferral, StillPinned } from './remote-result.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 
-type Got = Extract<Acquired, { readonly kind: 'acquired' }>;
-type Unavailable = Extract<Acquired, { readonly kind: 'unavailable' }>;
-type Held = Extract<Acquired, { readonly kind: 'held' }>;
+type AcquiredAs<Kind extends Acquired['kind']> = Extract<Acquired, { readonly kind: Kind }>;
 
 /**
  * The first step of a round: whether this instance loads. It adopts the snapshot of another instance, acquires the lease, or
@@ -149,7 +147,11 @@ export class Admission<T> {
   }
 
   /** No promise where the load begins: its first try runs as soon as the lease is there. */
-  #acquired({ lease, isForced, tookOver }: Got): Promise<RemoteResult<T> | undefined> | undefined {
+  #acquired({
+    lease,
+    isForced,
+    tookOver,
+  }: AcquiredAs<'acquired'>): Promise<RemoteResult<T> | undefined> | undefined {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
     this.#state.ignoresHold = false;
@@ -178,7 +180,7 @@ export class Admission<T> {
   }
 
   /** `undefined`: the load begins without the lock. @throws {LockUnavailableError} if it must not. */
-  #unavailable({ error, notAskedFor }: Unavailable): RemoteResult<T> | undefined {
+  #unavailable({ error, notAskedFor }: AcquiredAs<'unavailable'>): RemoteResult<T> | undefined {
     const { options } = this.#member;
     if (options.whenLockUnavailable === 'load') return undefined;
     // The lock was not asked, its breaker is open: that is not another failure, with another cool-down.
@@ -191,7 +193,7 @@ export class Admission<T> {
    * Reports the holder, and decides whether the next acquire ignores holds. `undefined`: callers wait for the holder, so the
    * lock is asked again; else the snapshot of the holder is expected, and looked for then.
    */
-  #deferToHolder(answer: Held): RemoteResult<T> | undefined {
+  #deferToHolder(answer: AcquiredAs<'held'>): RemoteResult<T> | undefined {
     const { options, events } = this.#member;
     const { retryAfter, owner, host, token, isBackoff } = answer;
     events.emit('lease-held-elsewhere', { retryAfter, owner, host, token, ...keyOf(this.#entry) });

@@ -13,9 +13,9 @@ import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
 import type { ServerClock } from './server-clock.ts';
 import type { StoreAccess } from './store-access.ts';
-import type { StoreChecks } from './store-checks.ts';
 import type { Codec } from './store-contract.ts';
 import type { StoreFleet } from './store-fleet.ts';
+import type { VersionPoll } from './version-poll.ts';
 
 /** One member in the cluster: its options and events, its lock and its store. */
 export class ClusterMember {
@@ -29,7 +29,7 @@ export class ClusterMember {
   readonly mayBePinned: boolean;
   readonly log: ClusterLog;
   /** Those of its store; `undefined`: it takes no part in them. */
-  readonly checks: StoreChecks | undefined;
+  readonly checks: VersionPoll | undefined;
   /** The instances that use its store; `undefined`: it has none. */
   readonly fleet: StoreFleet | undefined;
   /** Aborted when it is closed. */

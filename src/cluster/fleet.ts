@@ -18,7 +18,7 @@ import type { StoredReport } from './store-contract.ts';
 const MOST_NAMED = 3;
 
 /** A member of an instance. */
-interface Part {
+interface MemberOfInstance {
   readonly instance: InstanceName;
   readonly member: ReportedMember;
 }
@@ -38,7 +38,7 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
     .map((instance) => (instance.id === asker ? { ...instance, isHere: true as const } : instance))
     .sort((a, b) => compare(a.host, b.host) || compare(a.id, b.id));
   const labels = instanceLabels(instances);
-  const parts = new Map<string, Part[]>();
+  const parts = new Map<string, MemberOfInstance[]>();
   for (const { id, host, members } of instances) {
     for (const member of members) {
       const part = { instance: { id, host }, member };
@@ -47,7 +47,9 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
       else others.push(part);
     }
   }
-  const members = [...parts.values()].map((all) => memberOf(all as [Part, ...Part[]], labels));
+  const members = [...parts.values()].map((all) =>
+    memberOf(all as [MemberOfInstance, ...MemberOfInstance[]], labels),
+  );
   members.sort((a, b) => compare(idOf(a), idOf(b)));
   return withJson({ instances, members });
 }
@@ -59,7 +61,10 @@ function withoutTwins(instance: FleetInstance): FleetInstance {
   return { ...instance, members: instance.members.filter(isFirst) };
 }
 
-function memberOf(parts: readonly [Part, ...Part[]], labels: ReadonlyMap<string, string>): FleetMember {
+function memberOf(
+  parts: readonly [MemberOfInstance, ...MemberOfInstance[]],
+  labels: ReadonlyMap<string, string>,
+): FleetMember {
   const [{ member }] = parts;
   const newest = Math.max(...parts.map(({ member: { version = 0 } }) => version));
   const version = newest > 0 ? newest : undefined;
@@ -88,7 +93,7 @@ function memberOf(parts: readonly [Part, ...Part[]], labels: ReadonlyMap<string,
 }
 
 function each<Details extends object>(
-  parts: readonly Part[],
+  parts: readonly MemberOfInstance[],
   details: (member: ReportedMember) => Details | undefined,
 ): InstanceWith<Details>[] {
   return parts.flatMap(({ instance, member }) => {

@@ -1,6 +1,6 @@
 import type { ReportedMember } from '../data/fleet.ts';
 import type { KeysMark } from '../data/mark.ts';
-import type { FollowedKeys } from '../engine/coordinator.ts';
+import type { PolledKeys } from '../engine/coordinator.ts';
 import { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { OptionError } from '../errors.ts';
@@ -18,8 +18,8 @@ import {
 } from './invalidation-log.ts';
 import { ManualRound } from './manual-round.ts';
 import { reportedKeys } from './reported-keys.ts';
-import type { Followed } from './store-checks.ts';
 import type { Reporting } from './store-reports.ts';
+import type { PolledName } from './version-poll.ts';
 
 /** Marks that are to be published together, and the promise of those that wait for it. */
 interface Waiting {
@@ -33,11 +33,11 @@ interface Waiting {
  * They are in an invalidation log, a snapshot of its own under the bare name of the cache, so that a check asks about one name however
  * many keys there are. A mark is added under the lock of that name: no two instances lose each other's.
  */
-export class KeyMarks implements Followed, Reporting, MarksOnKeys {
+export class KeyMarks implements PolledName, Reporting, MarksOnKeys {
   /** Each key has its own. */
   readonly roundsEveryMs: undefined;
   readonly #member: ClusterMember;
-  readonly #keys: FollowedKeys;
+  readonly #keys: PolledKeys;
   readonly #entry: Entry<InvalidationLog> = new Entry();
   /** The version of the invalidation log whose marks were applied here. */
   #applied = 0;
@@ -53,7 +53,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   #isClosed = false;
 
   /** @param member as which the invalidation log is read and published. */
-  constructor(member: ClusterMember, keys: FollowedKeys) {
+  constructor(member: ClusterMember, keys: PolledKeys) {
     this.#member = member;
     this.#keys = keys;
     this.#entry.putValue(EMPTY);

@@ -18,8 +18,6 @@ import { type Published, type PublishRecord, publishAndRelease, publishRecord } 
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { withoutResult } from './without-result.ts';
 
-/** The caller waits for what a person has asked for. */
-
 /**
  * A round without a load: a value that was set by hand, or a mark, is published under a token of its own, so that it is newer
  * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.

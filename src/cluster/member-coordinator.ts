@@ -7,8 +7,8 @@ import type {
   CoordinationProblem,
   CoordinationStatus,
   Coordinator,
-  FollowedEntry,
-  FollowedKeys,
+  PolledEntry,
+  PolledKeys,
   RoundHost,
   ShareRequest,
   VersionHost,
@@ -17,28 +17,28 @@ import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
-import { FollowedValue } from './followed-value.ts';
 import { sharedVersion } from './held-version.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
 import { pinnedError, pinStatus } from './pin.ts';
+import { PolledValue } from './polled-value.ts';
 import { ReportedKeys } from './reported-keys.ts';
 import { Round } from './round.ts';
-import type { StoreChecks } from './store-checks.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { Reporting } from './store-reports.ts';
 import { storeUnavailable } from './unavailable.ts';
 import { EntryVersions } from './version-control.ts';
+import type { VersionPoll } from './version-poll.ts';
 
 /** Coordinates the executions of one member: begins its rounds and reports its state. */
 export class MemberCoordinator implements Coordinator {
-  readonly checks: StoreChecks | undefined;
+  readonly checks: VersionPoll | undefined;
   readonly #member: ClusterMember;
   /** Those of people that are under way. */
   readonly #manual: Set<ManualRound> = new Set();
   /** Its member in the reports of this instance. */
   #reporting: Reporting | undefined;
-  #followed: FollowedValue<unknown> | undefined;
+  #polled: PolledValue<unknown> | undefined;
   #marks: KeyMarks | undefined;
 
   constructor(member: ClusterMember) {
@@ -46,13 +46,13 @@ export class MemberCoordinator implements Coordinator {
     this.checks = member.checks;
   }
 
-  follow<T>(host: FollowedEntry<T>): void {
+  follow<T>(host: PolledEntry<T>): void {
     const member = this.#member;
     if (member.fleet === undefined) return;
-    const followed = new FollowedValue(member, host);
-    this.#followed = followed as FollowedValue<unknown>;
-    this.#report(followed);
-    this.checks?.join(followed, member, member.propagateWithinMs);
+    const polled = new PolledValue(member, host);
+    this.#polled = polled as PolledValue<unknown>;
+    this.#report(polled);
+    this.checks?.join(polled, member, member.propagateWithinMs);
   }
 
   #report(reporting: Reporting): void {
@@ -60,7 +60,7 @@ export class MemberCoordinator implements Coordinator {
     this.#member.fleet?.join(reporting, this.#member);
   }
 
-  followKeys(keys: FollowedKeys): void {
+  followKeys(keys: PolledKeys): void {
     const member = this.#member;
     if (this.checks === undefined) {
       this.#report(new ReportedKeys(member.options, keys));
@@ -100,11 +100,11 @@ export class MemberCoordinator implements Coordinator {
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
   }
 
-  async takeOver<T>(host: FollowedEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
+  async takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
     const state = clusterStateOf(host.entry);
-    const followed = new FollowedValue(this.#member, host);
+    const polled = new PolledValue(this.#member, host);
     for (;;) {
-      await followed.adoptNewer(version);
+      await polled.adoptNewer(version);
       if (state.round === undefined || !isBehind()) return;
       await state.round.over;
     }
@@ -193,8 +193,8 @@ export class MemberCoordinator implements Coordinator {
     closing.abort(closedError(options.name));
     for (const round of this.#manual) round.giveUp();
     const { fleet, lock } = this.#member;
-    const followed = this.#followed ?? this.#marks;
-    if (followed !== undefined) this.checks?.leave(followed);
+    const polled = this.#polled ?? this.#marks;
+    if (polled !== undefined) this.checks?.leave(polled);
     await Promise.all([
       this.#reporting && fleet?.leave(this.#reporting, this.#member),
       this.#marks?.close(),

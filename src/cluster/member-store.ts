@@ -28,7 +28,10 @@ export interface ReadSnapshot extends Snapshot {
 }
 
 /** A snapshot as the store has it. `decoded` rejects with the reason why it can't be used. */
-type Found = { readonly version: number; readonly decoded: () => Promise<ReadSnapshot> } | undefined;
+interface VersionAtStore {
+  readonly version: number;
+  readonly decoded: () => Promise<ReadSnapshot>;
+}
 
 /** The store as one member uses it: reads it, and reports what happens. Its {@link writer} writes to it. */
 export class MemberStore {
@@ -202,7 +205,7 @@ export class MemberStore {
     entry: Entry<unknown>,
     version: number | undefined,
     patience?: BackendPatience,
-  ): Promise<Found> {
+  ): Promise<VersionAtStore | undefined> {
     const { clock, timeoutMs } = this.#context.options;
     const sentAt = clock.monotonic();
     const stored = await this.#demand(entry, (name) => this.#steps.read(name, undefined, version), patience);

@@ -6,7 +6,7 @@ import type { Pin } from './pin.ts';
 import { type Adoption, StillPinned } from './remote-result.ts';
 
 /** The version that a round with a lease has found in the store. */
-interface Found<T> {
+interface FoundVersion<T> {
   /** There is one that is newer than the one in place. */
   readonly isThere: boolean;
   /** It may be served here. */
@@ -32,7 +32,7 @@ interface GivenBack<T> {
 export function decidePinned<T>(
   { options }: Pick<ClusterMember, 'options'>,
   known: Pin | undefined,
-  { isThere, adoption, isReadable }: Found<T>,
+  { isThere, adoption, isReadable }: FoundVersion<T>,
 ): GivenBack<T> | undefined {
   if (adoption !== undefined) {
     if (adoption.pin === undefined && known === undefined) return undefined; // older than the load that is to begin

@@ -1,5 +1,5 @@
 import type { MemberName, ReportedMember } from '../data/fleet.ts';
-import type { FollowedKeys } from '../engine/coordinator.ts';
+import type { PolledKeys } from '../engine/coordinator.ts';
 import { reasonIn } from './fleet-report.ts';
 import type { Reporting } from './store-reports.ts';
 
@@ -8,9 +8,9 @@ export class ReportedKeys implements Reporting {
   /** Each key has its own. */
   readonly roundsEveryMs: undefined;
   readonly #name: MemberName;
-  readonly #keys: FollowedKeys;
+  readonly #keys: PolledKeys;
 
-  constructor(name: MemberName, keys: FollowedKeys) {
+  constructor(name: MemberName, keys: PolledKeys) {
     this.#name = name;
     this.#keys = keys;
   }
@@ -27,7 +27,7 @@ export class ReportedKeys implements Reporting {
 /** @param version that of the last mark which is known; 0: none is. */
 export function reportedKeys(
   { name, namespace }: MemberName,
-  keys: FollowedKeys,
+  keys: PolledKeys,
   version: number,
 ): ReportedMember {
   const failing = keys.failing();

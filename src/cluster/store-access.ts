@@ -2,15 +2,15 @@ import type { Commands } from './backend-access.ts';
 import { BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { HintHost, HintMember, HintPort } from './hint-contract.ts';
-import { StoreChecks } from './store-checks.ts';
 import { StoreFleet } from './store-fleet.ts';
 import type { StoreReports } from './store-reports.ts';
+import { VersionPoll } from './version-poll.ts';
 
 /** The access of all members to a store, with the checks and hints that they share and the reports of instances. */
 export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
   readonly hints: HintPort | undefined;
   readonly reports: StoreReports;
-  readonly checks: StoreChecks;
+  readonly checks: VersionPoll;
   readonly fleet: StoreFleet;
 
   /** @param reports go with the reads and writes of the steps. The others as of {@link BackendAccess}. */
@@ -24,7 +24,7 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
     super(steps, limitMs, explain, commands);
     this.reports = reports;
     this.hints = steps.hints?.connect(this);
-    this.checks = new StoreChecks(this, reports, this.hints);
+    this.checks = new VersionPoll(this, reports, this.hints);
     this.fleet = new StoreFleet(this, this.checks, reports);
   }
 

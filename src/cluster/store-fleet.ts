@@ -12,15 +12,15 @@ import { idOf, readReport } from './fleet-report.ts';
 import { thisHost } from './identity.ts';
 import { type Missing, notHolding } from './not-holding.ts';
 import { pollAfter } from './poll-delays.ts';
-import type { Checker, StoreChecks } from './store-checks.ts';
 import type { StoredReport } from './store-contract.ts';
 import type { Reporting, StoreReports } from './store-reports.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
+import type { Poller, VersionPoll } from './version-poll.ts';
 import { type WantedVersion, wantedVersion } from './wanted-version.ts';
 
 /** The member that waits for a version to be held everywhere. */
-export interface Waiting extends Checker {
-  readonly options: Checker['options'] & MemberName;
+export interface Waiting extends Poller {
+  readonly options: Poller['options'] & MemberName;
   readonly propagateWithinMs: number;
   /** Aborted when it is closed. */
   readonly closing: LazyAbort;
@@ -29,27 +29,27 @@ export interface Waiting extends Checker {
 /** The instances that use one store, by the reports that they have left there. */
 export class StoreFleet {
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #checks: StoreChecks;
+  readonly #checks: VersionPoll;
   readonly #reports: StoreReports;
 
-  constructor(access: BackendAccess<StoreSteps>, checks: StoreChecks, reports: StoreReports) {
+  constructor(access: BackendAccess<StoreSteps>, checks: VersionPoll, reports: StoreReports) {
     this.#access = access;
     this.#checks = checks;
     this.#reports = reports;
   }
 
   /** The reports of this instance show it from now on. */
-  join(member: Reporting, { options }: Checker): void {
+  join(member: Reporting, { options }: Poller): void {
     this.#reports.join(member, options.clock);
   }
 
   /** With the last one the report of this instance is taken back: at most one time-out of the store. Never rejects. */
-  async leave(member: Reporting, checker: Checker): Promise<void> {
-    if (this.#reports.leave(member)) await this.#checks.withdraw(checker);
+  async leave(member: Reporting, poller: Poller): Promise<void> {
+    if (this.#reports.leave(member)) await this.#checks.withdraw(poller);
   }
 
   /** Those with these members. Rejects with `StoreUnavailableError`. */
-  async read(of: readonly MemberName[], asker: Checker): Promise<Fleet> {
+  async read(of: readonly MemberName[], asker: Poller): Promise<Fleet> {
     const asked = await this.#ask(asker);
     if (asked.kind === 'answered') return fleetOf(asked.answer, of, this.#reports.instance);
     throw storeUnavailable(asked.cause, asker.options.name);
@@ -94,7 +94,7 @@ export class StoreFleet {
     return [...own, ...notHolding(instances, version)];
   }
 
-  async #ask({ options: { clock }, log }: Checker): Promise<BackendReply<readonly StoredReport[]>> {
+  async #ask({ options: { clock }, log }: Poller): Promise<BackendReply<readonly StoredReport[]>> {
     this.#reports.askedFor();
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };

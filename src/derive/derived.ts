@@ -6,7 +6,7 @@ import { OutageLog } from '../observe/outage-log.ts';
 import type { Clock } from '../time/clock.ts';
 import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
 import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
-import type { Held, KnownAges, Source, ValueSource } from './sources.ts';
+import type { HeldValue, KnownAges, Source, ValueSource } from './sources.ts';
 
 /** The state of a derived value at one instant. A copy: it does not change. */
 export interface DerivedStatus<R> extends JsonStatus {
@@ -62,7 +62,7 @@ export interface NamedSource {
 }
 
 /** The values that a read has got, by what holds them: a source may be dropped while others are waited for. */
-type Read = ReadonlyMap<Held<unknown>, unknown>;
+type Read = ReadonlyMap<HeldValue<unknown>, unknown>;
 const NOTHING_READ: Read = new Map();
 
 /**
@@ -258,7 +258,7 @@ export class Derived<R> {
   #update(read: Read): { readonly value: R; readonly promise: Promise<R> } {
     if (this.#isUpToDate() || this.#isComputing) return this.#result();
     const held = this.#sources.map((source) => source.held);
-    const isGone = (one: Held<unknown>): boolean => one.promise === undefined && !read.has(one);
+    const isGone = (one: HeldValue<unknown>): boolean => one.promise === undefined && !read.has(one);
     if (held.some(isGone)) {
       throw new NotLoadedError('a source was dropped while it was read', { cacheName: this.#name });
     }

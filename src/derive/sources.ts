@@ -5,7 +5,7 @@ import { RefreshingValue } from '../value/refreshing-value.ts';
 import type { ValueStatus } from '../value/value-status.ts';
 
 /** The value that a source holds. Its promise is another one after each replacement, and the same after `keep()`. */
-export interface Held<T> {
+export interface HeldValue<T> {
   readonly value: T | undefined;
   /** `undefined`: there is no value. */
   readonly promise: Promise<T> | undefined;
@@ -17,14 +17,14 @@ export type KnownAges = Map<unknown, number>;
 /** A source, as a derived value sees it. */
 export interface Source<T> {
   /** The same object as long as the source lives. */
-  readonly held: Held<T>;
+  readonly held: HeldValue<T>;
   /** Milliseconds since what it holds was loaded. */
   age(known: KnownAges): number;
 }
 
 /** A `RefreshingValue` as a source, of a derived value or of one that this is derived from. */
 export class ValueSource<T> implements Source<T> {
-  readonly held: Held<T>;
+  readonly held: HeldValue<T>;
   readonly #value: RefreshingValue<T>;
 
   constructor(value: RefreshingValue<T>) {

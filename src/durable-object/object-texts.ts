@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../cas/date-clock.ts';
-import type { Found, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
+import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import type { ObjectSql } from './object-state.ts';
 import { MOST_EDITS } from './steps.ts';
 
@@ -70,12 +70,12 @@ export class ObjectTexts implements SwappableTexts {
     return bodyOf(row);
   }
 
-  async ofPartitions(prefix: string, sort: string, limit: number): Promise<Found[]> {
+  async ofPartitions(prefix: string, sort: string, limit: number): Promise<FoundText[]> {
     const where = `${begins('partition')} AND sort = ? AND ${IS_KEPT} ORDER BY partition LIMIT ?`;
     return this.#rows(`${SELECT} WHERE ${where}`, prefix, prefix, sort, this.#now, limit).map(foundIn);
   }
 
-  async ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]> {
+  async ofPartition(partition: string, prefix: string, limit: number): Promise<FoundText[]> {
     const where = `partition = ? AND ${begins('sort')} AND ${IS_KEPT} ORDER BY sort LIMIT ?`;
     return this.#rows(`${SELECT} WHERE ${where}`, partition, prefix, prefix, this.#now, limit).map(foundIn);
   }
@@ -113,7 +113,7 @@ function bodyOf(row: Record<string, unknown> | undefined): string | undefined {
   return row && String(row.body);
 }
 
-function foundIn(row: Record<string, unknown>): Found {
+function foundIn(row: Record<string, unknown>): FoundText {
   const key = { partition: String(row.partition), sort: String(row.sort) };
   return { key, text: String(row.body) };
 }

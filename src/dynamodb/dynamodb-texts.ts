@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../cas/date-clock.ts';
-import type { Found, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
+import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import type {
   DynamodbAnswer,
   DynamodbCall,
@@ -103,13 +103,13 @@ export class DynamodbTexts implements SwappableTexts {
     return textOf((await this.#client.deleteItem(input, this.#dynamodb.call())).Attributes);
   }
 
-  ofPartitions(prefix: string, sort: string): Promise<Found[]> {
+  ofPartitions(prefix: string, sort: string): Promise<FoundText[]> {
     const values = { ':prefix': { S: prefix }, ':sort': { S: sort } };
     const FilterExpression = `begins_with(${PARTITION}, :prefix) AND ${SORT} = :sort`;
     return this.#all('scan', { FilterExpression, ...this.#search(values) }, Infinity);
   }
 
-  ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]> {
+  ofPartition(partition: string, prefix: string, limit: number): Promise<FoundText[]> {
     const begins = prefix === '' ? '' : ` AND begins_with(${SORT}, :prefix)`;
     const values = { ':partition': { S: partition }, ...(prefix !== '' && { ':prefix': { S: prefix } }) };
     const KeyConditionExpression = `${PARTITION} = :partition${begins}`;
@@ -121,9 +121,9 @@ export class DynamodbTexts implements SwappableTexts {
   }
 
   /** An answer has at most 1 MB of items. The service deletes items days after their time: those do not count. */
-  async #all(command: 'query' | 'scan', search: DynamodbSearch, limit: number): Promise<Found[]> {
+  async #all(command: 'query' | 'scan', search: DynamodbSearch, limit: number): Promise<FoundText[]> {
     const call = this.#dynamodb.call();
-    const found: Found[] = [];
+    const found: FoundText[] = [];
     let from: DynamodbFound | undefined;
     do {
       const next: DynamodbSearch =
@@ -156,7 +156,7 @@ function itemKey({ partition, sort }: TextKey): DynamodbItem {
   return { [PARTITION]: { S: partition }, [SORT]: { S: sort } };
 }
 
-function foundIn(item: DynamodbFound): Found {
+function foundIn(item: DynamodbFound): FoundText {
   const key = { partition: item[PARTITION]?.S ?? '', sort: item[SORT]?.S ?? '' };
   return { key, text: textOf(item) as string };
 }

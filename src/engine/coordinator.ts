@@ -57,9 +57,9 @@ export interface Coordinator {
   /** Reads of the member start checks of its store with it; `undefined`: there are none. */
   readonly checks: { readonly trigger: PiggybackTrigger } | undefined;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
-  follow<T>(followed: FollowedEntry<T>): void;
+  follow<T>(polled: PolledEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */
-  followKeys(keys: FollowedKeys): void;
+  followKeys(keys: PolledKeys): void;
   /** Instances look for marks on keys: see `propagateWithin`. */
   readonly hasMarks: boolean;
   /**
@@ -89,7 +89,7 @@ export interface Coordinator {
    *
    * @param isBehind the value in place is older.
    */
-  takeOver<T>(host: FollowedEntry<T>, version: number, isBehind: () => boolean): Promise<void>;
+  takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void>;
   /** The store, the same for all members that use the object; `undefined`: there is none. */
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
@@ -123,7 +123,7 @@ export interface Coordinator {
 }
 
 /** An entry that follows other instances between its loads. */
-export interface FollowedEntry<T> {
+export interface PolledEntry<T> {
   readonly entry: Entry<T>;
   /** Puts the snapshot of another instance into place, until a load under way has a result; not after `close()`. */
   adopt(remote: RemoteResult<T>): void;
@@ -132,7 +132,7 @@ export interface FollowedEntry<T> {
 }
 
 /** The keys of a cache, as marks of other instances concern them. */
-export interface FollowedKeys {
+export interface PolledKeys {
   /**
    * Never throws.
    *

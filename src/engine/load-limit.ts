@@ -33,9 +33,10 @@ const RECLAIM_AFTER_MS = 1;
 /**
  * Limits how many calls of loads are under way at a time: those of one cache, or of all members of a group.
  *
- * A call keeps its place until it has settled, so that a load which ignores its signal still counts, but no longer than
- * the deadline of its execution; without a deadline no longer than until that is ended, by `cancel()` for example. Else one
- * that never settles would keep the others waiting for ever. Calls without a place wait in the order in which they came. Between loads there is no timer: places are reclaimed by one only while a call waits.
+ * A call keeps its place until it settles, at most until the deadline of its execution: a load that ignores its signal still
+ * counts, and one that never settles blocks no other. A call without a deadline keeps its place until it settles or its execution
+ * is ended, by `cancel()` for example. Calls without a place wait in the order in which they came. Between loads there is no
+ * timer: a timer takes places back only while a call waits.
  */
 export class LoadLimit {
   readonly max: number;

@@ -6,7 +6,7 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
-import type { CoordinationProblem, Coordinator, FollowedEntry, ShareRequest } from './coordinator.ts';
+import type { CoordinationProblem, Coordinator, PolledEntry, ShareRequest } from './coordinator.ts';
 import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
@@ -65,11 +65,11 @@ export class MemberEngine<T> {
 
   /** The entry follows other instances between its loads: see {@link Coordinator.follow}. */
   follow(entry: Entry<T>): void {
-    this.coordinator?.follow(this.followed(entry));
+    this.coordinator?.follow(this.polled(entry));
   }
 
   /** The entry as the coordinator changes it between its loads. */
-  followed(entry: Entry<T>): FollowedEntry<T> {
+  polled(entry: Entry<T>): PolledEntry<T> {
     return {
       entry,
       adopt: (remote) => {

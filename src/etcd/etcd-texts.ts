@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../cas/date-clock.ts';
-import type { Found, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
+import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import { fromBase64, toBase64 } from '../cluster/base64.ts';
 import { systemClock } from '../time/clock.ts';
 import { type EventLoopYield, yieldsFor } from '../time/yield-to-event-loop.ts';
@@ -106,23 +106,23 @@ export class EtcdTexts implements SwappableTexts {
     return firstOf({ kvs: kvs ?? [] });
   }
 
-  async ofPartitions(prefix: string, sort: string): Promise<Found[]> {
+  async ofPartitions(prefix: string, sort: string): Promise<FoundText[]> {
     const found = await this.#range(prefix);
     return found.filter(({ key }) => key.sort === sort);
   }
 
-  ofPartition(partition: string, prefix: string): Promise<Found[]> {
+  ofPartition(partition: string, prefix: string): Promise<FoundText[]> {
     return this.#range(partition + SEPARATOR + prefix);
   }
 
   /** All of them: some may be over, as a lease is longer than its step. */
-  async #range(prefix: string): Promise<Found[]> {
+  async #range(prefix: string): Promise<FoundText[]> {
     const first = new TextEncoder().encode(this.#prefix + prefix);
     const end = first.slice();
     end[end.length - 1] = (end.at(-1) as number) + 1; // the last byte of UTF-8 is never 0xff
     const [key, rangeEnd] = await Promise.all([toBase64(first, yields()), toBase64(end, yields())]);
     const { kvs = [] } = await this.#client.send<RangeAnswer>('kv/range', { key, range_end: rangeEnd });
-    const found: Found[] = [];
+    const found: FoundText[] = [];
     for (const { key: name, value = '' } of kvs) {
       const [partition = '', sort = ''] = (await decode(name)).slice(this.#prefix.length).split(SEPARATOR);
       found.push({ key: { partition, sort }, text: await decode(value) });

@@ -24,7 +24,8 @@ export interface FileRecordsOptions extends FileOptions {
   readonly retention?: DurationLike | undefined;
 }
 
-type Found = StoredRecord<Text> | undefined;
+/** `undefined`: there is none. */
+type TextRecord = StoredRecord<Text> | undefined;
 
 /** Records in the files of a directory: an edit reads the record of a name, and replaces it unless another process was faster. */
 export class FileRecords implements Records {
@@ -59,7 +60,7 @@ export class FileRecords implements Records {
 
   async #answer(edit: Edit): Promise<Answer> {
     if (edit.op === 'read') {
-      const find = (record: Found): Found => foundBy(record, edit);
+      const find = (record: TextRecord): TextRecord => foundBy(record, edit);
       const found = await this.#look(this.#pathOf(edit.name), find, edit.isBrief);
       return { isDone: found !== undefined, row: found?.row };
     }
@@ -78,7 +79,7 @@ export class FileRecords implements Records {
   /** The row of the record in a folder, or of the edition of it that is looked for, with its text. */
   async #look(
     path: string,
-    find: (record: Found, now: Moment) => Found,
+    find: (record: TextRecord, now: Moment) => TextRecord,
     isBrief: boolean = false,
   ): Promise<{ readonly name: string; readonly row: Row } | undefined> {
     const folder = this.#folder(path);
@@ -128,7 +129,7 @@ export class FileRecords implements Records {
       .filter(({ name }) => name === undefined || name.startsWith(prefix))
       .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)); // first the folders whose name is only in their file
     const unknown = sorted.filter(({ name }) => name === undefined).length;
-    const find = (record: Found, { at }: Moment): Found =>
+    const find = (record: TextRecord, { at }: Moment): TextRecord =>
       record !== undefined && !isExpired(record, at) ? record : undefined;
     const rows: (readonly [string, Row])[] = [];
     for (let i = 0; i < sorted.length && rows.length < limit + unknown; i += READ_CONCURRENCY) {
@@ -186,7 +187,7 @@ const NEW_FILE: Text = { file: '', bytes: 0 };
 async function textOf(
   folder: RecordFolder,
   { text, token, keepMs, older }: Put,
-  record: Found,
+  record: TextRecord,
 ): Promise<Text> {
   const isAgain = token !== undefined && record?.token === token;
   if (isAgain && (await folder.textIn(record.text)) === text) return record.text;
@@ -198,7 +199,7 @@ async function textOf(
  * The record that an edit changes, where the present one can't be read. A put with a token is refused by the readable one before
  * it. Other edits get a greater token than the unreadable one can have: each state may have been one more.
  */
-function withToken({ record, tokensBefore, head }: Present, edit: Edit): Found {
+function withToken({ record, tokensBefore, head }: Present, edit: Edit): TextRecord {
   if (record === undefined || tokensBefore === undefined) return record;
   const isFenced = edit.op === 'put' && edit.token !== undefined;
   const [last = 0] = tokensBefore;
@@ -207,7 +208,7 @@ function withToken({ record, tokensBefore, head }: Present, edit: Edit): Found {
 }
 
 /** A lease that has replaced an unreadable record names what could not be read. */
-function withDamage(next: Found, { unreadable }: Present): Found {
+function withDamage(next: TextRecord, { unreadable }: Present): TextRecord {
   return next?.replaced === undefined || unreadable === undefined ? next : { ...next, replaced: unreadable };
 }
 

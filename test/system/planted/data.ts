@@ -123,16 +123,16 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a check finds nothing newer',
     rules: [24],
     seeds: [4],
-    in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.#ask',
+    in: 'src/cluster/version-poll.ts',
+    replace: 'VersionPoll.#ask',
     by: '(...given) => original(...given).then((answer) => answer?.map(() => 0))',
   },
   {
     name: 'a check comes half as often as it must',
     rules: [24],
     seeds: [22],
-    in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.#pauseMs',
+    in: 'src/cluster/version-poll.ts',
+    replace: 'VersionPoll.#pauseMs',
     by: '(random) => 2 * original(random)',
   },
   {
@@ -163,8 +163,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'what a check has found is not adopted',
     rules: [24],
     seeds: [4],
-    in: 'src/cluster/followed-value.ts',
-    replace: 'FollowedValue.adoptNewer',
+    in: 'src/cluster/polled-value.ts',
+    replace: 'PolledValue.adoptNewer',
     by: 'async () => {}',
   },
   {
@@ -179,8 +179,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a report claims the version of the store',
     rules: ['everywhere'],
     seeds: [2],
-    in: 'src/cluster/followed-value.ts',
-    replace: 'FollowedValue.reported',
+    in: 'src/cluster/polled-value.ts',
+    replace: 'PolledValue.reported',
     by: `(written) => {
       const reported = original(written);
       return { ...reported, version: reported.version && reported.version + 1 };
@@ -198,21 +198,21 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a hint is ignored',
     rules: ['hints'],
     seeds: [23],
-    in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.checkWithin',
+    in: 'src/cluster/version-poll.ts',
+    replace: 'VersionPoll.checkWithin',
     by: '() => {}',
   },
   {
     name: 'a hint puts off the check that is due anyway',
     rules: [24],
     seeds: [4],
-    in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.checkWithin',
+    in: 'src/cluster/version-poll.ts',
+    replace: 'VersionPoll.checkWithin',
     by: `(ms) => {
       original(ms);
       const [first] = this.#members.values();
       if (first === undefined || ms < LEAST_APART_MS) return;
-      this.#dueAt = this.#hintedAt = first.checker.options.clock.monotonic() + 60_000;
+      this.#dueAt = this.#hintedAt = first.poller.options.clock.monotonic() + 60_000;
       this.#plan();
     }`,
   },
@@ -220,13 +220,13 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a storm of hints is a storm of checks',
     rules: ['hints'],
     seeds: [4],
-    in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.checkWithin',
+    in: 'src/cluster/version-poll.ts',
+    replace: 'VersionPoll.checkWithin',
     by: `() => {
       this.#hintedAt = this.#beganAt;
       this.#plan();
       const [first] = this.#members.values();
-      if (first !== undefined) this.read(first.checker.options.clock.monotonic());
+      if (first !== undefined) this.read(first.poller.options.clock.monotonic());
     }`,
   },
   {

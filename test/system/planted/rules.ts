@@ -425,15 +425,15 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 24,
     name: 'a check finds nothing newer',
-    in: 'src/cluster/followed-value.ts',
-    replace: 'FollowedValue.adoptNewer',
+    in: 'src/cluster/polled-value.ts',
+    replace: 'PolledValue.adoptNewer',
     by: 'async () => {}',
   },
   {
     rule: 24,
     name: 'the next check comes after twice the time',
-    in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.#pauseMs',
+    in: 'src/cluster/version-poll.ts',
+    replace: 'VersionPoll.#pauseMs',
     by: `(random) => original(random) + 500`,
   },
   {

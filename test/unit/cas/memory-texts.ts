@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../../../src/cas/date-clock.ts';
-import type { Found, SwappableTexts, Swapped, TextKey } from '../../../src/cas/texts.ts';
+import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/cas/texts.ts';
 
 /** The server: its texts, and its clock. */
 export class Server {
@@ -75,15 +75,15 @@ export class MemoryTexts implements SwappableTexts {
     return text;
   }
 
-  async ofPartitions(prefix: string, sort: string): Promise<Found[]> {
+  async ofPartitions(prefix: string, sort: string): Promise<FoundText[]> {
     return this.#all(prefix).filter(({ key }) => key.sort === sort);
   }
 
-  async ofPartition(partition: string, prefix: string): Promise<Found[]> {
+  async ofPartition(partition: string, prefix: string): Promise<FoundText[]> {
     return this.#all(`${partition}\0${prefix}`);
   }
 
-  #all(beginning: string): Found[] {
+  #all(beginning: string): FoundText[] {
     this.#command('list');
     return [...this.#server.texts].flatMap(([id, text]) => {
       const [partition = '', sort = ''] = id.split('\0');

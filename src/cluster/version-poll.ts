@@ -11,7 +11,7 @@ import type { StoreReports } from './store-reports.ts';
 import { unavailableCause } from './unavailable.ts';
 
 /** A name that checks of the store ask about: the snapshot of a value, the invalidation log of a cache. */
-export interface Followed {
+export interface PolledName {
   /** The version that is known here; `undefined`: nothing here could be older than the store. */
   readonly knownVersion: number | undefined;
   /** Its name at the backend. Rejects where the backend does not accept it. */
@@ -21,15 +21,15 @@ export interface Followed {
 }
 
 /** The member whose options and log a command uses. */
-export interface Checker {
+export interface Poller {
   readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random' | 'logger' | 'waitUntil'>;
   readonly log: ClusterLog;
   readonly store: { noteOutage(): void } | undefined;
 }
 
 interface Membership {
-  readonly followed: Followed;
-  readonly checker: Checker;
+  readonly polled: PolledName;
+  readonly poller: Poller;
   readonly withinMs: number;
 }
 
@@ -51,7 +51,7 @@ const LEAST_APART_MS = 20;
  *
  * In the same command the instance leaves a report of its members, when it has changed or the last one is to be renewed.
  */
-export class StoreChecks {
+export class VersionPoll {
   readonly trigger: PiggybackTrigger = new PiggybackTrigger((now) => this.read(now));
   /** Why the last check had no answer; `undefined`: it had one. */
   error: unknown;
@@ -61,7 +61,7 @@ export class StoreChecks {
   checkedAt: number | undefined;
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hints: HintPort | undefined;
-  readonly #members: Map<Followed, Membership> = new Map();
+  readonly #members: Map<PolledName, Membership> = new Map();
   readonly #reports: StoreReports;
   #underWay: Promise<void> | undefined;
   #beganAt = Number.NEGATIVE_INFINITY;
@@ -76,20 +76,20 @@ export class StoreChecks {
   }
 
   /** Checks ask about it too, from now on. The first one of an instance comes at any time within `withinMs`. */
-  join(followed: Followed, checker: Checker, withinMs: number): void {
-    const { clock, random } = checker.options;
-    this.#members.set(followed, { followed, checker, withinMs });
+  join(polled: PolledName, poller: Poller, withinMs: number): void {
+    const { clock, random } = poller.options;
+    this.#members.set(polled, { polled, poller, withinMs });
     if (withinMs < this.#withinMs) {
       this.#reports.checksEveryMs = withinMs;
       this.#dueAt = Math.min(this.#dueAt, clock.monotonic() + random() * this.#pauseMs(random));
       this.#plan();
     }
-    this.#hints?.listen(checker);
+    this.#hints?.listen(poller);
   }
 
   /** Checks do not ask about it any longer. */
-  leave(followed: Followed): void {
-    this.#members.delete(followed);
+  leave(polled: PolledName): void {
+    this.#members.delete(polled);
     this.#reports.checksEveryMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
     if (this.#members.size > 0) return;
     this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Number.POSITIVE_INFINITY;
@@ -97,13 +97,13 @@ export class StoreChecks {
   }
 
   /** The last member has left: takes the report of this instance back. At most one time-out of the store; never rejects. */
-  async withdraw(checker: Checker): Promise<void> {
+  async withdraw(poller: Poller): Promise<void> {
     const withdraw = async (): Promise<void> => {
       await this.#underWay; // it may leave a report
       const report = await this.#reports.withdrawal();
-      if (report !== undefined) await this.#ask([], checker, report);
+      if (report !== undefined) await this.#ask([], poller, report);
     };
-    await withStepTimeout(withdraw, checker.options.clock, this.#access.limitMs).catch(() => {});
+    await withStepTimeout(withdraw, poller.options.clock, this.#access.limitMs).catch(() => {});
   }
 
   get #withinMs(): number {
@@ -116,11 +116,11 @@ export class StoreChecks {
    * @param isForced in any case; else if it says something new, or the last one is to be renewed.
    * @returns whether the store has answered.
    */
-  async report(checker: Checker, isForced: boolean): Promise<boolean> {
-    const now = checker.options.clock.monotonic();
+  async report(poller: Poller, isForced: boolean): Promise<boolean> {
+    const now = poller.options.clock.monotonic();
     const next = this.#reports.next(now, isForced);
     if (next === undefined) return true;
-    const answer = await this.#ask([], checker, next.report);
+    const answer = await this.#ask([], poller, next.report);
     if (answer !== undefined) next.left();
     return answer !== undefined;
   }
@@ -132,7 +132,7 @@ export class StoreChecks {
   checkWithin(ms: number): void {
     const [first] = this.#members.values();
     if (first === undefined) return;
-    const { clock, random } = first.checker.options;
+    const { clock, random } = first.poller.options;
     const now = clock.monotonic();
     const limitMs = Math.min(ms, this.#withinMs);
     if (Math.min(this.#dueAt, this.#hintedAt) <= now + limitMs) return;
@@ -148,10 +148,10 @@ export class StoreChecks {
     if (now >= this.#dueAt) this.#dueAt = Number.POSITIVE_INFINITY;
     this.#hintedAt = Number.POSITIVE_INFINITY;
     this.trigger.readsFrom = Number.POSITIVE_INFINITY;
-    this.#hints?.listen(first.checker); // where that has ended
-    this.#underWay = this.#check(first.checker).finally(() => {
+    this.#hints?.listen(first.poller); // where that has ended
+    this.#underWay = this.#check(first.poller).finally(() => {
       this.#underWay = undefined;
-      const { random } = first.checker.options;
+      const { random } = first.poller.options;
       this.#dueAt = Math.min(this.#dueAt, now + this.#pauseMs(random));
       this.#plan();
     });
@@ -160,7 +160,7 @@ export class StoreChecks {
 
   /** A platform that would freeze the process, or drop what a request has begun, waits for it. */
   #passToPlatform(work: Promise<void>): void {
-    const all = Array.from(this.#members.values(), ({ checker }) => checker.options);
+    const all = Array.from(this.#members.values(), ({ poller }) => poller.options);
     const { waitUntil, logger } = all.find((options) => options.waitUntil !== undefined) ?? {};
     if (waitUntil !== undefined && logger !== undefined) passToPlatform(waitUntil, work, logger);
   }
@@ -176,8 +176,8 @@ export class StoreChecks {
   }
 
   /** Never rejects. */
-  async #check(checker: Checker): Promise<void> {
-    const { clock } = checker.options;
+  async #check(poller: Poller): Promise<void> {
+    const { clock } = poller.options;
     await Promise.resolve(); // behind the reader
     const startedAt = clock.monotonic();
     try {
@@ -186,7 +186,7 @@ export class StoreChecks {
       let next = this.#reports.next(clock.monotonic());
       for (let from = 0; from < named.length || next !== undefined; from += MOST_NAMES) {
         const asked = named.slice(from, from + MOST_NAMES);
-        const answer = await this.#ask(asked, checker, next?.report);
+        const answer = await this.#ask(asked, poller, next?.report);
         if (answer === undefined) {
           this.failingSince ??= this.checkedAt ?? startedAt;
           return;
@@ -199,9 +199,8 @@ export class StoreChecks {
             failure = version; // of that name alone
             continue;
           }
-          for (const followed of all)
-            if (version > (followed.knownVersion ?? version))
-              this.#passToPlatform(followed.adoptNewer(version));
+          for (const polled of all)
+            if (version > (polled.knownVersion ?? version)) this.#passToPlatform(polled.adoptNewer(version));
         }
       }
       if (failure !== undefined) throw failure;
@@ -214,13 +213,13 @@ export class StoreChecks {
   }
 
   /** Those that may be older than the store, by their names: several instances of a test may share a store object. */
-  async #named(): Promise<(readonly [string, readonly Followed[]])[]> {
-    const byName = new Map<string, Followed[]>();
-    const all = Array.from(this.#members.values(), async ({ followed }) => {
-      if (followed.knownVersion === undefined) return;
+  async #named(): Promise<(readonly [string, readonly PolledName[]])[]> {
+    const byName = new Map<string, PolledName[]>();
+    const all = Array.from(this.#members.values(), async ({ polled }) => {
+      if (polled.knownVersion === undefined) return;
       try {
-        const name = await followed.nameAtBackend();
-        byName.set(name, [...(byName.get(name) ?? []), followed]);
+        const name = await polled.nameAtBackend();
+        byName.set(name, [...(byName.get(name) ?? []), polled]);
       } catch (error) {
         if (!isOptionError(error)) throw error; // its loads report it
       }
@@ -231,7 +230,7 @@ export class StoreChecks {
 
   async #ask(
     asked: readonly (readonly [string, unknown])[],
-    { options: { clock }, log }: Checker,
+    { options: { clock }, log }: Poller,
     report: InstanceReport | undefined,
   ): Promise<readonly (number | Error)[] | undefined> {
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
@@ -242,7 +241,7 @@ export class StoreChecks {
     let answer = await this.#access.ask(step, clock);
     // Its pause may be longer than the time within which changes are to be known.
     if (answer.kind === 'open') answer = await this.#access.askAgain(step, clock);
-    for (const { checker } of this.#members.values()) checker.store?.noteOutage();
+    for (const { poller } of this.#members.values()) poller.store?.noteOutage();
     if (answer.kind === 'answered') {
       log.storeAnswered();
       return answer.answer;

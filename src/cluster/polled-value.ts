@@ -1,23 +1,23 @@
 import type { ReportedMember } from '../data/fleet.ts';
-import type { FollowedEntry } from '../engine/coordinator.ts';
+import type { PolledEntry } from '../engine/coordinator.ts';
 import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { reasonIn } from './fleet-report.ts';
 import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
-import type { Followed } from './store-checks.ts';
 import type { Reporting } from './store-reports.ts';
+import type { PolledName } from './version-poll.ts';
 
 /** The value of one entry: checks of the store keep it up to date between its loads, and reports show it. */
-export class FollowedValue<T> implements Followed, Reporting {
+export class PolledValue<T> implements PolledName, Reporting {
   readonly #member: ClusterMember;
-  readonly #host: FollowedEntry<T>;
+  readonly #host: PolledEntry<T>;
   /** The last version that a check has read; it is not read again if it could not be used. */
   #read = 0;
   #isReading = false;
 
-  constructor(member: ClusterMember, host: FollowedEntry<T>) {
+  constructor(member: ClusterMember, host: PolledEntry<T>) {
     this.#member = member;
     this.#host = host;
   }
