@@ -1,8 +1,8 @@
+import { weightOf } from '../chunks/walk.ts';
 import type { SlicedCodec } from '../cluster/snapshot-body.ts';
-import { weightOf } from '../parts/walk.ts';
 import { yieldToEventLoop } from '../time/yield-to-event-loop.ts';
 import { JsonCheck } from './json-check.ts';
-import { decodeInParts, encodeInParts, isInParts, VISITS_OF_SLICE } from './text-in-parts.ts';
+import { decodeInChunks, encodeInChunks, isInChunks, VISITS_OF_SLICE } from './text-in-chunks.ts';
 import { decodeWhole, encodeChecked } from './whole-text.ts';
 
 /**
@@ -14,7 +14,7 @@ import { decodeWhole, encodeChecked } from './whole-text.ts';
  * JSON is several times as fast, and older versions of tickless read it; they reject a text of devalue as damaged.
  *
  * A value of more than about 30,000 objects, numbers and texts (8,000 where JSON does not keep it) is encoded and decoded in
- * parts, each as JSON or by devalue, and the event loop makes a turn after each. Smaller values are encoded at once. It must
+ * chunks, each as JSON or by devalue, and the event loop makes a turn after each. Smaller values are encoded at once. It must
  * not be changed meanwhile.
  */
 export const defaultCodec: SlicedCodec = {
@@ -23,15 +23,15 @@ export const defaultCodec: SlicedCodec = {
   encode(value: unknown, yields = yieldToEventLoop) {
     const check = new JsonCheck(value);
     const isSmall = check.run(VISITS_OF_SLICE) && (check.isExact || !isHeavy(value));
-    return isSmall ? encodeChecked(value, check) : encodeInParts(value, check, yields);
+    return isSmall ? encodeChecked(value, check) : encodeInChunks(value, check, yields);
   },
   decode(encoded: string | Uint8Array, yields = yieldToEventLoop) {
     const text = encoded as string;
-    return isInParts(text) ? decodeInParts(text, yields) : decodeWhole(text);
+    return isInChunks(text) ? decodeInChunks(text, yields) : decodeWhole(text);
   },
 };
 
-/** Devalue is slower than JSON; and of a `Map` the parts are mostly JSON. */
+/** Devalue is slower than JSON; and of a `Map` the chunks are mostly JSON. */
 const HEAVY = VISITS_OF_SLICE / 4;
 
 function isHeavy(value: unknown): boolean {

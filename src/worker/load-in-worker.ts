@@ -80,16 +80,16 @@ const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRange
  * `loadInWorker<typeof import('./load-codes.js')>(…)`.
  *
  * **The value** is cloned (the structured clone: no functions, and instances of classes become plain objects). It
- * arrives in parts of about a millisecond each, and the event loop runs between them: large arrays, plain objects,
+ * arrives in chunks of about a millisecond each, and the event loop runs between them: large arrays, plain objects,
  * `Map`s and `Set`s are reassembled here, at any depth. Only if the same object occurs twice, and one of the places
- * is the key of a `Map`, in a `Set`, or in an instance of a class, the value arrives in one part, which takes as long
+ * is the key of a `Map`, in a `Set`, or in an instance of a class, the value arrives in one chunk, which takes as long
  * as `JSON.parse` of the same data. Buffers are transferred.
  *
  * **With a store** the value is encoded, checked and decoded in this thread, in slices of about a millisecond too, if the
  * store has the default codec: do not change it after the load. These take one slice each, whatever their size: a text, a
  * buffer or an instance in it; the list of the keys of one object (a `Map` has none); the join of the text, and the copy
  * that a client makes of it; `encode` and `decode` of your own codec, and a `schema`. The same holds for a value that
- * would arrive in one part.
+ * would arrive in one chunk.
  *
  * **Deadline and abort** (`timeout`, `invalidate`, `set`, `close`) abort the `signal` in the thread, and end the thread
  * 100 ms later, or as soon as the load has settled. Synchronous code is interrupted too.

@@ -2,7 +2,7 @@
 // does not see it.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Part } from '../parts/part.ts';
+import type { Chunk } from '../chunks/chunk.ts';
 import type { EncodedError } from './error-codec.ts';
 
 /** The only message on the port that user code shares with its parent: the port for all others. */
@@ -22,7 +22,7 @@ export interface Request {
 
 export type ToThread =
   | Request
-  /** Requests the next part: the last one was added, and the event loop has made a turn. */
+  /** Requests the next chunk: the last one was added, and the event loop has made a turn. */
   | { readonly kind: 'next' }
   | { readonly kind: 'abort'; readonly reason: EncodedError };
 
@@ -30,8 +30,8 @@ export type ToThread =
 export type FailedStep = 'module' | 'load' | 'clone';
 
 export type FromThread =
-  /** The next part of the encoded result. */
-  | Part
-  /** All parts have been sent. */
+  /** The next chunk of the encoded result. */
+  | Chunk
+  /** All chunks have been sent. */
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly step: FailedStep; readonly error: EncodedError };

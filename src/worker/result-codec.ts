@@ -106,7 +106,7 @@ function cloneableOptions({ nextExecuteTime, maxStaleness, headers, tags }: Keep
     nextExecuteTime,
     maxStaleness: maxStaleness === undefined ? undefined : toMillis(maxStaleness),
     headers: isIterable(headers) ? Object.fromEntries(headers) : headers,
-    // A copy each: an array that several results share could force the value into one part.
+    // A copy each: an array that several results share could force the value into one chunk.
     tags: Array.isArray(tags) ? [...tags] : tags,
   };
 }

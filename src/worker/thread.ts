@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers'; // never those of a test kit: threads run in real time
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { Assembly } from '../parts/assembly.ts';
+import { Assembly } from '../chunks/assembly.ts';
 import { decodeError, encodeError } from './error-codec.ts';
 import { argumentsNotCloneable, crashed, exited, failedAt, startFailed, unreadable } from './failures.ts';
 import type { FromThread, Handshake, Request, ToThread } from './protocol.ts';
@@ -39,11 +39,11 @@ export function runThread(plan: ThreadPlan): Promise<unknown> {
  * A thread from its start to its end. The first of these events decides the outcome, and later ones are dropped: the
  * result, an error of the load, the abort of the signal, an uncaught error, the exit of the thread.
  *
- * The result arrives in parts, and the event loop makes a turn between two parts:
+ * The result arrives in chunks, and the event loop makes a turn between two chunks:
  *
- *  1. the thread sends a part, and waits;
- *  2. the part is added to the assembly here, which takes about a millisecond;
- *  3. the event loop handles other events, such as requests; then the next part is requested.
+ *  1. the thread sends a chunk, and waits;
+ *  2. the chunk is added to the assembly here, which takes about a millisecond;
+ *  3. the event loop handles other events, such as requests; then the next chunk is requested.
  */
 class Thread {
   readonly #plan: ThreadPlan;

@@ -2,15 +2,15 @@ import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { JsonCheck } from '../../src/store/json-check.ts';
-import { decodeInParts, encodeInParts } from '../../src/store/text-in-parts.ts';
+import { decodeInChunks, encodeInChunks } from '../../src/store/text-in-chunks.ts';
 import { decodeWhole, encodeWhole } from '../../src/store/whole-text.ts';
 import { graph, plain, shapeOf } from '../support/shapes.ts';
 
 const turn = async (): Promise<void> => {};
 
 async function throughParts(value: unknown, mostWeight: number): Promise<unknown> {
-  const text = await encodeInParts(value, new JsonCheck(value), turn, mostWeight);
-  return text.startsWith('parts:') ? decodeInParts(text, turn) : decodeWhole(text);
+  const text = await encodeInChunks(value, new JsonCheck(value), turn, mostWeight);
+  return text.startsWith('parts:') ? decodeInChunks(text, turn) : decodeWhole(text);
 }
 
 /** The value that is decoded from one text; `undefined`: devalue refuses it. */

@@ -1,9 +1,9 @@
 // The program of the thread. scripts/thread-code.mjs bundles it into a string, src/worker/thread-code.ts.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Part } from '../../parts/part.ts';
-import { parts } from '../../parts/parts.ts';
-import { buffersIn } from '../../parts/walk.ts';
+import type { Chunk } from '../../chunks/chunk.ts';
+import { chunks } from '../../chunks/chunks.ts';
+import { buffersIn } from '../../chunks/walk.ts';
 import { decodeError, encodeError } from '../error-codec.ts';
 import type { FailedStep, FromThread, Handshake, Request, ToThread } from '../protocol.ts';
 import { encodeResult } from '../result-codec.ts';
@@ -46,7 +46,7 @@ async function serve({ module, args, transfer }: Request): Promise<void> {
     const result = await load(...args.slice(0, -1), context);
     await flushOutput();
     step = 'clone';
-    for (const part of parts(encodeResult(result))) await send(part, transfer);
+    for (const chunk of chunks(encodeResult(result))) await send(chunk, transfer);
     post({ kind: 'end' });
   } catch (error) {
     await flushOutput();
@@ -54,18 +54,18 @@ async function serve({ module, args, transfer }: Request): Promise<void> {
   }
 }
 
-/** Sends one part as soon as the receiver requests it. */
-async function send(part: Part, transfer: boolean): Promise<void> {
+/** Sends one chunk as soon as the receiver requests it. */
+async function send(chunk: Chunk, transfer: boolean): Promise<void> {
   await partRequested;
   partRequested = new Promise<void>((resolve) => {
     requestPart = resolve;
   });
-  const buffers = transfer ? buffersIn(part) : [];
+  const buffers = transfer ? buffersIn(chunk) : [];
   try {
-    post(part, buffers);
+    post(chunk, buffers);
   } catch (error) {
     if (buffers.length === 0) throw error;
-    post(part); // one of the buffers cannot be transferred: memory of WebAssembly, the pool of small Buffers
+    post(chunk); // one of the buffers cannot be transferred: memory of WebAssembly, the pool of small Buffers
   }
 }
 

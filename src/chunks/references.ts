@@ -1,4 +1,4 @@
-import type { Part, ReferencesOfPart } from './part.ts';
+import type { Chunk, ReferencesOfChunk } from './chunk.ts';
 import { setOwn } from './set-own.ts';
 import { containerOf } from './walk.ts';
 
@@ -27,8 +27,8 @@ export class References {
     return isShared;
   }
 
-  /** A part with these entries. */
-  fill(keys: readonly unknown[], values: readonly unknown[]): Part {
+  /** A chunk with these entries. */
+  fill(keys: readonly unknown[], values: readonly unknown[]): Chunk {
     if (this.#shared.size === 0) return { kind: 'fill', keys, values, references: undefined };
     const references = { shared: [], holders: [], keys: [], numbers: [] };
     const copies = this.#copyOf(values, references) as readonly unknown[];
@@ -39,7 +39,7 @@ export class References {
   }
 
   /** A deep copy in which references leave gaps; objects that cannot have gaps are not copied. */
-  #copyOf(value: unknown, references: Mutable<ReferencesOfPart>): unknown {
+  #copyOf(value: unknown, references: Mutable<ReferencesOfChunk>): unknown {
     if (typeof value !== 'object' || value === null) return value;
     const copy = emptyCopyOf(value);
     if (this.register(value)) references.shared.push(copy);

@@ -1,4 +1,4 @@
-import type { Container, Part, ReferencesOfPart } from './part.ts';
+import type { Chunk, Container, ReferencesOfChunk } from './chunk.ts';
 import { setOwn } from './set-own.ts';
 
 type OpenContainer =
@@ -7,38 +7,38 @@ type OpenContainer =
   | { readonly container: 'map'; readonly whole: Map<unknown, unknown> }
   | { readonly container: 'set'; readonly whole: Set<unknown> };
 
-/** Reassembles a value from its parts. */
+/** Reassembles a value from its chunks. */
 export class Assembly {
   #whole: unknown;
   /** The open containers, the innermost last. */
   readonly #open: OpenContainer[] = [];
-  /** The objects that later parts may refer to, by their numbers. */
+  /** The objects that later chunks may refer to, by their numbers. */
   readonly #shared: unknown[] = [];
 
-  /** The value so far; complete after the last part. */
+  /** The value so far; complete after the last chunk. */
   get whole(): unknown {
     return this.#whole;
   }
 
-  add(part: Part): void {
-    switch (part.kind) {
+  add(chunk: Chunk): void {
+    switch (chunk.kind) {
       case 'open': {
-        const opened = emptyContainer(part.container);
-        if (part.isShared) this.#shared.push(opened.whole);
-        this.#put(part.key, opened.whole);
+        const opened = emptyContainer(chunk.container);
+        if (chunk.isShared) this.#shared.push(opened.whole);
+        this.#put(chunk.key, opened.whole);
         this.#open.push(opened);
         break;
       }
       case 'fill':
-        if (part.references !== undefined) this.#fillGaps(part.references);
-        for (const [i, value] of part.values.entries()) this.#put(part.keys[i], value);
+        if (chunk.references !== undefined) this.#fillGaps(chunk.references);
+        for (const [i, value] of chunk.values.entries()) this.#put(chunk.keys[i], value);
         break;
       case 'close':
         this.#open.pop();
     }
   }
 
-  #fillGaps({ shared, holders, keys, numbers }: ReferencesOfPart): void {
+  #fillGaps({ shared, holders, keys, numbers }: ReferencesOfChunk): void {
     for (const one of shared) this.#shared.push(one);
     for (const [i, holder] of holders.entries()) {
       const value = this.#shared[numbers[i] as number];

@@ -1,13 +1,13 @@
-import { Assembly } from '../parts/assembly.ts';
-import type { Container, Part, ReferencesOfPart } from '../parts/part.ts';
-import { partsOf } from '../parts/parts.ts';
-import { MOST_DEPTH, searchShared } from '../parts/walk.ts';
+import { Assembly } from '../chunks/assembly.ts';
+import type { Chunk, Container, ReferencesOfChunk } from '../chunks/chunk.ts';
+import { chunksOf } from '../chunks/chunks.ts';
+import { MOST_DEPTH, searchShared } from '../chunks/walk.ts';
 import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
 import { isChanged } from './exact-kind.ts';
 import type { JsonCheck } from './json-check.ts';
 import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
 
-/** The first line; each further line is a part. JSON and devalue write line ends inside of texts as `\n`. */
+/** The first line; each further line is a chunk. JSON and devalue write line ends inside of texts as `\n`. */
 const FIRST_LINE = 'parts:';
 const BEGINNING = `${FIRST_LINE}\n`;
 
@@ -16,26 +16,26 @@ export const VISITS_OF_SLICE = 32_768;
 
 const NONE: ReadonlySet<object> = new Set();
 
-/** A part as a line: `[]` closes a container; its name opens one; the keys and values fill it. */
+/** A chunk as a line: `[]` closes a container; its name opens one; the keys and values fill it. */
 type Line =
   | readonly []
   | readonly [container: Container, isShared: boolean, key?: unknown]
-  | readonly [keys: readonly unknown[], values: readonly unknown[], references?: ReferencesOfPart];
+  | readonly [keys: readonly unknown[], values: readonly unknown[], references?: ReferencesOfChunk];
 
-/** Whether {@link encodeInParts} has written a text. */
-export function isInParts(text: string): boolean {
+/** Whether {@link encodeInChunks} has written a text. */
+export function isInChunks(text: string): boolean {
   return text.startsWith(BEGINNING);
 }
 
 /**
- * Encodes a large value part by part, with a turn of the event loop after each; as a whole where it can't be split. A
+ * Encodes a large value chunk by chunk, with a turn of the event loop after each; as a whole where it can't be split. A
  * value that JSON keeps loses references within it, as JSON does.
  *
  * @param check of the value, under way.
- * @param mostWeight of a part. @default about a millisecond
+ * @param mostWeight of a chunk. @default about a millisecond
  * @throws {TypeError} as `encodeWhole`, and when the value is changed meanwhile, as far as that can be seen.
  */
-export async function encodeInParts(
+export async function encodeInChunks(
   value: unknown,
   check: JsonCheck,
   yields: EventLoopYield,
@@ -46,20 +46,20 @@ export async function encodeInParts(
   if (shared === undefined) return encodeWhole(value);
   const lines = [FIRST_LINE];
   const keepsPrototypes = !check.isExact; // as devalue does with the whole value
-  for (const part of partsOf(value, shared, mostWeight, keepsPrototypes)) {
-    lines.push(encoded(part));
+  for (const chunk of chunksOf(value, shared, mostWeight, keepsPrototypes)) {
+    lines.push(encoded(chunk));
     await yields();
   }
   return lines.join('\n');
 }
 
-/** Decodes a text of {@link encodeInParts}, with a turn of the event loop after each part. @throws for any other text. */
-export async function decodeInParts(text: string, yields: EventLoopYield): Promise<unknown> {
+/** Decodes a text of {@link encodeInChunks}, with a turn of the event loop after each chunk. @throws for any other text. */
+export async function decodeInChunks(text: string, yields: EventLoopYield): Promise<unknown> {
   const assembly = new Assembly();
   for (let at = BEGINNING.length; at <= text.length; ) {
     const end = text.indexOf('\n', at);
     const next = end === -1 ? text.length : end;
-    assembly.add(partOf(decodeWhole(text.slice(at, next)) as Line));
+    assembly.add(chunkOf(decodeWhole(text.slice(at, next)) as Line));
     at = next + 1;
     await yields();
   }
@@ -79,16 +79,16 @@ async function sharedIn(value: unknown, yields: EventLoopYield): Promise<Readonl
   }
 }
 
-/** Devalue refuses symbols and `__proto__` as keys, and instances of classes that extend. In parts only some of them would reach it. */
+/** Devalue refuses symbols and `__proto__` as keys, and instances of classes that extend. In chunks only some of them would reach it. */
 function isKeptByDevalue(value: object): boolean {
   const hasOddKey = Object.getOwnPropertySymbols(value).length > 0 || Object.hasOwn(value, '__proto__');
   return !hasOddKey && !isChanged(value);
 }
 
-function encoded(part: Part): string {
-  const line = lineOf(part);
+function encoded(chunk: Chunk): string {
+  const line = lineOf(chunk);
   // JSON would lose which object of the values is meant.
-  const isRich = part.kind === 'fill' && part.references !== undefined;
+  const isRich = chunk.kind === 'fill' && chunk.references !== undefined;
   return isRich ? encodeRich(line, pathInEntry) : encodeWhole(line, pathInEntry);
 }
 
@@ -97,27 +97,27 @@ function pathInEntry(path: string): string {
   return path.replace(/^\[\d\]\[\d+\]/, '…');
 }
 
-function lineOf(part: Part): Line {
-  switch (part.kind) {
+function lineOf(chunk: Chunk): Line {
+  switch (chunk.kind) {
     case 'open':
-      return part.key === undefined
-        ? [part.container, part.isShared]
-        : [part.container, part.isShared, part.key];
+      return chunk.key === undefined
+        ? [chunk.container, chunk.isShared]
+        : [chunk.container, chunk.isShared, chunk.key];
     case 'fill':
-      return part.references === undefined
-        ? [part.keys, part.values]
-        : [part.keys, part.values, part.references];
+      return chunk.references === undefined
+        ? [chunk.keys, chunk.values]
+        : [chunk.keys, chunk.values, chunk.references];
     case 'close':
       return [];
   }
 }
 
-function partOf(line: Line): Part {
+function chunkOf(line: Line): Chunk {
   const [first, second, third] = line;
   if (first === undefined) return { kind: 'close' };
   if (typeof first === 'string') {
     return { kind: 'open', container: first, isShared: second === true, key: third };
   }
-  const references = third as ReferencesOfPart | undefined;
+  const references = third as ReferencesOfChunk | undefined;
   return { kind: 'fill', keys: first, values: second as readonly unknown[], references };
 }

@@ -1,21 +1,21 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Assembly } from '../../../src/parts/assembly.ts';
-import type { Part } from '../../../src/parts/part.ts';
-import { parts } from '../../../src/parts/parts.ts';
-import { weightOf } from '../../../src/parts/walk.ts';
+import { Assembly } from '../../../src/chunks/assembly.ts';
+import type { Chunk } from '../../../src/chunks/chunk.ts';
+import { chunks } from '../../../src/chunks/chunks.ts';
+import { weightOf } from '../../../src/chunks/walk.ts';
 import { graph, plain, shapeOf } from '../../support/shapes.ts';
 
-/** Sends a value in parts, each cloned as between threads. */
-function throughParts(value: unknown, mostWeight?: number): { whole: unknown; sent: Part[] } {
+/** Sends a value in chunks, each cloned as between threads. */
+function throughParts(value: unknown, mostWeight?: number): { whole: unknown; sent: Chunk[] } {
   const assembly = new Assembly();
-  const sent = [...parts(value, mostWeight)];
-  for (const part of sent) assembly.add(structuredClone(part));
+  const sent = [...chunks(value, mostWeight)];
+  for (const chunk of sent) assembly.add(structuredClone(chunk));
   return { whole: assembly.whole, sent };
 }
 
-describe('a value in parts', () => {
+describe('a value in chunks', () => {
   it('is equal to its structured clone, in the same order', () => {
     const property = fc.property(plain, fc.integer({ min: 1, max: 20 }), (value, mostWeight) => {
       deepStrictEqual(shapeOf(throughParts(value, mostWeight).whole), shapeOf(structuredClone(value)));
@@ -32,7 +32,7 @@ describe('a value in parts', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('comes in parts of bounded weight', () => {
+  it('comes in chunks of bounded weight', () => {
     const rows = Array.from({ length: 5000 }, (_, i) => ({ i, text: 'x'.repeat(i % 600), list: [i, [i]] }));
     const value = {
       rows,
@@ -43,16 +43,18 @@ describe('a value in parts', () => {
     };
     const { whole, sent } = throughParts(value, 500);
     expect(whole).toEqual(value);
-    const weights = sent.map((part) => (part.kind === 'fill' ? weightOf([part.keys, part.values], 1e9) : 0));
+    const weights = sent.map((chunk) =>
+      chunk.kind === 'fill' ? weightOf([chunk.keys, chunk.values], 1e9) : 0,
+    );
     expect(Math.max(...weights)).toBeLessThan(600);
     const fills = weights.filter((weight) => weight > 0);
     expect(weights.length - fills.length).toBe(2 * 10); // as many are opened as are closed, and no small ones
     expect(fills.filter((weight) => weight < 100).length).toBeLessThan(10); // the last ones of their containers
   });
 
-  it('comes in one part when it is small', () => {
-    expect([...parts({ a: [1, 2, 3] })]).toHaveLength(1);
-    expect([...parts(undefined)]).toHaveLength(1);
+  it('comes in one chunk when it is small', () => {
+    expect([...chunks({ a: [1, 2, 3] })]).toHaveLength(1);
+    expect([...chunks(undefined)]).toHaveLength(1);
   });
 
   it('has objects that occur twice as one object', () => {
@@ -82,7 +84,7 @@ describe('a value in parts', () => {
     ['beneath one', (same: object) => new Set([[same]])],
     ['an instance of a class', (same: object) => Object.assign(Object.create({}), { same })],
     ['what an error has', (same: object) => Object.assign(new Error('e'), { same })],
-  ])('comes in one part when an object that occurs twice is %s', (_, make) => {
+  ])('comes in one chunk when an object that occurs twice is %s', (_, make) => {
     const same = { same: true };
     for (const last of [
       [same, make(same)],
@@ -95,7 +97,7 @@ describe('a value in parts', () => {
     }
   });
 
-  it('comes in one part when two views share a buffer', () => {
+  it('comes in one chunk when two views share a buffer', () => {
     const bytes = new Uint8Array(8);
     const { whole, sent } = throughParts(
       [...Array.from({ length: 100 }, (_, i) => [i]), bytes, bytes.subarray(4)],
@@ -106,10 +108,10 @@ describe('a value in parts', () => {
     expect(first?.buffer).toBe(second?.buffer);
   });
 
-  it('comes in one part when it is nested too deeply', () => {
+  it('comes in one chunk when it is nested too deeply', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 50_000; depth++) deep = [deep];
-    expect([...parts(deep)]).toHaveLength(1);
+    expect([...chunks(deep)]).toHaveLength(1);
   });
 
   it('keeps holes of arrays, and properties beside their elements', () => {

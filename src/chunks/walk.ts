@@ -1,4 +1,4 @@
-import type { Container } from './part.ts';
+import type { Container } from './chunk.ts';
 
 /** The step after a visit: into the children of the value, past them, or stop the walk. */
 type NextStep = 'into' | 'past' | 'stop';
@@ -45,7 +45,7 @@ export function containerOf(value: object): Container | undefined {
 const VISITS = 16_384;
 
 /**
- * Deeper values are not split: to split a container its content is weighed, up to the weight of a part, once for each level
+ * Deeper values are not split: to split a container its content is weighed, up to the weight of a chunk, once for each level
  * above it. At this depth splitting takes some ten times as long as encoding at once; and far deeper ones would overflow
  * the stack.
  */

@@ -5,7 +5,7 @@ export type Container = 'array' | 'object' | 'dictionary' | 'map' | 'set';
  * A step in building a value. `open` adds a new container to the open one and opens it; `fill` adds entries to the open
  * one. Without an open container the entry is the whole value.
  */
-export type Part =
+export type Chunk =
   | {
       readonly kind: 'open';
       readonly container: Container;
@@ -18,12 +18,12 @@ export type Part =
       /** Empty where the entries have no keys: in an array, in a `Set`, for the whole value. */
       readonly keys: readonly unknown[];
       readonly values: readonly unknown[];
-      readonly references: ReferencesOfPart | undefined;
+      readonly references: ReferencesOfChunk | undefined;
     }
   | { readonly kind: 'close' };
 
-/** The objects of a part that later parts may refer to, and the gaps of this part that refer to earlier ones. */
-export interface ReferencesOfPart {
+/** The objects of a chunk that later chunks may refer to, and the gaps of this chunk that refer to earlier ones. */
+export interface ReferencesOfChunk {
   /** Objects in the values that get the next numbers. */
   readonly shared: readonly unknown[];
   /** Gaps: the object that has the gap (the array of values itself, or an object in it) … */

@@ -1,4 +1,4 @@
-import type { Container, Part } from './part.ts';
+import type { Chunk, Container } from './chunk.ts';
 import { References } from './references.ts';
 import { containerOf, searchShared, weightOf } from './walk.ts';
 
@@ -6,30 +6,30 @@ import { containerOf, searchShared, weightOf } from './walk.ts';
 const MOST_WEIGHT = 4096;
 
 /**
- * Splits a value into parts, so that receiving it blocks the other thread for one part at a time. Receiving the whole
+ * Splits a value into chunks, so that receiving it blocks the other thread for one chunk at a time. Receiving the whole
  * value at once could block it for as long as the load itself would have.
  *
  * Large containers, at any depth, are split entry by entry; everything else stays as it is. An object that occurs
  * several times comes once, and is referred to by its number after that. A reference cannot be filled in later inside the
- * key of a `Map`, a `Set` or anything that is kept as a whole: a value with such a reference is one part.
+ * key of a `Map`, a `Set` or anything that is kept as a whole: a value with such a reference is one chunk.
  */
-export function* parts(value: unknown, mostWeight: number = MOST_WEIGHT): Generator<Part> {
-  yield* partsOf(value, sharedIn(value), mostWeight);
+export function* chunks(value: unknown, mostWeight: number = MOST_WEIGHT): Generator<Chunk> {
+  yield* chunksOf(value, sharedIn(value), mostWeight);
 }
 
 /**
- * {@link parts} of a value whose shared objects are known already, from `searchShared`. An empty set: no object is taken for
- * one that came before. Without a set the value is one part.
+ * {@link chunks} of a value whose shared objects are known already, from `searchShared`. An empty set: no object is taken for
+ * one that came before. Without a set the value is one chunk.
  *
  * @param keepsPrototypes whether an object without a prototype comes as a `dictionary`; the structured clone gives it one.
- * @throws {TypeError} when a container has lost entries between two parts, or one other than an object has gained some.
+ * @throws {TypeError} when a container has lost entries between two chunks, or one other than an object has gained some.
  */
-export function* partsOf(
+export function* chunksOf(
   value: unknown,
   shared: ReadonlySet<object> | undefined,
   mostWeight: number = MOST_WEIGHT,
   keepsPrototypes: boolean = false,
-): Generator<Part> {
+): Generator<Chunk> {
   if (shared === undefined) yield { kind: 'fill', keys: [], values: [value], references: undefined };
   else yield* new Splitter(mostWeight, new References(shared), keepsPrototypes).of(undefined, value);
 }
@@ -57,7 +57,7 @@ class Splitter {
     this.#keepsPrototypes = keepsPrototypes;
   }
 
-  *of(key: unknown, value: unknown, weightOfValue: number = this.#weightOf(value)): Generator<Part> {
+  *of(key: unknown, value: unknown, weightOfValue: number = this.#weightOf(value)): Generator<Chunk> {
     const isHeavy = weightOfValue >= this.#mostWeight && !this.#references.isKnown(value);
     const container = isHeavy ? this.#splittableAs(value) : undefined;
     if (container === undefined) {
