@@ -1,4 +1,4 @@
-import { AbsentError } from '../../../src/index.ts';
+import { AbsentError, type RefreshingValue } from '../../../src/index.ts';
 import { type Instance, KEYS } from './instance.ts';
 import { callers } from './source.ts';
 import type { Call, Loaded, Subject } from './subject.ts';
@@ -161,16 +161,21 @@ export class Caller {
       return;
     }
     const isIdle = group.inspect().running === 0;
+    // One whose load has failed on this stack cools down, and is due all the same.
+    const isToStart = (value: RefreshingValue<Loaded>): boolean => {
+      const { isDue, running, nextExecuteTime } = value.inspect();
+      return isDue && !running && nextExecuteTime <= machine.now();
+    };
     const due = [local, calendar].filter((value) => {
-      const { name, isDue, running, paused, nextExecuteTime } = value.inspect();
+      const { name, paused } = value.inspect();
       const isSettling = name === emitting; // it has its place in the queue when all of its outcome is in place
-      return isDue && !running && !paused && nextExecuteTime <= machine.now() && !isSettling;
+      return isToStart(value) && !paused && !isSettling;
     });
     this.ask(() => group.requestStart());
     if (!isIdle || instance.closing !== 'no') return;
     if (this.#world.scenario.concurrency < MEMBERS) {
-      const isLoaded = due.some((value) => !value.inspect().isDue); // its load has ended on this stack
-      const isAtIt = due.length === 0 || isLoaded || group.inspect().running > 0;
+      const hasEnded = due.some((value) => !isToStart(value)); // its load has ended on this stack
+      const isAtIt = due.length === 0 || hasEnded || group.inspect().running > 0;
       this.#world.referee.holds(
         'group',
         isAtIt,
@@ -179,9 +184,8 @@ export class Caller {
       return;
     }
     for (const value of due) {
-      const { running, isDue, name } = value.inspect();
-      this.#world.referee.holds('group', running || !isDue, () => {
-        return `${instance.name}.${name}: it is due, and requestStart() does not start it`;
+      this.#world.referee.holds('group', !isToStart(value), () => {
+        return `${instance.name}.${value.inspect().name}: it is due, and requestStart() does not start it`;
       });
     }
   }
