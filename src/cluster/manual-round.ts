@@ -7,39 +7,31 @@ import { setSharedTimeout } from '../time/shared-timer.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { type ClusterState, clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
+import type { RoundUnderWay } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberLock } from './member-lock.ts';
 import { type Pin, pinnedError } from './pin.ts';
 import { releaseOf } from './pin-check.ts';
 import { pollAfter } from './poll-delays.ts';
-import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
+import { type Published, type PublishRecord, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
+import { SerialRound } from './serial-round.ts';
 import { withoutResult } from './without-result.ts';
 
 /**
  * A round without a load: a value that was set by hand, or a mark, is published under a token of its own, so that it is newer
  * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
-export class ManualRound implements RoundUnderWay {
+export class ManualRound extends SerialRound<unknown> {
   readonly isLoading: boolean = false;
   /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
   readonly shared: Promise<number | undefined>;
-  readonly #over: Deferred<void> = new Deferred();
-  readonly #published: Deferred<void> = new Deferred();
-  readonly #member: ClusterMember;
-  readonly #entry: Entry<unknown>;
-  readonly #state: ClusterState;
-  /** The round before, until it is over. */
-  #previous: ClusterState['round'];
   readonly #until: number;
   readonly #endsPin: boolean;
-  #lease: HeldLease | undefined;
   #isGivenUp = false;
   /** It waits for the end of the round before, and for nothing else. */
   #hasEnded = false;
-  #mayAskStore = true;
   /** Ends a wait. */
   #wake: (() => void) | undefined;
 
@@ -54,21 +46,17 @@ export class ManualRound implements RoundUnderWay {
     as?: ShareRequest,
     prepare?: (token: number) => Promise<void>,
   ) {
+    super(member, entry);
     const { clock, timeoutMs } = member.options;
     const now = clock.monotonic();
     if (as === 'due') member.timing.expected(entry);
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
-    this.#member = member;
-    this.#entry = entry;
-    this.#state = clusterStateOf(entry);
     this.#until = now + timeoutMs;
     this.#endsPin = as === 'due' && prepare === undefined;
-    this.#previous = this.#state.round;
-    this.#state.round = this;
     const recordNow = (): PublishRecord => {
       const about = { isAbsent: false, took: 0 };
-      const record = { ...publishRecord(member, entry, about, this.#state.newest), isManual: true, mark };
-      const { pin } = this.#state.held;
+      const record = { ...publishRecord(member, entry, about, this.state.newest), isManual: true, mark };
+      const { pin } = this.state.held;
       return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;
     };
     const record = recordNow();
@@ -77,29 +65,13 @@ export class ManualRound implements RoundUnderWay {
       await prepare(token);
       return recordNow();
     });
-    const end = (): void => this.#end();
+    const end = (): void => this.end();
     this.shared.then(end, end);
-  }
-
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  get published(): Promise<void> {
-    return this.#published.promise;
-  }
-
-  get isHolder(): boolean {
-    return this.#lease !== undefined && !this.#lease.isLost;
-  }
-
-  get mayAskStore(): boolean {
-    return this.#mayAskStore;
   }
 
   /** For the load that it waits for. */
   previous(): ReturnType<RoundUnderWay['previous']> {
-    return this.#previous?.previous();
+    return this.before?.previous();
   }
 
   /** A value that a person has set is as fresh as a caller can ask for. */
@@ -107,11 +79,11 @@ export class ManualRound implements RoundUnderWay {
 
   /** The value of a person is newer than the store once it is published. One that could not be published stands against nothing. */
   allowsAdoption(version: number): boolean {
-    return this.#hasEnded && this.#previous?.allowsAdoption(version) !== false;
+    return this.#hasEnded && this.before?.allowsAdoption(version) !== false;
   }
 
   overtakenBy(version: number): void {
-    this.#previous?.overtakenBy(version);
+    this.before?.overtakenBy(version);
   }
 
   /** Ends it unless it has its lease: it rejects with `ClosedError`. One that has it goes on to its end, which is near. */
@@ -121,45 +93,43 @@ export class ManualRound implements RoundUnderWay {
   }
 
   async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<number | undefined> {
-    const { lock, options } = this.#member;
+    const { lock, options } = this.member;
     await this.#beforeEnds();
-    this.#previous = undefined;
+    this.before = undefined;
     for (;;) {
       if (lock !== undefined) {
-        this.#lease = await this.#acquire(lock);
-        this.#lease.renew(() => {}, this.#until); // a codec may be slow
+        this.lease = await this.#acquire(lock);
+        this.lease.renew(() => {}, this.#until); // a codec may be slow
       }
       const record = await this.#recordOf(prepared);
       if (record.mark !== undefined) await this.#throwIfPinned();
       else if (this.#endsPin) await this.#throwIfReplaced();
       let outcome: Published | undefined;
       let isLost = false;
-      await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
+      await this.publish(record, (published) => {
         outcome = published;
-        isLost = this.#lease?.isLost === true;
-        this.#mayAskStore = false;
-        this.#published.resolve();
+        isLost = this.lease?.isLost === true;
       });
       if (outcome !== 'shared')
         throw this.#unpublished(
           outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written',
         );
       // Another instance may have taken over before that was written: it would load, and replace what is to be pinned.
-      if (record.pin === undefined || !(isLost || this.#lease?.isTaken)) return this.#lease?.id.token;
+      if (record.pin === undefined || !(isLost || this.lease?.isTaken)) return this.lease?.id.token;
       if (options.clock.monotonic() >= this.#until) throw this.#tooLate('its lease had ended before');
     }
   }
 
   #unpublished(why: string): StoreUnavailableError {
-    const { store, options } = this.#member;
+    const { store, options } = this.member;
     const { error } = store ?? {};
-    const about = { cacheName: options.name, key: this.#entry.key, cause: error?.cause };
+    const about = { cacheName: options.name, key: this.entry.key, cause: error?.cause };
     return new StoreUnavailableError(`the value is not published: ${error?.message ?? why}`, about);
   }
 
   async #recordOf(prepared: (token: number) => Promise<PublishRecord>): Promise<PublishRecord> {
     try {
-      return await prepared(this.#lease?.id.token ?? 0);
+      return await prepared(this.lease?.id.token ?? 0);
     } catch (error) {
       await this.#giveBack(() => this.#withoutResult());
       throw error;
@@ -168,10 +138,10 @@ export class ManualRound implements RoundUnderWay {
 
   /** Waits while another instance loads: its result is older than this value. */
   async #acquire(lock: MemberLock): Promise<HeldLease> {
-    const { clock } = this.#member.options;
+    const { clock } = this.member.options;
     const since = clock.monotonic();
     for (;;) {
-      const answer = await lock.acquire(this.#entry, true, () => PATIENT);
+      const answer = await lock.acquire(this.entry, true, () => PATIENT);
       if (this.#isGivenUp && answer.kind === 'acquired')
         await lock.release(answer.lease, () => this.#withoutResult());
       this.#throwIfGivenUp();
@@ -184,15 +154,15 @@ export class ManualRound implements RoundUnderWay {
 
   /** Its lease has ignored a hold, which may be that of a pinned version. */
   #withoutResult(): ReleaseOutcome {
-    return withoutResult(this.#member.store?.keepsVersions === true);
+    return withoutResult(this.member.store?.keepsVersions === true);
   }
 
   /** Only people replace a pinned version. The pin may be of another instance, and not be known here yet. */
   async #throwIfPinned(): Promise<void> {
-    const { options, mayBePinned } = this.#member;
+    const { options, mayBePinned } = this.member;
     if (!mayBePinned) return;
     const { adoption, wasRead } = await this.#newer();
-    const pin = adoption?.pin ?? this.#state.pinAt(options.clock.monotonic());
+    const pin = adoption?.pin ?? this.state.pinAt(options.clock.monotonic());
     if (pin === undefined && wasRead) return;
     if (pin === undefined) return this.#refuse('it is not known whether a version is pinned');
     await this.#giveBack(() => releaseOf(pin.untilAt, options.clock.monotonic()));
@@ -208,8 +178,8 @@ export class ManualRound implements RoundUnderWay {
 
   async #newer() {
     const snapshots = new RemoteSnapshots(
-      this.#member,
-      this.#entry,
+      this.member,
+      this.entry,
       false,
       () => PATIENT,
       () => -Infinity,
@@ -224,15 +194,15 @@ export class ManualRound implements RoundUnderWay {
   }
 
   async #giveBack(end: () => ReleaseOutcome): Promise<void> {
-    const lease = this.#lease;
-    this.#lease = undefined;
-    if (lease !== undefined) await this.#member.lock?.release(lease, end);
+    const released = this.release(end);
+    this.lease = undefined;
+    await released;
   }
 
   async #beforeEnds(): Promise<void> {
-    const over = this.#previous?.over;
+    const over = this.before?.over;
     if (over === undefined) return;
-    const isOver = await this.#wait(this.#until - this.#member.options.clock.monotonic(), over);
+    const isOver = await this.#wait(this.#until - this.member.options.clock.monotonic(), over);
     if (!isOver) throw this.#tooLate('the load before it has not ended');
   }
 
@@ -240,7 +210,7 @@ export class ManualRound implements RoundUnderWay {
   async #wait(ms: number, over?: Promise<void>): Promise<boolean> {
     const ended = new Deferred<boolean>();
     const wake = (): void => ended.resolve(false);
-    const timer = setSharedTimeout(this.#member.options.clock, wake, ms, over === undefined ? ms / 2 : 0);
+    const timer = setSharedTimeout(this.member.options.clock, wake, ms, over === undefined ? ms / 2 : 0);
     timer.ref();
     this.#wake = wake;
     void over?.then(() => ended.resolve(true));
@@ -252,27 +222,22 @@ export class ManualRound implements RoundUnderWay {
 
   #throwIfGivenUp(): void {
     if (!this.#isGivenUp) return;
-    const { name } = this.#member.options;
-    throw closedError(name, this.#entry.key, 'was closed before the value was published');
+    const { name } = this.member.options;
+    throw closedError(name, this.entry.key, 'was closed before the value was published');
   }
 
   #tooLate(why: string): LockUnavailableError {
-    const { name, timeoutMs } = this.#member.options;
+    const { name, timeoutMs } = this.member.options;
     const text = `the value was not published within ${showDuration(timeoutMs)}: ${why}`;
-    return new LockUnavailableError(text, { cacheName: name, key: this.#entry.key });
+    return new LockUnavailableError(text, { cacheName: name, key: this.entry.key });
   }
 
   /** The next round begins when this one is over, and the one before it. */
-  #end(): void {
-    this.#mayAskStore = false;
+  protected override end(): void {
     this.#hasEnded = true;
-    this.#published.resolve();
-    const over = (): void => {
-      if (this.#state.round === this) this.#state.round = undefined;
-      this.#over.resolve();
-    };
-    if (this.#previous === undefined) over();
-    else void this.#previous.over.then(over);
+    this.hasPublished();
+    if (this.before === undefined) super.end();
+    else void this.before.over.then(() => super.end());
   }
 }
 

@@ -5,15 +5,14 @@ import type { FlightScope } from '../engine/flight.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import { isLoadError, isLoadTimeoutError, isValueRejectedError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { Deferred } from '../time/deferred.ts';
 import { Admission } from './admission.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { releaseOf } from './pin-check.ts';
-import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
+import { type PublishRecord, publishRecord } from './publication.ts';
+import { SerialRound } from './serial-round.ts';
 
 /**
  * The cluster's part of one execution, around its tries:
@@ -28,17 +27,9 @@ import { type PublishRecord, publishAndRelease, publishRecord } from './publicat
  *
  * The next round of the entry begins when this one is {@link over}.
  */
-export class Round<T> implements CoordinatedRound<T> {
-  readonly #over: Deferred<void> = new Deferred();
-  readonly #published: Deferred<void> = new Deferred();
-  readonly #member: ClusterMember;
-  readonly #entry: Entry<T>;
-  readonly #state: ClusterState;
+export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   readonly #host: RoundHost;
   readonly #admission: Admission<T>;
-  #lease: HeldLease | undefined;
-  /** The round before, until it is over. */
-  #previous: ClusterState['round'];
   #remote: RemoteResult<T> | undefined;
   /** The tries are under way. */
   #isLoading = false;
@@ -48,26 +39,13 @@ export class Round<T> implements CoordinatedRound<T> {
   #isCompleted = false;
   #isEnded = false;
   #isLossReported = false;
-  #mayAskStore = true;
 
   constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
-    this.#member = member;
-    this.#entry = entry;
-    this.#state = clusterStateOf(entry);
+    super(member, entry);
     this.#host = host;
     this.#admission = new Admission(member, entry, host, (lease) => {
-      this.#lease = lease;
+      this.lease = lease;
     });
-    this.#previous = this.#state.round;
-    this.#state.round = this;
-  }
-
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  get published(): Promise<void> {
-    return this.#published.promise;
   }
 
   get remote(): RemoteResult<T> | undefined {
@@ -78,20 +56,12 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.#admission.isFreshRequired;
   }
 
-  get isHolder(): boolean {
-    return this.#lease !== undefined && !this.#lease.isLost;
-  }
-
-  get isLoading(): boolean {
+  override get isLoading(): boolean {
     return this.#isLoading;
   }
 
-  get mayAskStore(): boolean {
-    return this.#mayAskStore;
-  }
-
   get token(): number | undefined {
-    return this.#lease?.id.token;
+    return this.lease?.id.token;
   }
 
   /** A caller joins that requires a fresh load: earlier snapshots of other instances no longer count. */
@@ -103,7 +73,7 @@ export class Round<T> implements CoordinatedRound<T> {
   allowsAdoption(version: number): boolean {
     if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
     if (this.#isLoading) return this.#isAborted || version < (this.token ?? 0);
-    return this.#previous?.allowsAdoption(version) !== false;
+    return this.before?.allowsAdoption(version) !== false;
   }
 
   overtakenBy(version: number): void {
@@ -122,18 +92,18 @@ export class Round<T> implements CoordinatedRound<T> {
       if (this.#hasResult) this.#abandon(signal.reason);
     };
     signal.addEventListener('abort', aborted);
-    const { invalidatedAt } = this.#state;
+    const { invalidatedAt } = this.state;
     try {
-      await this.#previous?.over;
-      this.#previous = undefined;
-      await this.#member.marks?.known(); // before it begins: marks that were published before do not concern its result
+      await this.before?.over;
+      this.before = undefined;
+      await this.member.marks?.known(); // before it begins: marks that were published before do not concern its result
       signal.throwIfAborted();
       // Also where a snapshot is adopted: invalidations before have led here. One that came here since is answered by a load only.
-      if (this.#state.invalidatedAt === invalidatedAt) this.#host.began();
+      if (this.state.invalidatedAt === invalidatedAt) this.#host.began();
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
-        this.#state.foundVersion = this.#remote.version ?? this.#state.foundVersion;
-        this.#end();
+        this.state.foundVersion = this.#remote.version ?? this.state.foundVersion;
+        this.end();
         return undefined as R; // the loader applies `remote`
       }
     } catch (error) {
@@ -146,22 +116,22 @@ export class Round<T> implements CoordinatedRound<T> {
     }
     // A load that ignores its signal keeps the lease while it runs, but it may run for ever.
     const abortedWhileLoading = (): void => {
-      if (this.#lease === undefined) this.#end();
-      else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
-      else this.#lease.renewUntil(drainDeadline(), () => this.#end());
+      if (this.lease === undefined) this.end();
+      else if (isLoadTimeoutError(signal.reason)) this.lease.stop(() => this.end());
+      else this.lease.renewUntil(drainDeadline(), () => this.end());
     };
     signal.addEventListener('abort', abortedWhileLoading);
-    this.#lease?.renew((reason, cause) => {
+    this.lease?.renew((reason, cause) => {
       const wasAborted = signal.aborted;
       this.#lost(reason, cause);
-      if (wasAborted) this.#end(); // there is no flight any longer that could fail
+      if (wasAborted) this.end(); // there is no flight any longer that could fail
     });
     this.#host.began();
     this.#isLoading = true;
     try {
       return await tries();
     } finally {
-      if (!signal.aborted && this.#lease?.isLost) this.#lost('expired', undefined);
+      if (!signal.aborted && this.lease?.isLost) this.#lost('expired', undefined);
       this.#isLoading = false;
       this.#hasResult = true;
       if (signal.aborted) this.#abandon(signal.reason);
@@ -171,72 +141,66 @@ export class Round<T> implements CoordinatedRound<T> {
   complete(completed: CompletedLoad): Promise<void> {
     this.#hasResult = false;
     this.#isCompleted = true;
-    this.#lease?.stop(); // it is extended while a load runs, not after
-    const { store } = this.#member;
+    this.lease?.stop(); // it is extended while a load runs, not after
+    const { store } = this.member;
     const { token } = this;
-    if (token === undefined && this.#state.held.pin !== undefined)
-      this.#state.happened({ on: 'given up', isInPlace: false }); // it was dropped
-    const knownVersion = Math.max(this.#state.held.version, this.#state.rejectedVersion);
-    this.#state.happened({ on: 'loaded', token, isShared: store !== undefined });
-    const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
+    if (token === undefined && this.state.held.pin !== undefined)
+      this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
+    const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
+    this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
+    const record = publishRecord(this.member, this.entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
-    void this.#publishAndRelease({ ...record, isForced }).then(() => this.#end());
+    void this.#publishAndRelease({ ...record, isForced }).then(() => this.end());
     return this.over;
   }
 
   discard(): Promise<void> {
-    this.#hasResult = this.#mayAskStore = false;
-    this.#lease?.stop();
-    void this.#release(() => ({ as: 'abandoned' })).then(() => this.#end());
+    this.#hasResult = false;
+    this.asksNoMore();
+    this.lease?.stop();
+    void this.release(() => ({ as: 'abandoned' })).then(() => this.end());
     return this.over;
   }
 
   fail(error: Error): Promise<void> {
     if (this.#isCompleted) return this.over;
-    this.#hasResult = this.#mayAskStore = false;
+    this.#hasResult = false;
+    this.asksNoMore();
     this.#admission.expectAgain();
     void Promise.resolve()
-      .then(() => this.#release(this.#failure(error)))
-      .then(() => this.#end());
+      .then(() => this.release(this.#failure(error)))
+      .then(() => this.end());
     return this.over;
   }
 
   #lost(reason: LossReason, cause: unknown): void {
-    this.#lease?.stop();
+    this.lease?.stop();
     this.#host.fail(this.#reportLoss(reason, cause));
   }
 
   #reportLoss(reason: LossReason, cause: unknown): LeaseLostError {
     this.#isLossReported = true;
-    const token = (this.#lease as HeldLease).id.token;
-    const details = { cacheName: this.#member.options.name, key: this.#entry.key, cause, token };
+    const token = (this.lease as HeldLease).id.token;
+    const details = { cacheName: this.member.options.name, key: this.entry.key, cause, token };
     const error = new LeaseLostError(LOSSES[reason], details);
-    this.#member.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
+    this.member.events.emit('lease-lost', { token, error, ...keyOf(this.entry) });
     return error;
   }
 
   async #publishAndRelease(record: PublishRecord): Promise<void> {
-    const lease = this.#lease;
-    if (lease === undefined && this.#member.lock !== undefined) return; // loaded without the lock: not published
+    const lease = this.lease;
+    if (lease === undefined && this.member.lock !== undefined) return; // loaded without the lock: not published
     await Promise.resolve(); // codec and clients do not run on the stack of the load
-    await publishAndRelease(this.#member, this.#entry, record, lease, (outcome) => {
+    await this.publish(record, (outcome) => {
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
         this.#reportLoss('expired', undefined);
-      this.#mayAskStore = false;
-      this.#published.resolve();
     });
-  }
-
-  #release(outcome: () => ReleaseOutcome): Promise<boolean> {
-    const { lock } = this.#member;
-    if (lock === undefined || this.#lease === undefined) return Promise.resolve(false);
-    return lock.release(this.#lease, outcome);
   }
 
   /** The outcome, as of the moment at which the release is sent. */
   #failure(error: unknown): () => ReleaseOutcome {
-    const { coolDown, random, clock } = this.#member.options;
-    const { coolDownUntil } = this.#entry; // a person may end it here, while the release waits for the lock
+    const { coolDown, random, clock } = this.member.options;
+    const { coolDownUntil } = this.entry; // a person may end it here, while the release waits for the lock
     // Another connection may help, so others may try soon. Of a refused value they would load the same.
     const holdFor = (): number =>
       isValueRejectedError(error)
@@ -253,24 +217,23 @@ export class Round<T> implements CoordinatedRound<T> {
   #abandon(reason: unknown): void {
     if (this.#isEnded) return;
     if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
-    this.#hasResult = this.#mayAskStore = false;
-    void this.#release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
-      this.#end(),
+    this.#hasResult = false;
+    this.asksNoMore();
+    void this.release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
+      this.end(),
     );
   }
 
   /** A version that was pinned meanwhile has its hold again. */
   #abandoned(): ReleaseOutcome {
-    const now = this.#member.options.clock.monotonic();
-    return releaseOf(this.#state.pinAt(now)?.untilAt, now);
+    const now = this.member.options.clock.monotonic();
+    return releaseOf(this.state.pinAt(now)?.untilAt, now);
   }
 
-  #end(): void {
+  protected override end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    if (this.#state.round === this) this.#state.round = undefined;
-    this.#published.resolve();
-    this.#over.resolve();
+    super.end();
     this.#host.over();
   }
 }

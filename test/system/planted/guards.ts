@@ -15,7 +15,7 @@ export const refusedIsHeldAsAnyFailure: SharedFault = {
   in: 'src/cluster/round.ts',
   replace: 'Round.#failure',
   by: `(error) => {
-      const { coolDown, random } = this.#member.options;
+      const { coolDown, random } = this.member.options;
       const outcome = original(error);
       return () => ({ ...outcome(), holdFor: coolDownMs(coolDown, 1, random()) });
     }`,

@@ -244,9 +244,9 @@ export const simulation: readonly SimulationFault[] = [
     in: 'src/cluster/round.ts',
     replace: 'Round.#publishAndRelease',
     by: `async (record) => {
-      const { store, options } = this.#member;
-      const isPublished = this.#lease === undefined && store !== undefined && options.kind !== 'task';
-      if (isPublished) await publishAndRelease(this.#member, this.#entry, record, undefined, () => {});
+      const { store, options } = this.member;
+      const isPublished = this.lease === undefined && store !== undefined && options.kind !== 'task';
+      if (isPublished) await this.publish(record, () => {});
       return original(record);
     }`,
   },
