@@ -35,32 +35,24 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
   checks.done();
   const versions: StoreSteps['versions'] = (names, report) => versionsOf(store, names, report);
   const reports: Store['reports'] = async () => store.reports?.() ?? [];
-  const history: Store['history'] = async (name) => store.history?.(name) ?? presentOnly(store, name);
-  const wrapped: Store = {
-    codec: store.codec,
-    schema: store.schema,
-    longestName: store.longestName,
-    keepVersions: store.keepVersions,
+  const { codec, schema, longestName, keepVersions } = store;
+  const plain = {
+    codec,
+    schema,
+    longestName,
+    keepVersions,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
-    delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
-    history,
-    versions: async (names, report) => allVersions(await versions(names, report)),
+    history: async (name: string) => store.history?.(name) ?? presentOnly(store, name),
     reports,
+  };
+  const wrapped: Store = {
+    ...plain,
+    delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
+    versions: async (names, report) => allVersions(await versions(names, report)),
     fleet: async () => fleetOf(await reports()),
   };
-  const steps: StoreSteps = {
-    hints,
-    codec: store.codec ?? defaultCodec,
-    schema: store.schema,
-    longestName: store.longestName,
-    keepVersions: store.keepVersions,
-    read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
-    history,
-    versions,
-    reports,
-    write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
-  };
+  const steps: StoreSteps = { ...plain, codec: codec ?? defaultCodec, hints, versions };
   return Object.freeze(
     withCoordination(wrapped, new StoreAccess(steps, new StoreReports({ sharesCommands: false }), timeoutMs)),
   );
