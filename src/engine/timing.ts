@@ -114,6 +114,7 @@ export class Timing {
     entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
     entry.isScheduled = !entry.isInitial; // once, by the schedule
+    if (entry.isInitial) entry.setDueNow(); // also for a group that has read the clock before
     this.#refuseIfFailing(entry);
     entry.scheduledFor = entry.isScheduled && Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }

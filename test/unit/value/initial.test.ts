@@ -49,6 +49,20 @@ describe('an initial value', () => {
     }
   });
 
+  it.each<[string, (group: RefreshGroup, other: RefreshingValue<string>) => unknown]>([
+    ['a request', (group) => group.requestStart()],
+    ['a probe', (group) => group.health()],
+    ['a read of another member', (_, other) => other.get()],
+  ])('is due for its group before it was read: %s starts the load', async (_, begin) => {
+    const clock = new TickingClock({ now: 1000 });
+    const group = new RefreshGroup({ piggyback: true, logger: false, clock });
+    const { manual } = manualValue({ clock, group, initial: { value: 'shipped', loadedAt: 1000 } });
+    const { value: other } = manualValue({ clock, group, name: 'other' });
+    void begin(group, other);
+    await clock.advance(10);
+    expect(manual.calls.length).toBe(1);
+  });
+
   it('is served at once with its age, while the first load runs behind', async () => {
     const { value, manual, clock } = shipped();
     const changes = recordChanges(value);
