@@ -43,7 +43,7 @@ export class StoreReports {
   readonly #reporter: InstanceReporter = new InstanceReporter();
   /** When the last one was made, to be left or not (monotonic). */
   #madeAt: number = Number.NEGATIVE_INFINITY;
-  /** A report has shown an outcome. The one before that leaves room for it. */
+  /** One has shown a version or a failure, or was the second: from then on they are apart. */
   #hasNews = false;
   #isAskedFor = false;
   /** It keeps no member alive that is no longer used, and was not closed. */
@@ -104,7 +104,7 @@ export class StoreReports {
 
   #next(now: number, members: readonly ReportedMember[], isForced: boolean): NextReport | undefined {
     this.#hasNews ||= members.some(isNews);
-    this.#madeAt = this.#hasNews ? now : now - this.#apartMs;
+    this.#madeAt = now;
     return this.#reporter.next(members, now, this.#everyMs, isForced);
   }
 
@@ -133,15 +133,18 @@ export class StoreReports {
   #nextOfRound(tokens: readonly (number | undefined)[]): NextReport | undefined {
     const now = this.#clock?.monotonic();
     const isIdle = this.isEmpty || !this.#records.sharesCommands;
-    if (now === undefined || isIdle || !this.#mayReport(now)) return undefined;
+    if (now === undefined || isIdle) return undefined;
+    const past = now - this.#madeAt;
+    if (this.#hasNews && !this.#mayReport(past)) return undefined;
     const members = this.#reported(new Set(tokens.filter((token) => token !== undefined)));
-    const isFirst = this.#madeAt === Number.NEGATIVE_INFINITY;
-    const isWorthwhile = isFirst || this.#hasNews || members.some(isNews);
-    return isWorthwhile ? this.#next(now, members, false) : undefined;
+    const pastEnough = members.some(isNews) ? Math.max(past, this.#apartMs) : past;
+    if (!this.#hasNews && !this.#mayReport(pastEnough)) return undefined;
+    this.#hasNews = past < Infinity;
+    return this.#next(now, members, false);
   }
 
-  #mayReport(now: number): boolean {
-    const past = now - this.#madeAt;
+  /** @param past since the last one, in milliseconds. */
+  #mayReport(past: number): boolean {
     if (this.checksEveryMs < Infinity) return past >= Math.min(2 * this.checksEveryMs, APART_ASKED_MS);
     if (past < this.#apartMs) return false;
     return past >= 2 * this.#apartMs || !this.#present.some(({ willAskStore }) => willAskStore);
@@ -169,7 +172,7 @@ export class StoreReports {
   }
 }
 
-/** All but a value before its first load. */
-function isNews({ kind, age, takingOver = 0, failures }: ReportedMember): boolean {
-  return kind === 'cache' || age !== undefined || takingOver > 0 || failures > 0;
+/** It has a version, or none because loads fail. A value may be there before: an initial one, one of a dump. */
+function isNews({ kind, version, takingOver = 0, failures }: ReportedMember): boolean {
+  return kind === 'value' && (version !== undefined || takingOver > 0 || failures > 0);
 }

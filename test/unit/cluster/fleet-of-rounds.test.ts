@@ -93,6 +93,21 @@ describe('the fleet of instances without propagateWithin', () => {
     },
   );
 
+  it.each<[string, Parameters<ManualCluster['instance']>[0]]>([
+    ['beside a cache', {}],
+    ['that replaces an initial value', { initial: { value: 'shipped', loadedAt: 1000 } }],
+  ])('shows the first version at once, also %s', async (_, own) => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance({ ...hourly, ...own });
+    const { lock, store } = a.link;
+    new RefreshingCache({ name: 'c', load: async () => 1, clock: cluster.clock, lock, store });
+    void a.value.get();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('one');
+    await cluster.clock.flush();
+    expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 1, behind: [] });
+  });
+
   it('numbers its reports, that which takes them back too: they may arrive in another order', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, hourly);
