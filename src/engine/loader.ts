@@ -334,6 +334,11 @@ export class Loader<T> implements ExecutionHost<T> {
 
   settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void {
     const { entry } = execution;
+    if (execution.outdatedBy === 'abort' && entry.isLoaded && entry.promise !== execution.previous) {
+      // A listener of its abort has put a value into place, which the failure is older than.
+      if (end.kind !== 'cancelled' || !end.isLive) this.gone(execution);
+      return;
+    }
     this.keys?.pin(entry);
     try {
       const waiters = this.#leave(entry, execution);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isCoolingDownError, isLoadError, loaded, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
-import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { fakeValue, loadedManualValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
@@ -318,5 +319,41 @@ describe('metadata that the load returned', () => {
     expect(value.inspect()).toMatchObject({ maxStaleness: 300_000, age: 0 });
     value.set('other');
     expect(value.inspect().maxStaleness).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('a listener of the abort of a load that puts a value into place', () => {
+  it.each<[string, (made: ManualValue) => unknown]>([
+    ['at its deadline', ({ clock }) => clock.advance(1000)],
+    ['by cancel()', ({ value }) => value.cancel()],
+  ])('wins over its failure %s, alone and behind a lock', async (_, end) => {
+    for (const hasBackend of [false, true]) {
+      const cluster = new ManualCluster();
+      const { lock, store } = cluster.link();
+      const made = manualValue({
+        clock: cluster.clock,
+        timeout: 1000,
+        whenFailing: 'throw',
+        schedule: 3_600_000,
+        ...(hasBackend ? { lock, store } : {}),
+      });
+      const { value, manual, clock } = made;
+      const read = value.get();
+      await clock.flush();
+      const { signal } = manual.call(0).context;
+      signal.addEventListener('abort', () => value.set('fallback'));
+      end(made);
+      await clock.flush();
+      manual.call(0).reject(signal.reason);
+      await clock.advance(100);
+      expect(await read).toBe('fallback');
+      expect(value.inspect()).toMatchObject({ state: 'fresh', failures: 0, running: false });
+      expect([await value.get(), manual.calls.length]).toEqual(['fallback', 1]);
+      const refreshed = value.refresh();
+      await clock.advance(100);
+      manual.call(1).resolve('loaded');
+      await clock.flush();
+      expect(await refreshed).toBe('loaded');
+    }
   });
 });
