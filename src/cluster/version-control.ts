@@ -44,15 +44,16 @@ export class EntryVersions<T> implements VersionControl<T> {
     const request = this.#pinRequest(own);
     const versions = await this.#store('rollback', true).history(this.#entry);
     const [present] = versions;
-    const [last, before] = versions.filter(({ mark }) => mark === undefined);
+    const ofValues = versions.filter(({ mark }) => mark === undefined);
+    const [last, before] = ofValues;
     const earlier = last === present ? before : last;
     const { to = present?.isPinned ? undefined : earlier?.version } = own;
     const edition = to === undefined ? undefined : await this.#edition(to, request);
-    const kept = versions.map(({ version }) => version).join(', ') || 'none';
+    const kept = ofValues.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = own.to === undefined && present?.isPinned === true;
     const rule = isUnclear
       ? 'must be given while a version is pinned'
-      : `must be a version that the store keeps: ${kept}`;
+      : `must be a version of a value that the store keeps: ${kept}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
     return this.#share(edition, 'pinned', present?.version);
   }
@@ -139,15 +140,15 @@ export class EntryVersions<T> implements VersionControl<T> {
     const entry = this.#entry;
     const shared = clusterStateOf(entry);
     if (edition !== undefined) shared.happened({ on: 'found', version: present });
-    if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
+    const published = edition && this.#host.put((edition.result as LoadResult<T>).value, edition);
     const { promise } = entry;
     const { version } = shared.held;
     try {
       const sharing = this.#host.share(as);
       if (edition !== undefined) shared.happened({ on: 'put back' }); // until it is published
-      const published = (await sharing) as number; // there is a lock
-      if (edition !== undefined && entry.promise === promise) this.#host.published(published);
-      return published;
+      const newVersion = (await sharing) as number; // there is a lock
+      published?.(newVersion);
+      return newVersion;
     } catch (error) {
       const isInPlace = edition !== undefined && entry.promise === promise;
       if (edition !== undefined) {
@@ -155,10 +156,8 @@ export class EntryVersions<T> implements VersionControl<T> {
         if (isInPlace || shared.held.version === version) shared.happened({ on: 'given up', isInPlace });
         else if (shared.held.pin === edition.pin) shared.happened({ on: 'unpinned' });
       }
-      if (isInPlace) {
-        this.#host.published(undefined);
-        this.#member.timing.expected(entry);
-      }
+      published?.(undefined);
+      if (isInPlace) this.#member.timing.expected(entry);
       throw error;
     }
   }

@@ -9,6 +9,8 @@ interface Change {
   details: Pick<EventOf<'changed'>, 'version' | 'cause' | 'key'> | Pick<EventOf<'evicted'>, 'key'>;
   /** Not enumerable: a log of events must not contain the values all at once. */
   readonly values: PropertyDescriptorMap;
+  /** Its version is being published: listeners do not hear of it yet. */
+  isUnpublished: boolean;
   /** The length of the chain of listeners that led to it: each has replaced a value in answer to a change. */
   readonly depth: number;
 }
@@ -24,8 +26,6 @@ export class Changes {
   readonly #options: Pick<ResolvedOptions, 'kind' | 'logger'>;
   readonly #events: Events;
   readonly #line: Change[] = [];
-  /** The last one, while its version is being published. */
-  #unpublished: Change | undefined;
   /** Of the change that listeners hear of now; 0: none. */
   #depth = 0;
 
@@ -37,8 +37,8 @@ export class Changes {
   /**
    * A value is about to replace that of the entry.
    *
-   * @param version `undefined`: it has none. `'unpublished'`: listeners hear of it when {@link published} is called, or
-   * when the next replacement is noted.
+   * @param version `undefined`: it has none. `'unpublished'`: listeners hear of it when the result of {@link publishing} is
+   * called, or when the next replacement is noted.
    */
   note(
     entry: Entry<unknown>,
@@ -46,13 +46,12 @@ export class Changes {
     cause: ChangeCause,
     version: number | 'unpublished' | undefined,
   ): void {
-    this.#unpublished = undefined;
+    for (const before of this.#line) before.isUnpublished = false;
     if (this.#options.kind === 'task' || !this.#events.has('changed')) return;
     const values = { value: { value }, ...(entry.isLoaded ? { previous: { value: entry.value } } : {}) };
     const isUnpublished = version === 'unpublished';
     const details = { ...keyOf(entry), version: isUnpublished ? undefined : version, cause };
-    const change = this.#add('changed', details, values);
-    if (isUnpublished) this.#unpublished = change;
+    this.#add('changed', details, values, isUnpublished);
   }
 
   /** The value of that key has left for those of others. */
@@ -61,21 +60,22 @@ export class Changes {
     else this.#events.counters.count('evicted');
   }
 
-  /** The value that was noted last is published under that version; `undefined`: it could not be. */
-  published(version: number | undefined): void {
-    const change = this.#unpublished;
-    if (change === undefined) return;
-    this.#unpublished = undefined;
-    change.details = { ...change.details, version };
-    this.deliver();
+  /** Call the result once the value that was noted last is published, with its version; `undefined`: it could not be. */
+  publishing(): (version: number | undefined) => void {
+    const change = this.#line.findLast(({ isUnpublished }) => isUnpublished);
+    return (version) => {
+      if (change?.isUnpublished !== true) return;
+      change.isUnpublished = false;
+      change.details = { ...change.details, version };
+      this.deliver();
+    };
   }
 
   /** Lets listeners hear of all changes up to now. Never throws. */
   deliver(): void {
     if (this.#depth > 0) return; // a listener has led here: its changes come after those before
     try {
-      for (let next = this.#line[0]; next !== undefined; next = this.#line[0]) {
-        if (next === this.#unpublished) return;
+      for (let [next] = this.#line; next?.isUnpublished === false; [next] = this.#line) {
         this.#line.shift();
         this.#depth = next.depth;
         this.#events.emit(next.type, next.details as EventOf<'changed'>, next.values);
@@ -85,16 +85,18 @@ export class Changes {
     }
   }
 
-  /** @returns `undefined`: it is not emitted. */
-  #add(type: Change['type'], details: Change['details'], values: Change['values'] = {}): Change | undefined {
+  #add(
+    type: Change['type'],
+    details: Change['details'],
+    values: Change['values'] = {},
+    isUnpublished: boolean = false,
+  ): void {
     if (this.#depth >= LONGEST_CHAIN) {
       this.#options.logger.error(
         `a listener of ${type} replaces the value each time, the last is not emitted`,
       );
-      return undefined;
+      return;
     }
-    const change = { type, details, values, depth: this.#depth + 1 };
-    this.#line.push(change);
-    return change;
+    this.#line.push({ type, details, values, isUnpublished, depth: this.#depth + 1 });
   }
 }

@@ -147,12 +147,12 @@ export interface PolledKeys {
 /** The member whose versions are controlled. */
 export interface VersionHost<T> {
   /**
-   * Puts an earlier version into place, with its times; a load under way is aborted. Listeners hear of it by
-   * {@link published}. @throws {ClosedError} after `close()`.
+   * Puts an earlier version into place, with its times; a load under way is aborted. Listeners hear of it when the result is
+   * called: with the version under which it is published, or with `undefined` if it could not be.
+   *
+   * @throws {ClosedError} after `close()`.
    */
-  put(value: T, edition: RemoteResult<T>): void;
-  /** The value that was {@link put} last is published under that version; `undefined`: it could not be. */
-  published(version: number | undefined): void;
+  put(value: T, edition: RemoteResult<T>): (version: number | undefined) => void;
   /** Makes the value out of date here. @param drop forgets it too. */
   invalidate(drop: boolean): void;
   /** @throws {OptionError} when the load of the entry is on the stack, and would wait for its own end. */

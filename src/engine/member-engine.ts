@@ -196,8 +196,8 @@ export class MemberEngine<T> {
       put: (value, edition) => {
         this.throwIfClosed(entry);
         loader.put(entry, value, undefined, edition);
+        return loader.changes.publishing();
       },
-      published: (version) => loader.changes.published(version),
       invalidate: (drop) => {
         this.throwIfClosed(entry);
         this.invalidate(entry, drop);

@@ -271,7 +271,7 @@ describe('a mark on all instances', () => {
     const [mark] = await a.value.history();
     expect(mark).toMatchObject({ mark: 'dropped', isPinned: false });
     expect(String(await rejectionOf(a.value.rollback({ by: 'ann', to: mark?.version })))).toContain(
-      'to must be a version that the store keeps',
+      'to must be a version of a value that the store keeps',
     );
     await a.value.rollback({ by: 'ann' });
     expect(a.value.current).toBe('two');

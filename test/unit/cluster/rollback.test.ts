@@ -300,7 +300,7 @@ describe('what can not be rolled back', () => {
     const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
     expect([isOptionError(unknown), (unknown as Error).message]).toEqual([
       true,
-      expect.stringMatching(/to must be a version that the store keeps: \d+, \d+/),
+      expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
     ]);
     await a.value.rollback({ by });
     const again = await rejectionOf(a.value.rollback({ by }));
@@ -389,6 +389,19 @@ describe('the event changed of a version that is put back', () => {
     await cluster.clock.advance(60_000);
     await failed;
     expect(changes().slice(1)).toEqual([[undefined, 'rolled-back']]);
+  });
+
+  it('carries the new version also where the value is dropped here meanwhile', async () => {
+    const { cluster, a } = await twoVersions();
+    const events = recordChanges(a.value);
+    const written = new Deferred<void>();
+    a.link.breakOnce(written.promise, 'write');
+    const rollback = a.value.rollback({ by });
+    await cluster.clock.flush();
+    a.value.invalidate({ drop: true });
+    written.resolve();
+    const version = await rollback;
+    expect(events.map(({ version: own, cause }) => [own, cause])).toEqual([[version, 'rolled-back']]);
   });
 
   it('is emitted before that of a value that replaces it while it is being published', async () => {
