@@ -10,17 +10,17 @@ const read = (returned: unknown, entry: typeof nothing | typeof held = held, opt
 
 describe('readLoadResult', () => {
   it.each([['new'], [0], [null], [false], [{}], [[]], [() => 1]])('takes a plain value: %j', (value) => {
-    expect(read(value)).toEqual({ outcome: 'loaded', value, metadata: {} });
+    expect(read(value)).toEqual({ origin: 'loaded', value, metadata: {} });
   });
 
   it('takes metadata from loaded() and keep()', () => {
     const rest = { nextExecuteTime: 5, headers: { etag: 'x' }, tags: ['a', 'b'] };
     const options = { ...rest, maxStaleness: { seconds: 2 } };
     const metadata = { ...rest, maxStalenessMs: 2000 };
-    expect(read(loaded('new', options))).toEqual({ outcome: 'loaded', value: 'new', metadata });
-    expect(read(keep(options))).toEqual({ outcome: 'kept', value: 'old', metadata });
-    expect(read(loaded('new'), nothing)).toEqual({ outcome: 'loaded', value: 'new', metadata: {} });
-    expect(read(keep())).toEqual({ outcome: 'kept', value: 'old', metadata: {} });
+    expect(read(loaded('new', options))).toEqual({ origin: 'loaded', value: 'new', metadata });
+    expect(read(keep(options))).toEqual({ origin: 'kept', value: 'old', metadata });
+    expect(read(loaded('new'), nothing)).toEqual({ origin: 'loaded', value: 'new', metadata: {} });
+    expect(read(keep())).toEqual({ origin: 'kept', value: 'old', metadata: {} });
   });
 
   it('rejects keep() without a value to keep', () => {
@@ -30,12 +30,12 @@ describe('readLoadResult', () => {
   it.each([[undefined], [loaded(undefined)]])('takes undefined only with allowUndefined: %j', (returned) => {
     expect(() => read(returned)).toThrow(/undefined.*allowUndefined/);
     const allowing = { ...ofValue, allowUndefined: true } as never;
-    expect(read(returned, held, allowing)).toMatchObject({ outcome: 'loaded', value: undefined });
+    expect(read(returned, held, allowing)).toMatchObject({ origin: 'loaded', value: undefined });
   });
 
   it('keeps undefined, which was allowed when it was loaded', () => {
     const undefinedHeld = { isLoaded: true, value: undefined } as never;
-    expect(read(keep(), undefinedHeld)).toMatchObject({ outcome: 'kept', value: undefined });
+    expect(read(keep(), undefinedHeld)).toMatchObject({ origin: 'kept', value: undefined });
   });
 
   it('takes absent() for keys only', () => {
