@@ -24,19 +24,20 @@ export async function accessOf(
   { authorize, actions, redact }: Pick<ResolvedConsoleOptions, 'authorize' | 'actions' | 'redact'>,
 ): Promise<Access | Response | string> {
   if (authorize === undefined) return HOW;
-  let answer: Authorized;
+  let by: unknown;
+  let own: Exclude<Operator['actions'], undefined>;
   try {
-    answer = await authorize(request, context);
+    const answer: Authorized = await authorize(request, context);
+    if (answer instanceof Response) return answer;
+    const operator = typeof answer === 'string' ? { by: answer } : answer;
+    if (typeof operator !== 'object' || operator === null) return 'access is refused';
+    by = operator.by;
+    // Rights that were looked up and not found are none.
+    own = ('actions' in operator ? operator.actions : true) as typeof own;
   } catch {
     return 'access is refused'; // the error may have details that are not for strangers
   }
-  if (answer instanceof Response) return answer;
-  const operator: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;
-  if (operator === undefined || typeof operator !== 'object') return 'access is refused';
-  const { by } = operator;
   if (typeof by !== 'string' || by.trim() === '') return 'access is refused';
-  // Rights that were looked up and not found are none.
-  const own = 'actions' in operator ? operator.actions : true;
   const isRight = typeof own === 'boolean' || Array.isArray(own);
   return {
     id: await idOf(by),

@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { ActionRequest } from './actions.ts';
 
@@ -29,7 +30,7 @@ export function actionRequest(
     const given = body[field];
     if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
   }
-  const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = body;
+  const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = ownOptions(body);
   if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
     return 'everywhere and drop must be true or false';
   if (everywhere && LOCAL.includes(action)) return `${action} has no everywhere: leave it out`;

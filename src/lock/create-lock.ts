@@ -131,7 +131,8 @@ class CheckedLock implements Lock {
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    const { as: ending, holdFor, keepFor }: GivenOutcome = outcome ?? {};
+    const own = ownOptions(outcome ?? {}) as ReleaseOutcome;
+    const { as: ending, holdFor, keepFor }: GivenOutcome = own;
     this.#byHand.check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
       checks.oneOf('as', ending, ['done', 'failed', 'abandoned']);
@@ -139,7 +140,7 @@ class CheckedLock implements Lock {
         checks.finiteDurationFromZero('holdFor', holdFor as number, LONGEST_LEASE_MS);
       if (ending === 'done' && keepFor !== undefined) checks.finiteDuration('keepFor', keepFor);
     });
-    return this.#byHand.ask(lease.name, () => this.#steps.release(lease, outcome));
+    return this.#byHand.ask(lease.name, () => this.#steps.release(lease, own));
   }
 
   async inspect(name: string): Promise<LockRecord | undefined> {
@@ -147,7 +148,8 @@ class CheckedLock implements Lock {
     return this.#byHand.ask(name, () => this.#steps.inspect(name));
   }
 
-  async list({ prefix = '', limit = 1000 }: ListOptions = {}): Promise<LockRecord[]> {
+  async list(options: ListOptions = {}): Promise<LockRecord[]> {
+    const { prefix = '', limit = 1000 } = ownOptions(options);
     const checks = new OptionChecks('lock');
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
     checks.storable('prefix', prefix);

@@ -57,9 +57,10 @@ const RETRY_OPTIONS = [
 
 /** Resolves the option `retry`; broken rules go to `checks`. */
 export function resolveRetry(
-  retry: RetryOptions | false | undefined,
+  given: RetryOptions | false | undefined,
   checks: OptionChecks,
 ): Pick<ResolvedOptions, 'retry' | 'isRetryDefault'> {
+  const retry = ownOptions(given);
   if (typeof retry === 'object' && retry !== null) checkRetry(retry, checks);
   else {
     const isAllowed = retry === undefined || retry === false;

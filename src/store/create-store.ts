@@ -138,9 +138,10 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
       byHand.check(name);
       return byHand.ask(name, () => steps.history(name));
     },
-    async versions(names, report) {
+    async versions(names, given) {
       for (const name of names) byHand.check(name);
       distinctNames('store', names);
+      const report = ownOptions(given);
       checkReport(report);
       return byHand.ask(names[0] ?? 'store', async () => allVersions(await steps.versions(names, report)));
     },

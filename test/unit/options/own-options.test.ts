@@ -3,8 +3,11 @@ import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
 import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { actionRequest } from '../../../src/console/action-request.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
+import { nodeConsole } from '../../../src/console/node.ts';
+import { notEmpty } from '../../../src/guards/index.ts';
 import {
   cron,
   dailyAt,
@@ -18,6 +21,7 @@ import {
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
+  type RetryOptions,
   refreshing,
 } from '../../../src/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
@@ -169,6 +173,57 @@ it('a read of several keys, and the due check of a cache, have options of their 
   expect([...(await cache.getMany([1, 2], {}))]).toHaveLength(2);
   await cache.requestStart({});
   expect(cache.inspect(1, {})?.value).toBe(1);
+});
+
+it('tries have options of their own only', async () => {
+  const calls = async (retry: RetryOptions | undefined): Promise<number> => {
+    let tries = 0;
+    const load = async (): Promise<never> => {
+      tries += 1;
+      throw new Error('down');
+    };
+    const value = new RefreshingValue({ name: 'v', load, retry, logger: false });
+    await value.get().catch(() => {});
+    return tries;
+  };
+  const own = { retries: 2, minTimeout: 1, maxTimeout: 1 };
+  pollute({ shouldRetry: () => false, shouldConsumeRetry: () => false, onFailedAttempt: 1, randomize: 1 });
+  expect([await calls(undefined), await calls(own)]).toEqual([3, 3]);
+  pollute({ retries: 0 });
+  expect(await calls({ minTimeout: 1, maxTimeout: 1 })).toBe(11);
+});
+
+it('lists of locks and of keys have options of their own only', async () => {
+  const lock = memoryLock();
+  for (const name of ['a', 'b']) await lock.acquire({ name });
+  const cache = new RefreshingCache({ name: 'c', load: (key: string) => key, logger: false });
+  for (const key of ['a', 'b']) cache.get(key);
+  pollute({ limit: 1, prefix: 'a', recentFirst: true });
+  const names = (await lock.list()).map(({ name }) => name);
+  expect([names, [...cache.keys()]]).toEqual([['a', 'b'], ['a', 'b']]); // biome-ignore format: one line
+});
+
+it('a console has the path of its own options, and an action the fields of its request', () => {
+  pollute({ path: '/other', everywhere: true, drop: true, note: 1 });
+  const answered: string[] = [];
+  const mounted = nodeConsole(group, {});
+  mounted({ url: '/elsewhere' } as never, { writeHead: () => ({ end: () => {} }) } as never, () =>
+    answered.push('next'),
+  );
+  mounted({ url: '/other/' } as never, { writeHead: () => ({ end: () => {} }) } as never, () =>
+    answered.push('next'),
+  );
+  expect(answered).toEqual(['next', 'next']);
+  expect(actionRequest('invalidate', { id: 'v' }, 'ann')).toMatchObject({
+    everywhere: false,
+    drop: false,
+    note: undefined,
+  });
+});
+
+it('a guard counts by its own sizeOf', () => {
+  pollute({ sizeOf: () => 0 });
+  expect(notEmpty()([1], { previous: undefined } as never)).toBe(true);
 });
 
 it('a size that others have set is no bound of a cache', async () => {
