@@ -29,7 +29,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     replace: 'Settler.#accept',
     by: `(execution, result, remote) => {
       const { entry } = execution;
-      const isKept = result.outcome === 'kept' && remote === undefined;
+      const isKept = result.origin === 'kept' && remote === undefined;
       if (isKept) this.#changes.note(entry, entry.value, 'loaded', undefined);
       return original(execution, result, remote);
     }`,

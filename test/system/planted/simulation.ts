@@ -380,7 +380,7 @@ export const simulation: readonly SimulationFault[] = [
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
       const coolingDown = original(entry, result, startedAt);
-      if (result.outcome === 'set') entry.dueAt = entry.freshUntil = Infinity;
+      if (result.origin === 'set') entry.dueAt = entry.freshUntil = Infinity;
       return coolingDown;
     }`,
   },
