@@ -1,5 +1,6 @@
 import type { WaitUntil } from '../index.ts';
 import { printable } from '../printable.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { ResolvedConsoleOptions } from './console-options.ts';
 import { BUSY, Journal, type JournalBackend, type JournalLease, journalPause, TRIES } from './journal.ts';
@@ -61,7 +62,7 @@ export class Audit {
     // No credentials in the backend either, and in no log a line that an operator has made up.
     const record = JSON.parse(shownJson(given, this.#redact, new Set([given.name])), oneLine) as AuditRecord;
     try {
-      this.#onAudit?.(record);
+      ignoreThenable(this.#onAudit?.(record));
     } catch {} // user code
     this.#own = kept([record, ...this.#own]);
     await this.flush();
@@ -91,7 +92,7 @@ export class Audit {
     const first = journal.ask();
     this.#writing = this.#write(journal, first);
     try {
-      this.#waitUntil?.(this.#writing);
+      ignoreThenable(this.#waitUntil?.(this.#writing));
     } catch {} // user code
     await first.catch(() => {});
   }

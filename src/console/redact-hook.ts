@@ -1,5 +1,6 @@
 import type { Logger } from '../index.ts';
 import { printable } from '../printable.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import { asItIs, type Redact, withoutCredentials } from './redact.ts';
 import { isHashed } from './short-id.ts';
 import { HIDDEN } from './url-credentials.ts';
@@ -19,7 +20,8 @@ export function redactHook(hook: Redact | undefined, logger: Logger | false): Re
       isLogged = true;
       try {
         const reason = printable(withoutCredentials(String(error)));
-        logger.error(`tickless: redact of the console failed, all of the text is hidden: ${reason}`);
+        const line = `tickless: redact of the console failed, all of the text is hidden: ${reason}`;
+        ignoreThenable(logger.error(line));
       } catch {} // user code
     }
     return HIDDEN;
@@ -29,8 +31,7 @@ export function redactHook(hook: Redact | undefined, logger: Logger | false): Re
     try {
       const result: unknown = given(text);
       if (typeof result === 'string') return result;
-      Promise.resolve(result).catch(() => {}); // of an asynchronous one
-      return fail(`it returned ${typeof result}, expected a string`);
+      return fail(`it returned ${typeof ignoreThenable(result)}, expected a string`);
     } catch (error) {
       return fail(error);
     }
