@@ -24,25 +24,35 @@ export async function accessOf(
   { authorize, actions, redact }: Pick<ResolvedConsoleOptions, 'authorize' | 'actions' | 'redact'>,
 ): Promise<Access | Response | string> {
   if (authorize === undefined) return HOW;
-  let answer: Authorized;
+  let granted: Rights | Response | undefined;
   try {
-    answer = await authorize(request, context);
+    const answer = await authorize(request, context);
+    granted = answer instanceof Response ? answer : rightsOf(answer, actions);
   } catch {
-    return 'access is refused'; // the error may have details that are not for strangers
+    // the error may have details that are not for strangers
   }
-  if (answer instanceof Response) return answer;
+  if (granted === undefined) return 'access is refused';
+  if (granted instanceof Response) return granted;
+  const { by } = granted;
+  return { id: await idOf(by), by: shownText(by, LONGEST_NAME, redact), actions: granted.actions };
+}
+
+/** The full name of an operator, and the actions that it may carry out. */
+type Rights = Pick<Access, 'by' | 'actions'>;
+
+/** `undefined`: none. Throws the errors of getters. */
+function rightsOf(
+  answer: Exclude<Authorized, Response>,
+  allowed: ResolvedConsoleOptions['actions'],
+): Rights | undefined {
   const operator: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;
-  if (operator === undefined || typeof operator !== 'object') return 'access is refused';
+  if (operator === undefined || typeof operator !== 'object') return undefined;
   const { by } = operator;
-  if (typeof by !== 'string' || by.trim() === '') return 'access is refused';
+  if (typeof by !== 'string' || by.trim() === '') return undefined;
   // Rights that were looked up and not found are none.
   const own = 'actions' in operator ? operator.actions : true;
   const isRight = typeof own === 'boolean' || Array.isArray(own);
-  return {
-    id: await idOf(by),
-    by: shownText(by, LONGEST_NAME, redact),
-    actions: new Set(isRight ? chosen(own, actions) : []),
-  };
+  return { by, actions: new Set(isRight ? chosen(own, allowed) : []) };
 }
 
 async function idOf(by: string): Promise<string> {

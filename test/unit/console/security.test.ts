@@ -55,6 +55,23 @@ describe('access', () => {
     ['an empty name', () => ' '],
     ['no name', () => ({ by: undefined as never })],
     ['true, which is no name', () => true as never],
+    [
+      'a name that can not be read',
+      () => ({
+        get by(): string {
+          throw new Error('user ann has no role');
+        },
+      }),
+    ],
+    [
+      'rights that can not be read',
+      () => ({
+        by: 'ann',
+        get actions(): never {
+          throw new Error('user ann has no role');
+        },
+      }),
+    ],
     ['a rejection', () => Promise.reject(new Error('user ann has no role'))],
     [
       'an error',
