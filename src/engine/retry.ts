@@ -36,18 +36,14 @@ export function retrying<A>(
     readonly pause: (ms: number, error: Error) => Promise<boolean>;
   },
 ): Promise<A> {
-  const {
-    factor = 2,
-    minTimeout = 1000,
-    maxTimeout = Infinity,
-    maxRetryTime = Infinity,
-  } = ownOptions(options);
+  const own = ownOptions(options);
+  const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = own;
   const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
   function backOff({ retriesConsumed, error }: RetryContext): number {
     const growth = (factor > 0 ? factor : 1) ** retriesConsumed;
-    return Math.min(maxTimeout, minTimeout * growth * (options.randomize ? 1 + random(error) : 1));
+    return Math.min(maxTimeout, minTimeout * growth * (own.randomize ? 1 + random(error) : 1));
   }
 
   /** A refused value is final: the source would return the same. */
@@ -60,21 +56,25 @@ export function retrying<A>(
   }
 
   return pRetry(finalIfRefused, {
-    ...options,
+    // All that p-retry reads: it would look for what is left out on Object.prototype.
+    retries: own.retries ?? 10,
+    factor: 1,
     minTimeout: 0,
+    maxTimeout: Infinity,
     maxRetryTime: Infinity,
+    randomize: false,
     signal,
     onFailedAttempt: async (context) => {
       signal.throwIfAborted(); // superseded: the callbacks of the user are not called any more
-      await options.onFailedAttempt?.(context);
+      await own.onFailedAttempt?.(context);
     },
     shouldConsumeRetry: async (context) => {
-      consumes = (await options.shouldConsumeRetry?.(context)) ?? true;
+      consumes = (await own.shouldConsumeRetry?.(context)) ?? true;
       if (!consumes && !(await pause(1, context.error))) throw context.error;
       return consumes;
     },
     shouldRetry: async (context: RetryContext) => {
-      if ((await options.shouldRetry?.(context)) === false) return false;
+      if ((await own.shouldRetry?.(context)) === false) return false;
       if (!consumes) return true;
       const rest = maxRetryTime - (now() - startedAt);
       return rest > 0 && pause(Math.min(backOff(context), rest), context.error);

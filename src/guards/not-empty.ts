@@ -1,5 +1,5 @@
 import type { Accept } from '../guard/accept.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { candidateSize, countingGuard, type SizeOptions } from './sizes.ts';
 
 /**
@@ -16,7 +16,7 @@ import { candidateSize, countingGuard, type SizeOptions } from './sizes.ts';
  * @throws {OptionError} for options that are none; as a guard, for a value without a size.
  */
 export function notEmpty<T = unknown>(options?: SizeOptions<T>): Accept<T> {
-  const guard: Accept<T> = (candidate) =>
-    candidateSize('notEmpty', candidate, options?.sizeOf) > 0 || 'it is empty';
+  const { sizeOf } = ownOptions(options ?? {});
+  const guard: Accept<T> = (candidate) => candidateSize('notEmpty', candidate, sizeOf) > 0 || 'it is empty';
   return countingGuard(options, guard, new OptionChecks('notEmpty'));
 }

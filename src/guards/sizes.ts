@@ -1,6 +1,6 @@
 import type { Accept } from '../guard/accept.ts';
 import { countOf } from '../guard/size.ts';
-import { isNumber, OptionChecks } from '../option-checks.ts';
+import { isNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 
 /** The options of guards that count. */
@@ -36,11 +36,12 @@ export function countingGuard<T, O extends SizeOptions<T>>(
   checks: OptionChecks,
   names: readonly string[] = ['sizeOf'],
 ): Accept<T> {
-  const given = (options ?? {}) as Readonly<Record<string, unknown>>;
+  const own = ownOptions(options ?? ({} as O));
+  const given = own as Readonly<Record<string, unknown>>;
   checks.names('', given, names);
   for (const name of names) if (given[name] !== undefined) checks.function(name, given[name]);
   checks.done();
-  return options?.sizeOf === undefined ? guard : Object.assign(guard, { sizeOf: options.sizeOf });
+  return own.sizeOf === undefined ? guard : Object.assign(guard, { sizeOf: own.sizeOf });
 }
 
 /** A guard that compares the size of a candidate with that of the value before. Without one, or an empty one, it accepts. */
@@ -50,9 +51,10 @@ export function comparingGuard<T>(
   refusalOf: (size: number, previousSize: number) => string | undefined,
   checks: OptionChecks,
 ): Accept<T> {
+  const { sizeOf } = ownOptions(options ?? {});
   const guard: Accept<T> = (candidate, { previous }) => {
-    const size = candidateSize(name, candidate, options?.sizeOf);
-    const before = previous && previousSize(previous.value, options?.sizeOf);
+    const size = candidateSize(name, candidate, sizeOf);
+    const before = previous && previousSize(previous.value, sizeOf);
     return (before && refusalOf(size, before)) || true;
   };
   return countingGuard(options, guard, checks);

@@ -131,7 +131,7 @@ class CheckedLock implements Lock {
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    const { as: ending, holdFor, keepFor }: GivenOutcome = outcome ?? {};
+    const { as: ending, holdFor, keepFor } = ownOptions<GivenOutcome>(outcome ?? {});
     this.#byHand.check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
       checks.oneOf('as', ending, ['done', 'failed', 'abandoned']);
@@ -147,7 +147,8 @@ class CheckedLock implements Lock {
     return this.#byHand.ask(name, () => this.#steps.inspect(name));
   }
 
-  async list({ prefix = '', limit = 1000 }: ListOptions = {}): Promise<LockRecord[]> {
+  async list(options: ListOptions = {}): Promise<LockRecord[]> {
+    const { prefix = '', limit = 1000 } = ownOptions(options);
     const checks = new OptionChecks('lock');
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
     checks.storable('prefix', prefix);

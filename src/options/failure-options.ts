@@ -60,7 +60,7 @@ export function resolveRetry(
   retry: RetryOptions | false | undefined,
   checks: OptionChecks,
 ): Pick<ResolvedOptions, 'retry' | 'isRetryDefault'> {
-  if (typeof retry === 'object' && retry !== null) checkRetry(retry, checks);
+  if (typeof retry === 'object' && retry !== null) checkRetry(ownOptions(retry), checks);
   else {
     const isAllowed = retry === undefined || retry === false;
     checks.that(isAllowed, 'retry', "must be an object of p-retry's options, or false", retry);

@@ -179,7 +179,7 @@ const LONGEST_INSTANCE = 200;
 
 function checkReport(report: InstanceReport | undefined): void {
   if (report === undefined) return;
-  const { instance, text, keepFor, serial } = report;
+  const { instance, text, keepFor, serial } = ownOptions(report);
   const found = new OptionChecks('store');
   found.name('instance', instance);
   const isShort = !isText(instance) || instance.length <= LONGEST_INSTANCE;

@@ -5,6 +5,7 @@ import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
+import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   cron,
   dailyAt,
@@ -12,6 +13,7 @@ import {
   fixedRate,
   httpFreshness,
   keep,
+  type Lease,
   loaded,
   lockedTask,
   probabilisticEarly,
@@ -20,7 +22,9 @@ import {
   RefreshingValue,
   refreshing,
 } from '../../../src/index.ts';
+import { endOf } from '../../../src/lock/record-lock.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
 /** Of SQLite; no statement is sent: only options are looked at. */
@@ -161,6 +165,117 @@ it('a read, an invalidation and the end have options of their own only', async (
   value.invalidate({});
   expect(value.peek()).toBe(1);
   await value.close({});
+});
+
+it.each([
+  { retries: 0 },
+  { retries: 'x' },
+  { factor: 'x' },
+  { minTimeout: 60_000 },
+  { maxTimeout: -1 },
+  { maxRetryTime: 0 },
+  { randomize: true },
+  { shouldRetry: () => false },
+  { shouldConsumeRetry: () => false },
+  { onFailedAttempt: () => Promise.reject(new Error('of others')) },
+])('tries are as many as before, at the same times, while every object has %o', async (properties) => {
+  for (const retry of [undefined, { retries: 2, minTimeout: 250, randomize: false }]) {
+    const calls: number[] = [];
+    const load = async (): Promise<never> => {
+      calls.push(clock.monotonic());
+      throw new Error('down');
+    };
+    const { clock, value } = fakeValue(load, { retry, random: () => 0 });
+    pollute(properties);
+    const read = settled(value.get());
+    await clock.advance(2000);
+    await read;
+    clean();
+    expect(calls).toEqual([0, 250, 750]);
+  }
+});
+
+it('options of tries are checked as they are, and retried 10 times by default', async () => {
+  const calls: number[] = [];
+  const load = (): never => {
+    calls.push(0);
+    throw new Error('down');
+  };
+  pollute({ retries: -1, minTimeout: -1, maxTimeout: 1, shouldRetry: 1, onFailedAttempt: 1 });
+  const { clock, value } = fakeValue(load, { retry: { maxRetryTime: Infinity, minTimeout: 2 } });
+  const read = settled(value.get());
+  await clock.advance(5000);
+  await read;
+  expect(calls).toHaveLength(11);
+});
+
+it('a list of locks has all of them, and a release says what is given with it', async () => {
+  const lock = memoryLock();
+  const leases = new Map<string, Lease>();
+  for (const name of ['a', 'b', 'c']) {
+    const answer = await lock.acquire({ name, leaseFor: 1000 });
+    if (answer.kind === 'acquired') leases.set(name, answer.lease);
+  }
+  const [a, b, c] = [...leases.values()] as [Lease, Lease, Lease];
+  pollute({ prefix: 'b', limit: 1, keepFor: -1, error: 1, holdFor: -1 });
+  expect((await lock.list({})).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(await lock.release(a, { as: 'done', holdFor: 0 })).toBe(true);
+  expect(await lock.release(b, { as: 'failed', holdFor: 0 })).toBe(true);
+  expect(await lock.forceRelease('c', c.token)).toBe(true);
+  pollute({ error: 'of others' });
+  expect((await lock.list()).map(({ state, lastError }) => [state, lastError])).toEqual([
+    ['done', undefined],
+    ['failed', undefined],
+    ['released', undefined],
+  ]);
+});
+
+it('a release of a member keeps its record as long as it says', () => {
+  const lease = { name: 'n', requestId: 'r', token: 1 };
+  pollute({ keepFor: 1 });
+  expect(endOf('', lease, { as: 'done', holdFor: 5 }).keepMs).toBeUndefined();
+});
+
+it('a report without a serial replaces any', async () => {
+  const store = memoryStore();
+  const report = { instance: 'i', keepFor: 1000 };
+  await store.versions?.(['n'], { ...report, text: 'before', serial: 20 });
+  for (const serial of ['x', 9]) {
+    pollute({ serial });
+    await store.versions?.(['n'], { ...report, text: `after ${serial}` });
+  }
+  expect(await store.reports?.()).toMatchObject([{ text: 'after 9' }]);
+});
+
+it('the keys of a cache are in the order that is asked for', async () => {
+  const cache = new RefreshingCache({ name: 'order', load: (key: number) => key, logger: false });
+  for (const key of [1, 2]) await cache.get(key);
+  pollute({ recentFirst: true });
+  expect([[...cache.keys()], [...cache.keys({})]]).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
+});
+
+it.each([1, () => 7])('a guard counts elements while every object has sizeOf: %s', async (sizeOf) => {
+  pollute({ sizeOf });
+  const guards = [notEmpty(), shrinksAtMost(0.5, {}), changesAtMost(0.5), every(growsAtMost(2))];
+  const lists = [[1, 2], [], [1, 2, 3, 4, 5]].map((list) =>
+    guards.map((accept) =>
+      accept(list, { previous: { value: [1, 2], loadedAt: 0 }, trigger: 'due' } as never),
+    ),
+  );
+  const { value } = fakeValue(() => [1], { accept: (list) => list.length > 1 || 'short' });
+  const { value: none } = fakeValue((): number[] => [], { accept: every(notEmpty()) });
+  const errors = await Promise.all([value, none].map((one) => one.get().catch((error: unknown) => error)));
+  clean();
+  const text = expect.any(String);
+  expect(lists).toEqual([
+    [true, true, true, true],
+    ['it is empty', text, text, true],
+    [true, true, text, text],
+  ]);
+  expect(errors).toMatchObject([{ size: 1 }, { size: 0 }]);
 });
 
 it('a read of several keys, and the due check of a cache, have options of their own only', async () => {
