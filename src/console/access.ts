@@ -1,3 +1,5 @@
+import { ownOptions } from '../option-checks.ts';
+import { isPlainObject } from '../plain-object.ts';
 import type { ActionName } from './action-names.ts';
 import { type Authorized, chosen, type Operator, type ResolvedConsoleOptions } from './console-options.ts';
 import { shownText } from './redact.ts';
@@ -45,8 +47,9 @@ function rightsOf(
   answer: Exclude<Authorized, Response>,
   allowed: ResolvedConsoleOptions['actions'],
 ): Rights | undefined {
-  const operator: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;
-  if (operator === undefined || typeof operator !== 'object') return undefined;
+  const given: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;
+  if (given === undefined || typeof given !== 'object') return undefined;
+  const operator = isPlainObject(given) ? ownOptions(given) : given; // a class may have getters
   const { by } = operator;
   if (typeof by !== 'string' || by.trim() === '') return undefined;
   // Rights that were looked up and not found are none.

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RefreshGroup } from '../index.ts';
+import { ownOptions } from '../option-checks.ts';
 import { consoleHandler } from './console-handler.ts';
 import type { ConsoleOptions } from './console-options.ts';
 
@@ -35,7 +36,7 @@ export interface NodeConsole {
  */
 export function nodeConsole(group: RefreshGroup, options?: ConsoleOptions): NodeConsole {
   const handler = consoleHandler(group, options);
-  const base = (options?.path ?? '/tickless').replace(/\/+$/, '');
+  const base = (ownOptions(options)?.path ?? '/tickless').replace(/\/+$/, '');
   const listener: (...args: Parameters<NodeConsole>) => void = (request, response, next) => {
     // Frameworks strip the path at which they mount from `url`.
     const { originalUrl = request.url ?? '/' } = request as IncomingMessage & {

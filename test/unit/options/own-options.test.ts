@@ -1,10 +1,11 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
 import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
+import { nodeConsole } from '../../../src/console/node.ts';
 import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   cron,
@@ -24,6 +25,7 @@ import {
 } from '../../../src/index.ts';
 import { endOf } from '../../../src/lock/record-lock.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
@@ -276,6 +278,52 @@ it.each([1, () => 7])('a guard counts elements while every object has sizeOf: %s
     [true, true, text, text],
   ]);
   expect(errors).toMatchObject([{ size: 1 }, { size: 0 }]);
+});
+
+it('the console on node:http is at its own path', () => {
+  pollute({ path: '/other' });
+  const page = nodeConsole(group, { authorize: () => 'ann' });
+  clean();
+  const next = vi.fn();
+  page({ url: '/other/' } as never, {} as never, next);
+  expect(next).toHaveBeenCalledOnce();
+});
+
+it.each([{ everywhere: true }, { drop: true }, { key: 'k' }, { note: 'of others' }, { version: 'x' }])(
+  'an action does what its body says while every object has %o',
+  async (properties) => {
+    const found = new TestConsole({ actions: true });
+    const value = found.group.value({ name: 'v', load: () => 1 });
+    await value.get();
+    pollute(properties);
+    const { status } = await found.act('invalidate', { id: 'v' });
+    clean();
+    const [record] = (await found.get('api/audit')).body.records;
+    expect([status, value.peek(), value.inspect().state]).toEqual([200, 1, 'stale']);
+    expect(Object.keys(record)).toEqual(['at', 'by', 'action', 'name', 'result', 'message', 'host']);
+  },
+);
+
+it('a lock is released by the fields of its request only', async () => {
+  const lock = memoryLock();
+  const { token } = await lock
+    .acquire({ name: 'n' })
+    .then((answer) => ('lease' in answer ? answer.lease : answer));
+  const found = new TestConsole({ actions: true, locks: [lock] });
+  pollute({ key: 'k', everywhere: true, drop: true });
+  const { status } = await found.act('release-lock', { id: 'n', lock: 0, token });
+  clean();
+  const [record] = (await found.get('api/audit')).body.records;
+  expect([status, record.name, record.key]).toEqual([200, 'n', undefined]);
+});
+
+it('an operator is named by authorize only, and has the rights that it gives', async () => {
+  const operators: { by: string }[] = [{} as { by: string }, { by: 'ann' }];
+  const found = new TestConsole({ actions: ['refresh'], authorize: () => operators.shift() });
+  pollute({ by: 'of others', actions: undefined });
+  const refused = await found.get('api/session');
+  const { body } = await found.get('api/session');
+  expect([refused.status, body.by, body.actions]).toEqual([403, 'ann', ['refresh']]);
 });
 
 it('a read of several keys, and the due check of a cache, have options of their own only', async () => {
