@@ -1,3 +1,5 @@
+import { ownOptions } from '../option-checks.ts';
+import { isPlainObject } from '../plain-object.ts';
 import type { ActionName } from './action-names.ts';
 import { type Authorized, chosen, type Operator, type ResolvedConsoleOptions } from './console-options.ts';
 import { shownText } from './redact.ts';
@@ -24,26 +26,36 @@ export async function accessOf(
   { authorize, actions, redact }: Pick<ResolvedConsoleOptions, 'authorize' | 'actions' | 'redact'>,
 ): Promise<Access | Response | string> {
   if (authorize === undefined) return HOW;
-  let by: unknown;
-  let own: Exclude<Operator['actions'], undefined>;
+  let granted: Rights | Response | undefined;
   try {
-    const answer: Authorized = await authorize(request, context);
-    if (answer instanceof Response) return answer;
-    const operator = typeof answer === 'string' ? { by: answer } : answer;
-    if (typeof operator !== 'object' || operator === null) return 'access is refused';
-    by = operator.by;
-    // Rights that were looked up and not found are none.
-    own = ('actions' in operator ? operator.actions : true) as typeof own;
+    const answer = await authorize(request, context);
+    granted = answer instanceof Response ? answer : rightsOf(answer, actions);
   } catch {
-    return 'access is refused'; // the error may have details that are not for strangers
+    // the error may have details that are not for strangers
   }
-  if (typeof by !== 'string' || by.trim() === '') return 'access is refused';
+  if (granted === undefined) return 'access is refused';
+  if (granted instanceof Response) return granted;
+  const { by } = granted;
+  return { id: await idOf(by), by: shownText(by, LONGEST_NAME, redact), actions: granted.actions };
+}
+
+/** The full name of an operator, and the actions that it may carry out. */
+type Rights = Pick<Access, 'by' | 'actions'>;
+
+/** `undefined`: none. Throws the errors of getters. */
+function rightsOf(
+  answer: Exclude<Authorized, Response>,
+  allowed: ResolvedConsoleOptions['actions'],
+): Rights | undefined {
+  const given: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;
+  if (given === undefined || typeof given !== 'object') return undefined;
+  const operator = isPlainObject(given) ? ownOptions(given) : given; // a class may have getters
+  const { by } = operator;
+  if (typeof by !== 'string' || by.trim() === '') return undefined;
+  // Rights that were looked up and not found are none.
+  const own = 'actions' in operator ? operator.actions : true;
   const isRight = typeof own === 'boolean' || Array.isArray(own);
-  return {
-    id: await idOf(by),
-    by: shownText(by, LONGEST_NAME, redact),
-    actions: new Set(isRight ? chosen(own, actions) : []),
-  };
+  return { by, actions: new Set(isRight ? chosen(own, allowed) : []) };
 }
 
 async function idOf(by: string): Promise<string> {

@@ -1,4 +1,3 @@
-import { ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { ActionRequest } from './actions.ts';
 
@@ -30,7 +29,7 @@ export function actionRequest(
     const given = body[field];
     if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
   }
-  const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = ownOptions(body);
+  const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = body;
   if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
     return 'everywhere and drop must be true or false';
   if (everywhere && LOCAL.includes(action)) return `${action} has no everywhere: leave it out`;

@@ -126,7 +126,7 @@ export class Api {
     }
     const lock = asked.action === 'release-lock' ? await this.#lockOf(body) : undefined;
     if (lock instanceof Error) return this.#answer('failed', lock.message, asked, body, 'failed');
-    const about = lock === undefined ? body : { ...body, id: lock.name, lock: lock.at };
+    const about = lock === undefined ? body : { id: lock.name, key: body.key, lock: lock.at };
     try {
       const done =
         lock === undefined

@@ -1,7 +1,9 @@
+import { ownOptions } from '../option-checks.ts';
+
 /** A body with more bytes is refused. */
 const MOST_BYTES = 16_384;
 
-/** The JSON object in a body; a text: why it is refused. */
+/** The JSON object in a body, without a prototype; a text: why it is refused. */
 export async function jsonBody(request: Request): Promise<{ readonly [field: string]: unknown } | string> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) return 'the body must be application/json';
@@ -10,7 +12,9 @@ export async function jsonBody(request: Request): Promise<{ readonly [field: str
   try {
     const parsed: unknown = JSON.parse(text);
     const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-    return isObject ? (parsed as { readonly [field: string]: unknown }) : 'the body must be a JSON object';
+    return isObject
+      ? ownOptions(parsed as { readonly [field: string]: unknown })
+      : 'the body must be a JSON object';
   } catch {
     return 'the body is not JSON';
   }

@@ -20,9 +20,8 @@ export function redactHook(hook: Redact | undefined, logger: Logger | false): Re
       isLogged = true;
       try {
         const reason = printable(withoutCredentials(String(error)));
-        ignoreThenable(
-          logger.error(`tickless: redact of the console failed, all of the text is hidden: ${reason}`),
-        );
+        const line = `tickless: redact of the console failed, all of the text is hidden: ${reason}`;
+        ignoreThenable(logger.error(line));
       } catch {} // user code
     }
     return HIDDEN;
@@ -32,8 +31,7 @@ export function redactHook(hook: Redact | undefined, logger: Logger | false): Re
     try {
       const result: unknown = given(text);
       if (typeof result === 'string') return result;
-      ignoreThenable(result); // of an asynchronous one
-      return fail(`it returned ${typeof result}, expected a string`);
+      return fail(`it returned ${typeof ignoreThenable(result)}, expected a string`);
     } catch (error) {
       return fail(error);
     }

@@ -37,22 +37,13 @@ export function retrying<A>(
   },
 ): Promise<A> {
   const own = ownOptions(options);
-  const {
-    factor = 2,
-    minTimeout = 1000,
-    maxTimeout = Infinity,
-    maxRetryTime = Infinity,
-    randomize = false,
-    onFailedAttempt,
-    shouldRetry,
-    shouldConsumeRetry,
-  } = own;
+  const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = own;
   const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
   function backOff({ retriesConsumed, error }: RetryContext): number {
     const growth = (factor > 0 ? factor : 1) ** retriesConsumed;
-    return Math.min(maxTimeout, minTimeout * growth * (randomize ? 1 + random(error) : 1));
+    return Math.min(maxTimeout, minTimeout * growth * (own.randomize ? 1 + random(error) : 1));
   }
 
   /** A refused value is final: the source would return the same. */
@@ -65,23 +56,25 @@ export function retrying<A>(
   }
 
   return pRetry(finalIfRefused, {
-    // Each is given: p-retry would find one that is left out on `Object.prototype`.
-    ...{ retries: 10, factor, maxTimeout, randomize, unref: false },
-    ...own,
+    // All that p-retry reads: it would look for what is left out on Object.prototype.
+    retries: own.retries ?? 10,
+    factor: 1,
     minTimeout: 0,
+    maxTimeout: Infinity,
     maxRetryTime: Infinity,
+    randomize: false,
     signal,
     onFailedAttempt: async (context) => {
       signal.throwIfAborted(); // superseded: the callbacks of the user are not called any more
-      await onFailedAttempt?.(context);
+      await own.onFailedAttempt?.(context);
     },
     shouldConsumeRetry: async (context) => {
-      consumes = (await shouldConsumeRetry?.(context)) ?? true;
+      consumes = (await own.shouldConsumeRetry?.(context)) ?? true;
       if (!consumes && !(await pause(1, context.error))) throw context.error;
       return consumes;
     },
     shouldRetry: async (context: RetryContext) => {
-      if ((await shouldRetry?.(context)) === false) return false;
+      if ((await own.shouldRetry?.(context)) === false) return false;
       if (!consumes) return true;
       const rest = maxRetryTime - (now() - startedAt);
       return rest > 0 && pause(Math.min(backOff(context), rest), context.error);

@@ -8,7 +8,7 @@ import { messageOf } from '../observe/logger.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
-import { countOf } from './size.ts';
+import { countOf, ownSizeOf } from './size.ts';
 import { settled, validated } from './validated.ts';
 
 /** The options of a member with the guard of its values. */
@@ -74,7 +74,7 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
 
     const sizeOf = (value: unknown): number | undefined => {
       try {
-        return ignoreThenable(((accept as Accept).sizeOf ?? countOf)(value));
+        return ignoreThenable((ownSizeOf(accept as Accept) ?? countOf)(value));
       } catch {
         return undefined; // of a value that is refused: it may be anything
       }

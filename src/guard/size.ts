@@ -1,4 +1,5 @@
 import { isPlainObject } from '../plain-object.ts';
+import type { Accept } from './accept.ts';
 
 /**
  * The number of elements of an array, a `Map` or a `Set`, the number of properties of a plain object. `undefined` for
@@ -15,4 +16,9 @@ export function countOf(value: unknown): number | undefined {
     default:
       return undefined;
   }
+}
+
+/** The `sizeOf` that a guard has itself: functions inherit properties of `Object.prototype` too. */
+export function ownSizeOf<T>(guard: Accept<T>): Accept<T>['sizeOf'] {
+  return Object.hasOwn(guard, 'sizeOf') ? guard.sizeOf : undefined;
 }

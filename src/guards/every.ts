@@ -1,4 +1,5 @@
 import type { Accept, AcceptDetails } from '../guard/accept.ts';
+import { ownSizeOf } from '../guard/size.ts';
 import { OptionChecks } from '../option-checks.ts';
 
 /**
@@ -23,7 +24,7 @@ export function every<T = unknown>(...guards: readonly Accept<T>[]): Accept<T> {
   const checks = new OptionChecks('every');
   for (const [index, guard] of guards.entries()) checks.function(`guards[${index}]`, guard);
   checks.done();
-  const sizeOf = guards.find((guard) => guard.sizeOf !== undefined)?.sizeOf;
+  const sizeOf = guards.map(ownSizeOf).find((one) => one !== undefined);
   const accept: Accept<T> = (candidate, details) => ask(guards, candidate, details);
   return sizeOf === undefined ? accept : Object.assign(accept, { sizeOf });
 }

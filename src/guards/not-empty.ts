@@ -16,7 +16,7 @@ import { candidateSize, countingGuard, type SizeOptions } from './sizes.ts';
  * @throws {OptionError} for options that are none; as a guard, for a value without a size.
  */
 export function notEmpty<T = unknown>(options?: SizeOptions<T>): Accept<T> {
-  const { sizeOf } = ownOptions<SizeOptions<T>>(options ?? {});
+  const { sizeOf } = ownOptions(options ?? {});
   const guard: Accept<T> = (candidate) => candidateSize('notEmpty', candidate, sizeOf) > 0 || 'it is empty';
   return countingGuard(options, guard, new OptionChecks('notEmpty'));
 }

@@ -36,12 +36,12 @@ export function countingGuard<T, O extends SizeOptions<T>>(
   checks: OptionChecks,
   names: readonly string[] = ['sizeOf'],
 ): Accept<T> {
-  const given = ownOptions(options ?? {}) as Readonly<Record<string, unknown>>;
+  const own = ownOptions(options ?? ({} as O));
+  const given = own as Readonly<Record<string, unknown>>;
   checks.names('', given, names);
   for (const name of names) if (given[name] !== undefined) checks.function(name, given[name]);
   checks.done();
-  const { sizeOf } = given as SizeOptions<T>;
-  return sizeOf === undefined ? guard : Object.assign(guard, { sizeOf });
+  return own.sizeOf === undefined ? guard : Object.assign(guard, { sizeOf: own.sizeOf });
 }
 
 /** A guard that compares the size of a candidate with that of the value before. Without one, or an empty one, it accepts. */
@@ -51,7 +51,7 @@ export function comparingGuard<T>(
   refusalOf: (size: number, previousSize: number) => string | undefined,
   checks: OptionChecks,
 ): Accept<T> {
-  const { sizeOf } = ownOptions<SizeOptions<T>>(options ?? {});
+  const { sizeOf } = ownOptions(options ?? {});
   const guard: Accept<T> = (candidate, { previous }) => {
     const size = candidateSize(name, candidate, sizeOf);
     const before = previous && previousSize(previous.value, sizeOf);

@@ -131,8 +131,7 @@ class CheckedLock implements Lock {
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    const own = ownOptions(outcome ?? {}) as ReleaseOutcome;
-    const { as: ending, holdFor, keepFor }: GivenOutcome = own;
+    const { as: ending, holdFor, keepFor } = ownOptions<GivenOutcome>(outcome ?? {});
     this.#byHand.check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
       checks.oneOf('as', ending, ['done', 'failed', 'abandoned']);
@@ -140,7 +139,7 @@ class CheckedLock implements Lock {
         checks.finiteDurationFromZero('holdFor', holdFor as number, LONGEST_LEASE_MS);
       if (ending === 'done' && keepFor !== undefined) checks.finiteDuration('keepFor', keepFor);
     });
-    return this.#byHand.ask(lease.name, () => this.#steps.release(lease, own));
+    return this.#byHand.ask(lease.name, () => this.#steps.release(lease, outcome));
   }
 
   async inspect(name: string): Promise<LockRecord | undefined> {

@@ -6,6 +6,7 @@ import type {
   LockRecord,
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
+import { ownOptions } from '../option-checks.ts';
 import { LOCK } from '../records/names.ts';
 import { only } from '../records/only.ts';
 import type { Amend, Answer, Claim, Edit, Row, Steps } from '../records/records.ts';
@@ -50,7 +51,7 @@ export class RecordLock
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
-    const note = noteOf({ state: 'released' });
+    const note = noteOf({ state: 'released', error: undefined });
     const edit = { op: 'amend', name: this.#beginning + name, token, phase: 'held', note, forMs: 0 } as const;
     return (await this.#apply(edit)).isDone;
   }
@@ -94,8 +95,9 @@ export function extensionOf(
 export function endOf(
   beginning: string,
   { name, token, requestId: id }: LeaseId,
-  outcome: ReleaseOutcome,
+  given: ReleaseOutcome,
 ): Amend {
+  const outcome = ownOptions(given);
   const { as: state } = outcome;
   const error = state === 'failed' ? outcome.error : undefined;
   return {
@@ -110,7 +112,7 @@ export function endOf(
   };
 }
 
-function noteOf({ state, error }: Partial<End>): string {
+function noteOf({ state, error }: End): string {
   return JSON.stringify({ state, error: error?.slice(0, MAX_ERROR_LENGTH) });
 }
 
@@ -145,7 +147,7 @@ const ENDS: readonly LockRow['state'][] = ['done', 'failed', 'abandoned', 'relea
 /** A text that was edited by hand counts as one without details. */
 function parsed<R>(text: string): Partial<Record<keyof R, unknown>> {
   try {
-    return (JSON.parse(text) ?? {}) as Partial<Record<keyof R, unknown>>;
+    return ownOptions((JSON.parse(text) ?? {}) as Partial<Record<keyof R, unknown>>);
   } catch {
     return {};
   }

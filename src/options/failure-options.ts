@@ -57,11 +57,10 @@ const RETRY_OPTIONS = [
 
 /** Resolves the option `retry`; broken rules go to `checks`. */
 export function resolveRetry(
-  given: RetryOptions | false | undefined,
+  retry: RetryOptions | false | undefined,
   checks: OptionChecks,
 ): Pick<ResolvedOptions, 'retry' | 'isRetryDefault'> {
-  const retry = ownOptions(given);
-  if (typeof retry === 'object' && retry !== null) checkRetry(retry, checks);
+  if (typeof retry === 'object' && retry !== null) checkRetry(ownOptions(retry), checks);
   else {
     const isAllowed = retry === undefined || retry === false;
     checks.that(isAllowed, 'retry', "must be an object of p-retry's options, or false", retry);

@@ -1,5 +1,6 @@
 import type { InstanceReport } from '../cluster/store-contract.ts';
 import type { StoreReports } from '../cluster/store-reports.ts';
+import { ownOptions } from '../option-checks.ts';
 import { REPORT } from '../records/names.ts';
 import type { Edit, Put, Records, Steps } from '../records/records.ts';
 
@@ -16,7 +17,7 @@ export async function applyWith(
   beginning: string,
 ): ReturnType<Records['apply']> {
   if (report === undefined) return records.apply(edits);
-  const { instance, text, keepFor: keepMs, serial: token } = report;
+  const { instance, text, keepFor: keepMs, serial: token } = ownOptions(report);
   const put: Put = { op: 'put', name: beginning + instance, token, text, keepMs, older: 0 };
   const { now, answers } = await records.apply([...edits, put]);
   return { now, answers: answers.slice(0, edits.length) };

@@ -9,6 +9,7 @@ import {
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { wrapStore } from '../../../src/store/wrap-store.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 interface Instance {
   readonly console: TestConsole;
@@ -453,6 +454,32 @@ describe('on all instances', () => {
     isLost = false;
     await one.console.act('resume', { id: 'prices', note: '1' });
     await expect.poll(() => notes(other)).toEqual(['0', '1']);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['reject', () => Promise.reject(new Error('mine'))],
+    [
+      'throw',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+  ])('onAudit and waitUntil that %s change nothing, and no rejection is unhandled', async (_, fail) => {
+    const unhandled = unhandledRejections();
+    const calls: string[] = []; // not by vi.fn: a spy handles the rejection itself
+    const failing = (name: string) => (): never => {
+      calls.push(name);
+      return fail() as never;
+    };
+    const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
+    const [lock, store] = [memoryLock(), memoryStore()];
+    const console = new TestConsole({ actions: true, lock, store, ...hooks });
+    console.group.value({ name: 'v', load: () => 1 });
+    expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
+    await console.handler.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([calls, unhandled]).toEqual([['onAudit', 'waitUntil'], []]);
+    expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
   });
 
   it('close() of the console tries once more to write what is kept here', async () => {

@@ -5,6 +5,7 @@ import { asItIs, shownText } from '../../../src/console/redact.ts';
 import { redactHook } from '../../../src/console/redact-hook.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { BASE, TestConsole } from '../../support/console.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 const TOKEN = 'acme:4711:xyzzy';
 const redact = (text: string): string => text.replace(/acme:\d+:\w+/g, 'acme:…');
@@ -133,6 +134,26 @@ describe('the option redact', () => {
     expect(lines.filter((line) => line.includes('redact'))).toHaveLength(1);
     expect(lines.join()).not.toContain('hunter2');
     expect((await found.act('pause', { id: 'v' })).status).toBe(200); // the token of the session is as it was
+  });
+
+  it('is logged by a logger that rejects, or throws, without an unhandled rejection', async () => {
+    const unhandled = unhandledRejections();
+    const broken = (): never => {
+      throw new Error('broken');
+    };
+    const lines: string[] = [];
+    const loggers: ((line: string) => unknown)[] = [
+      async (line: string) => {
+        lines.push(line);
+        broken();
+      },
+      broken,
+    ];
+    for (const error of loggers) {
+      expect(redactHook(broken, { warn: () => {}, error: error as () => void })('text')).toBe('[hidden]');
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([lines.length, unhandled]).toEqual([1, []]);
   });
 
   it('must be a function, and a property of the options themselves', async () => {

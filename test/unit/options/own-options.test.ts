@@ -1,13 +1,12 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
 import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
-import { actionRequest } from '../../../src/console/action-request.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
-import { notEmpty } from '../../../src/guards/index.ts';
+import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   cron,
   dailyAt,
@@ -15,16 +14,19 @@ import {
   fixedRate,
   httpFreshness,
   keep,
+  type Lease,
   loaded,
   lockedTask,
   probabilisticEarly,
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
-  type RetryOptions,
   refreshing,
 } from '../../../src/index.ts';
+import { endOf } from '../../../src/lock/record-lock.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { TestConsole } from '../../support/console.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
 /** Of SQLite; no statement is sent: only options are looked at. */
@@ -167,63 +169,169 @@ it('a read, an invalidation and the end have options of their own only', async (
   await value.close({});
 });
 
+it.each([
+  { retries: 0 },
+  { retries: 'x' },
+  { factor: 'x' },
+  { minTimeout: 60_000 },
+  { maxTimeout: -1 },
+  { maxRetryTime: 0 },
+  { randomize: true },
+  { shouldRetry: () => false },
+  { shouldConsumeRetry: () => false },
+  { onFailedAttempt: () => Promise.reject(new Error('of others')) },
+])('tries are as many as before, at the same times, while every object has %o', async (properties) => {
+  for (const retry of [undefined, { retries: 2, minTimeout: 250, randomize: false }]) {
+    const calls: number[] = [];
+    const load = async (): Promise<never> => {
+      calls.push(clock.monotonic());
+      throw new Error('down');
+    };
+    const { clock, value } = fakeValue(load, { retry, random: () => 0 });
+    pollute(properties);
+    const read = settled(value.get());
+    await clock.advance(2000);
+    await read;
+    clean();
+    expect(calls).toEqual([0, 250, 750]);
+  }
+});
+
+it('options of tries are checked as they are, and retried 10 times by default', async () => {
+  const calls: number[] = [];
+  const load = (): never => {
+    calls.push(0);
+    throw new Error('down');
+  };
+  pollute({ retries: -1, minTimeout: -1, maxTimeout: 1, shouldRetry: 1, onFailedAttempt: 1 });
+  const { clock, value } = fakeValue(load, { retry: { maxRetryTime: Infinity, minTimeout: 2 } });
+  const read = settled(value.get());
+  await clock.advance(5000);
+  await read;
+  expect(calls).toHaveLength(11);
+});
+
+it('a list of locks has all of them, and a release says what is given with it', async () => {
+  const lock = memoryLock();
+  const leases = new Map<string, Lease>();
+  for (const name of ['a', 'b', 'c']) {
+    const answer = await lock.acquire({ name, leaseFor: 1000 });
+    if (answer.kind === 'acquired') leases.set(name, answer.lease);
+  }
+  const [a, b, c] = [...leases.values()] as [Lease, Lease, Lease];
+  pollute({ prefix: 'b', limit: 1, keepFor: -1, error: 1, holdFor: -1 });
+  expect((await lock.list({})).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(await lock.release(a, { as: 'done', holdFor: 0 })).toBe(true);
+  expect(await lock.release(b, { as: 'failed', holdFor: 0 })).toBe(true);
+  expect(await lock.forceRelease('c', c.token)).toBe(true);
+  pollute({ error: 'of others' });
+  expect((await lock.list()).map(({ state, lastError }) => [state, lastError])).toEqual([
+    ['done', undefined],
+    ['failed', undefined],
+    ['released', undefined],
+  ]);
+});
+
+it('a release of a member keeps its record as long as it says', () => {
+  const lease = { name: 'n', requestId: 'r', token: 1 };
+  pollute({ keepFor: 1 });
+  expect(endOf('', lease, { as: 'done', holdFor: 5 }).keepMs).toBeUndefined();
+});
+
+it('a report without a serial replaces any', async () => {
+  const store = memoryStore();
+  const report = { instance: 'i', keepFor: 1000 };
+  await store.versions?.(['n'], { ...report, text: 'before', serial: 20 });
+  for (const serial of ['x', 9]) {
+    pollute({ serial });
+    await store.versions?.(['n'], { ...report, text: `after ${serial}` });
+  }
+  expect(await store.reports?.()).toMatchObject([{ text: 'after 9' }]);
+});
+
+it('the keys of a cache are in the order that is asked for', async () => {
+  const cache = new RefreshingCache({ name: 'order', load: (key: number) => key, logger: false });
+  for (const key of [1, 2]) await cache.get(key);
+  pollute({ recentFirst: true });
+  expect([[...cache.keys()], [...cache.keys({})]]).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
+});
+
+it.each([1, () => 7])('a guard counts elements while every object has sizeOf: %s', async (sizeOf) => {
+  pollute({ sizeOf });
+  const guards = [notEmpty(), shrinksAtMost(0.5, {}), changesAtMost(0.5), every(growsAtMost(2))];
+  const lists = [[1, 2], [], [1, 2, 3, 4, 5]].map((list) =>
+    guards.map((accept) =>
+      accept(list, { previous: { value: [1, 2], loadedAt: 0 }, trigger: 'due' } as never),
+    ),
+  );
+  const { value } = fakeValue(() => [1], { accept: (list) => list.length > 1 || 'short' });
+  const { value: none } = fakeValue((): number[] => [], { accept: every(notEmpty()) });
+  const errors = await Promise.all([value, none].map((one) => one.get().catch((error: unknown) => error)));
+  clean();
+  const text = expect.any(String);
+  expect(lists).toEqual([
+    [true, true, true, true],
+    ['it is empty', text, text, true],
+    [true, true, text, text],
+  ]);
+  expect(errors).toMatchObject([{ size: 1 }, { size: 0 }]);
+});
+
+it('the console on node:http is at its own path', () => {
+  pollute({ path: '/other' });
+  const page = nodeConsole(group, { authorize: () => 'ann' });
+  clean();
+  const next = vi.fn();
+  page({ url: '/other/' } as never, {} as never, next);
+  expect(next).toHaveBeenCalledOnce();
+});
+
+it.each([{ everywhere: true }, { drop: true }, { key: 'k' }, { note: 'of others' }, { version: 'x' }])(
+  'an action does what its body says while every object has %o',
+  async (properties) => {
+    const found = new TestConsole({ actions: true });
+    const value = found.group.value({ name: 'v', load: () => 1 });
+    await value.get();
+    pollute(properties);
+    const { status } = await found.act('invalidate', { id: 'v' });
+    clean();
+    const [record] = (await found.get('api/audit')).body.records;
+    expect([status, value.peek(), value.inspect().state]).toEqual([200, 1, 'stale']);
+    expect(Object.keys(record)).toEqual(['at', 'by', 'action', 'name', 'result', 'message', 'host']);
+  },
+);
+
+it('a lock is released by the fields of its request only', async () => {
+  const lock = memoryLock();
+  const { token } = await lock
+    .acquire({ name: 'n' })
+    .then((answer) => ('lease' in answer ? answer.lease : answer));
+  const found = new TestConsole({ actions: true, locks: [lock] });
+  pollute({ key: 'k', everywhere: true, drop: true });
+  const { status } = await found.act('release-lock', { id: 'n', lock: 0, token });
+  clean();
+  const [record] = (await found.get('api/audit')).body.records;
+  expect([status, record.name, record.key]).toEqual([200, 'n', undefined]);
+});
+
+it('an operator is named by authorize only, and has the rights that it gives', async () => {
+  const operators: { by: string }[] = [{} as { by: string }, { by: 'ann' }];
+  const found = new TestConsole({ actions: ['refresh'], authorize: () => operators.shift() });
+  pollute({ by: 'of others', actions: undefined });
+  const refused = await found.get('api/session');
+  const { body } = await found.get('api/session');
+  expect([refused.status, body.by, body.actions]).toEqual([403, 'ann', ['refresh']]);
+});
+
 it('a read of several keys, and the due check of a cache, have options of their own only', async () => {
   const cache = new RefreshingCache({ name: 'keys', load: (key: number) => key, logger: false });
   pollute({ onError: 1, signal: 1, patience: -1, wait: true, waitUntil: 1, values: 1 });
   expect([...(await cache.getMany([1, 2], {}))]).toHaveLength(2);
   await cache.requestStart({});
   expect(cache.inspect(1, {})?.value).toBe(1);
-});
-
-it('tries have options of their own only', async () => {
-  const calls = async (retry: RetryOptions | undefined): Promise<number> => {
-    let tries = 0;
-    const load = async (): Promise<never> => {
-      tries += 1;
-      throw new Error('down');
-    };
-    const value = new RefreshingValue({ name: 'v', load, retry, logger: false });
-    await value.get().catch(() => {});
-    return tries;
-  };
-  const own = { retries: 2, minTimeout: 1, maxTimeout: 1 };
-  pollute({ shouldRetry: () => false, shouldConsumeRetry: () => false, onFailedAttempt: 1, randomize: 1 });
-  expect([await calls(undefined), await calls(own)]).toEqual([3, 3]);
-  pollute({ retries: 0 });
-  expect(await calls({ minTimeout: 1, maxTimeout: 1 })).toBe(11);
-});
-
-it('lists of locks and of keys have options of their own only', async () => {
-  const lock = memoryLock();
-  for (const name of ['a', 'b']) await lock.acquire({ name });
-  const cache = new RefreshingCache({ name: 'c', load: (key: string) => key, logger: false });
-  for (const key of ['a', 'b']) cache.get(key);
-  pollute({ limit: 1, prefix: 'a', recentFirst: true });
-  const names = (await lock.list()).map(({ name }) => name);
-  expect([names, [...cache.keys()]]).toEqual([['a', 'b'], ['a', 'b']]); // biome-ignore format: one line
-});
-
-it('a console has the path of its own options, and an action the fields of its request', () => {
-  pollute({ path: '/other', everywhere: true, drop: true, note: 1 });
-  const answered: string[] = [];
-  const mounted = nodeConsole(group, {});
-  mounted({ url: '/elsewhere' } as never, { writeHead: () => ({ end: () => {} }) } as never, () =>
-    answered.push('next'),
-  );
-  mounted({ url: '/other/' } as never, { writeHead: () => ({ end: () => {} }) } as never, () =>
-    answered.push('next'),
-  );
-  expect(answered).toEqual(['next', 'next']);
-  expect(actionRequest('invalidate', { id: 'v' }, 'ann')).toMatchObject({
-    everywhere: false,
-    drop: false,
-    note: undefined,
-  });
-});
-
-it('a guard counts by its own sizeOf', () => {
-  pollute({ sizeOf: () => 0 });
-  expect(notEmpty()([1], { previous: undefined } as never)).toBe(true);
 });
 
 it('a size that others have set is no bound of a cache', async () => {
