@@ -15,6 +15,10 @@ const READY_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 5000;
 const LINES_KEPT = 200;
 
+/** Another process may have taken the port while the server made its files. */
+const PORT_TAKEN = /address already in use|EADDRINUSE/i;
+const MOST_ATTEMPTS = 3;
+
 /**
  * The zone of the servers' clocks: not that of the tests, and the only one that is moved by half an hour in summer. An
  * adapter that lets local time in is seen.
@@ -26,14 +30,16 @@ export async function startServer<K extends RealServerKind>(
   kind: Kind<K>,
   options: StartOptions = {},
 ): Promise<RealServer<K>> {
-  const server = new ServerProcess(kind, options, await newPlace(kind));
-  try {
-    await server.begin();
-  } catch (error) {
-    await server.close();
-    throw error;
+  for (let attempt = 1; ; attempt += 1) {
+    const server = new ServerProcess(kind, options, await newPlace(kind));
+    try {
+      await server.begin();
+      return server;
+    } catch (error) {
+      await server.close();
+      if (attempt === MOST_ATTEMPTS || !PORT_TAKEN.test(server.log)) throw error;
+    }
   }
-  return server;
 }
 
 async function newPlace({ kind }: Kind<RealServerKind>): Promise<Place> {
