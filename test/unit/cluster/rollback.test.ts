@@ -370,6 +370,17 @@ describe('compare', () => {
   });
 });
 
+/** A rollback whose version is in place here; the write of it waits for `written`. */
+async function beingPublished() {
+  const { cluster, a } = await twoVersions();
+  const events = recordChanges(a.value);
+  const written = new Deferred<void>();
+  a.link.breakOnce(written.promise, 'write');
+  const rollback = a.value.rollback({ by });
+  await cluster.clock.flush();
+  return { a, events, written, rollback };
+}
+
 describe('the event changed of a version that is put back', () => {
   it('carries the new version, once it is published, and none when it could not be', async () => {
     const { cluster, a } = await twoVersions();
@@ -392,12 +403,7 @@ describe('the event changed of a version that is put back', () => {
   });
 
   it('carries the new version also where the value is dropped here meanwhile', async () => {
-    const { cluster, a } = await twoVersions();
-    const events = recordChanges(a.value);
-    const written = new Deferred<void>();
-    a.link.breakOnce(written.promise, 'write');
-    const rollback = a.value.rollback({ by });
-    await cluster.clock.flush();
+    const { a, events, written, rollback } = await beingPublished();
     a.value.invalidate({ drop: true });
     written.resolve();
     const version = await rollback;
@@ -405,12 +411,7 @@ describe('the event changed of a version that is put back', () => {
   });
 
   it('is emitted before that of a value that replaces it while it is being published', async () => {
-    const { cluster, a } = await twoVersions();
-    const events = recordChanges(a.value);
-    const written = new Deferred<void>();
-    a.link.breakOnce(written.promise, 'write');
-    const rollback = a.value.rollback({ by });
-    await cluster.clock.flush();
+    const { a, events, written, rollback } = await beingPublished();
     a.value.set('by hand');
     written.resolve();
     await rollback;
