@@ -58,7 +58,10 @@ interface Waiting {
  * One timer for all steps runs while a step is waited for.
  */
 export class AnswerWatch {
-  readonly #timeoutMs: number;
+  /** After this time a step is sent once more. */
+  readonly #repeatAfterMs: number;
+  /** The longest silence of a slow backend. */
+  readonly #longestSilenceMs: number;
   readonly #onAnswer: (now: number) => void;
   readonly #onSilence: () => void;
   readonly #waiting: Set<Waiting> = new Set();
@@ -80,7 +83,8 @@ export class AnswerWatch {
    * @param onSilence called before a step fails because of silence.
    */
   constructor(timeoutMs: number, onAnswer: (now: number) => void, onSilence: () => void = () => {}) {
-    this.#timeoutMs = timeoutMs;
+    this.#repeatAfterMs = writeTimeoutMs(timeoutMs);
+    this.#longestSilenceMs = answerTimeoutMs(timeoutMs);
     this.#onAnswer = onAnswer;
     this.#onSilence = onSilence;
   }
@@ -183,7 +187,7 @@ export class AnswerWatch {
         this.#onSilence();
         waiting.fail(new SilenceError(text));
       } else if (now - sentAt >= mostMs - EARLY_MS) waiting.fail(new OverdueError(text));
-      else if (repeat !== undefined && now - sentAt >= writeTimeoutMs(this.#timeoutMs) - EARLY_MS) {
+      else if (repeat !== undefined && now - sentAt >= this.#repeatAfterMs - EARLY_MS) {
         waiting.repeat = undefined;
         repeat();
       }
@@ -199,7 +203,7 @@ export class AnswerWatch {
   #silenceLeft({ silentFrom, silenceMs, mostMs }: Waiting): number {
     const crowdMs = silenceMs * Math.ceil(this.#waiting.size / STEPS_OF_TIMEOUT);
     const slowMs = Math.max(SLOWNESS_FACTOR * this.#slownessMs, crowdMs);
-    const mostSilenceMs = Math.min(slowMs, answerTimeoutMs(this.#timeoutMs), mostMs);
+    const mostSilenceMs = Math.min(slowMs, this.#longestSilenceMs, mostMs);
     return Math.max(silenceMs, mostSilenceMs) - (this.#attentiveMs - Math.max(silentFrom, this.#heardAt));
   }
 

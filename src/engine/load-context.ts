@@ -36,10 +36,15 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
     | undefined;
 }
 
-/**
- * The context of one try, of a value, key or task. Its signal is made when it is first read. It is a property of the
- * context itself, so that a copy has it too.
- */
+/** Node 20 takes microseconds to make a signal. Later versions need less for that than for a property that makes it when it is read. */
+const areSignalsSlow = Number.parseInt(nodeVersion(), 10) < 22;
+
+function nodeVersion(): string {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  return process?.versions?.node ?? '';
+}
+
+/** The context of one try, of a value, key or task. Its signal is a property of the context itself, so that a copy has it too. */
 export class TryContext implements LoadContext {
   declare readonly signal: AbortSignal;
   readonly trigger: Trigger;
@@ -58,9 +63,11 @@ export class TryContext implements LoadContext {
     this.attempt = attempt;
     this.#abort = abort;
     if (key !== undefined) this.key = key;
-    Object.defineProperty(this, 'signal', TryContext.#signal); // the same getter for all: one made for each is slow
+    if (areSignalsSlow) Object.defineProperty(this, 'signal', TryContext.#signal);
+    else this.signal = abort.signal;
   }
 
+  /** Makes it when it is first read. The same getter for all: one made for each is slow. */
   static readonly #signal: PropertyDescriptor & { readonly __proto__: null } = {
     __proto__: null, // whatever others have added to `Object.prototype`
     enumerable: true,

@@ -113,7 +113,7 @@ export class Reader<T> {
   }
 
   #read(entry: Entry<T>, given: ReadOptions | undefined, again: ReadAgain<T>): Promise<T> {
-    const options = ownOptions(given);
+    const options = given && ownOptions(given);
     const { name, clock } = this.#options;
     const signal = options?.signal;
     let patienceMs = 0;
