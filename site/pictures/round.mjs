@@ -2,8 +2,8 @@
 
 import { memoryLock, memoryStore } from '../../src/backends/memory.ts';
 import { RefreshingValue } from '../../src/index.ts';
-import { asLock } from '../../src/lock/as-lock.ts';
-import { wrapStore } from '../../src/store/wrap-store.ts';
+import { asLock } from '../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 
 const COLUMNS = ['instance A', 'lock', 'store', 'instance B'];

@@ -1,8 +1,8 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { createLock, type Lock, type LockOptions } from '../lock/create-lock.ts';
 import { ownOptions } from '../option-checks.ts';
+import { createLock, type Lock, type LockOptions } from '../records/lock/create-lock.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import { createStore, type StoreOptions } from '../store/create-store.ts';
+import { createStore, type StoreOptions } from '../records/store/create-store.ts';
 
 /** A lock and a store at one place, for the option `backend`. */
 export interface Backend {

@@ -1,7 +1,7 @@
-import type { LockOptions } from '../lock/create-lock.ts';
 import { ownOptions } from '../option-checks.ts';
+import type { LockOptions } from '../records/lock/create-lock.ts';
 import type { Records } from '../records/records.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import { type Backend, backendOn } from './backend.ts';
 
 /** The options of {@link createBackend}: those of every lock and of every store. */

@@ -1,20 +1,16 @@
 import type { Store } from '../cluster/store-contract.ts';
-import type { DurableObjectOptions as InObject } from '../durable-object/object-namespace.ts';
-import { ObjectRecords } from '../durable-object/object-records.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { DurableObjectOptions as InObject } from './durable-object/object-namespace.ts';
+import { ObjectRecords } from './durable-object/object-records.ts';
 
-export type { ObjectNamespace, ObjectResponse, ObjectStub } from '../durable-object/object-namespace.ts';
-export {
-  type ObjectSql,
-  type ObjectState,
-  type ObjectStorage,
-  TicklessObject,
-} from '../tickless-object/index.ts';
 export type { Backend } from './backend.ts';
+export type { ObjectNamespace, ObjectResponse, ObjectStub } from './durable-object/object-namespace.ts';
+export type { ObjectSql, ObjectState, ObjectStorage } from './durable-object/object-state.ts';
+export { TicklessObject } from './durable-object/tickless-object.ts';
 
 /** The options of all that is in a Durable Object. */
 export interface DurableObjectOptions extends InObject {

@@ -1,19 +1,19 @@
-import { SwappedRecords } from '../cas/swapped-records.ts';
 import type { Store } from '../cluster/store-contract.ts';
-import type { DynamodbOptions as DynamodbService } from '../dynamodb/client-types.ts';
-import { Dynamodb } from '../dynamodb/dynamodb-client.ts';
-import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
-import { DynamodbTexts } from '../dynamodb/dynamodb-texts.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
 import { OptionChecks } from '../option-checks.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import { SwappedRecords } from './cas/swapped-records.ts';
+import type { DynamodbOptions as DynamodbService } from './dynamodb/client-types.ts';
+import { Dynamodb } from './dynamodb/dynamodb-client.ts';
+import { type DynamodbTable, tableOf } from './dynamodb/dynamodb-table.ts';
+import { DynamodbTexts } from './dynamodb/dynamodb-texts.ts';
 
-export type * from '../dynamodb/client-types.ts';
-export type { DynamodbTable } from '../dynamodb/dynamodb-table.ts';
 export type { Backend } from './backend.ts';
+export type * from './dynamodb/client-types.ts';
+export type { DynamodbTable } from './dynamodb/dynamodb-table.ts';
 
 /** The names of the tables, by what is in them. */
 const TABLES = { lock: 'tickless_lock', store: 'tickless_snapshot' } as const;

@@ -1,16 +1,16 @@
-import { SwappedRecords } from '../cas/swapped-records.ts';
 import type { Store } from '../cluster/store-contract.ts';
-import { EtcdClient, type EtcdOptions as EtcdServers } from '../etcd/etcd-client.ts';
-import { EtcdTexts } from '../etcd/etcd-texts.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
 import { OptionChecks } from '../option-checks.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import { SwappedRecords } from './cas/swapped-records.ts';
+import { EtcdClient, type EtcdOptions as EtcdServers } from './etcd/etcd-client.ts';
+import { EtcdTexts } from './etcd/etcd-texts.ts';
 
-export type { EtcdFetch, EtcdResponse } from '../etcd/etcd-client.ts';
 export type { Backend } from './backend.ts';
+export type { EtcdFetch, EtcdResponse } from './etcd/etcd-client.ts';
 
 /** The options of all that is in etcd. */
 export interface EtcdOptions extends EtcdServers {

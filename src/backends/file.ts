@@ -1,10 +1,10 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { FileRecords } from '../files/file-records.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import { FileRecords } from './files/file-records.ts';
 
 export type { Backend } from './backend.ts';
 

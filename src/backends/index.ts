@@ -5,8 +5,6 @@ export type { AcquireAnswer, AcquireRequest, LeaseId, ReleaseOutcome } from '../
 export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 export type { WriteAnswer } from '../cluster/store-contract.ts';
 export { createHints } from '../hints/create-hints.ts';
-export { type AsLockOptions, asLock, type OwnLock } from '../lock/as-lock.ts';
-export type { Lock, LockOptions } from '../lock/create-lock.ts';
 export {
   type Edited,
   type Edition,
@@ -16,6 +14,8 @@ export {
   rowOf,
   type StoredRecord,
 } from '../records/edited.ts';
+export { type AsLockOptions, asLock, type OwnLock } from '../records/lock/as-lock.ts';
+export type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 export type {
   Amend,
   Answer,
@@ -29,8 +29,8 @@ export type {
   Records,
   Row,
 } from '../records/records.ts';
+export { type AsStoreOptions, asStore, type OwnStore } from '../records/store/as-store.ts';
+export type { StoreOptions } from '../records/store/create-store.ts';
 export { type Applied, applied, editionsIn } from '../records/whole-record.ts';
-export { type AsStoreOptions, asStore, type OwnStore } from '../store/as-store.ts';
-export type { StoreOptions } from '../store/create-store.ts';
 export type { Backend } from './backend.ts';
 export { type BackendKind, type BackendOptions, createBackend } from './create-backend.ts';

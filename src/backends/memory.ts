@@ -1,8 +1,8 @@
 import type { Store } from '../cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import { MemoryRecords } from '../records/memory-records.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 

@@ -1,17 +1,17 @@
 import type { Store } from '../cluster/store-contract.ts';
 import { commandTimeoutMs } from '../cluster/time-limits.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
-import type { MongoCollection } from '../mongodb/collection.ts';
-import { MongoDocuments } from '../mongodb/documents.ts';
-import { MongoRecords } from '../mongodb/mongo-records.ts';
 import { OptionChecks } from '../option-checks.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { MongoCollection } from './mongodb/collection.ts';
+import { MongoDocuments } from './mongodb/documents.ts';
+import { MongoRecords } from './mongodb/mongo-records.ts';
 
-export type { MongoCollection } from '../mongodb/collection.ts';
 export type { Backend } from './backend.ts';
+export type { MongoCollection } from './mongodb/collection.ts';
 
 /** The options of all that is in MongoDB. */
 export interface MongodbOptions {

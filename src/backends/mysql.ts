@@ -1,15 +1,15 @@
 import type { Store } from '../cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
-import type { MysqlClient } from '../sql/mysql.ts';
-import { openMysql } from '../sql/open-mysql.ts';
-import type { SqlOptions } from '../sql/open-records.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { MysqlClient } from './sql/mysql.ts';
+import { openMysql } from './sql/open-mysql.ts';
+import type { SqlOptions } from './sql/open-records.ts';
 
-export type { MysqlClient, MysqlCommand, MysqlField } from '../sql/mysql.ts';
-export { mysqlTable } from '../sql/open-mysql.ts';
-export type { SqlOptions } from '../sql/open-records.ts';
 export type { Backend } from './backend.ts';
+export type { MysqlClient, MysqlCommand, MysqlField } from './sql/mysql.ts';
+export { mysqlTable } from './sql/open-mysql.ts';
+export type { SqlOptions } from './sql/open-records.ts';
 
 /** The options of all that is in MySQL or MariaDB. */
 export interface MysqlOptions extends SqlOptions {

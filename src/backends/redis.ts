@@ -1,18 +1,19 @@
 import type { Hints } from '../cluster/hint-contract.ts';
 import type { Store } from '../cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
 import { ownOptions } from '../option-checks.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { ClientErrors } from '../redis/client-errors.ts';
-import { PREFIX } from '../redis/hashes.ts';
-import { type RedisHintsOptions, type RedisPublisher, redisHints } from '../redis/redis-hints.ts';
-import { RedisRecords } from '../redis/redis-records.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { RedisClient } from './redis/client.ts';
+import { ClientErrors } from './redis/client-errors.ts';
+import { PREFIX } from './redis/hashes.ts';
+import { type RedisHintsOptions, type RedisPublisher, redisHints } from './redis/redis-hints.ts';
+import { RedisRecords } from './redis/redis-records.ts';
 
 export type { Hints } from '../cluster/hint-contract.ts';
+export type { Backend } from './backend.ts';
 export type {
   IoredisClient,
   IoredisCluster,
@@ -20,9 +21,8 @@ export type {
   NodeRedisCluster,
   NodeRedisSentinel,
   RedisClient,
-} from '../redis/client.ts';
-export type { IoredisSubscriber, NodeRedisSubscriber } from '../redis/redis-hints.ts';
-export type { Backend } from './backend.ts';
+} from './redis/client.ts';
+export type { IoredisSubscriber, NodeRedisSubscriber } from './redis/redis-hints.ts';
 export { type RedisHintsOptions, type RedisPublisher, redisHints };
 
 /** The options of all that is in Redis. */

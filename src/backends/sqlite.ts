@@ -1,15 +1,15 @@
 import type { Store } from '../cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../lock/create-lock.ts';
-import type { SqlOptions } from '../sql/open-records.ts';
-import { openSqlite } from '../sql/open-sqlite.ts';
-import type { SqliteClient } from '../sql/sqlite.ts';
-import type { StoreOptions } from '../store/create-store.ts';
+import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
+import type { StoreOptions } from '../records/store/create-store.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { SqlOptions } from './sql/open-records.ts';
+import { openSqlite } from './sql/open-sqlite.ts';
+import type { SqliteClient } from './sql/sqlite.ts';
 
-export type { SqlOptions } from '../sql/open-records.ts';
-export { sqliteTable } from '../sql/open-sqlite.ts';
-export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';
 export type { Backend } from './backend.ts';
+export type { SqlOptions } from './sql/open-records.ts';
+export { sqliteTable } from './sql/open-sqlite.ts';
+export type { SqliteClient, SqliteStatement, SqliteValue } from './sql/sqlite.ts';
 
 /** The options of all that is in SQLite. */
 export interface SqliteOptions extends SqlOptions {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../src/cas/swapped-records.ts';
+import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
 import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../../src/records/edited.ts';
 import type { Answer, Edit, Records } from '../../src/records/records.ts';
 import { MemoryTexts, Server } from '../unit/cas/memory-texts.ts';

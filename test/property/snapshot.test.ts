@@ -5,9 +5,9 @@ import type { SliceBudget } from '../../src/cluster/slice-budget.ts';
 import { decodeSnapshot, type Snapshot, withMetadata } from '../../src/cluster/snapshot.ts';
 import { encodeBody } from '../../src/cluster/snapshot-body.ts';
 import type { Codec } from '../../src/index.ts';
-import { defaultCodec } from '../../src/store/default-codec.ts';
-import { JsonCheck } from '../../src/store/json-check.ts';
-import { encodeWhole } from '../../src/store/whole-text.ts';
+import { defaultCodec } from '../../src/records/store/default-codec.ts';
+import { JsonCheck } from '../../src/records/store/json-check.ts';
+import { encodeWhole } from '../../src/records/store/whole-text.ts';
 
 /** Text with all that JSON, lines and UTF-8 may stumble over: lone surrogates, line ends, NUL, whole planes. */
 const text = fc.oneof(

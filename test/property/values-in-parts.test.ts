@@ -1,9 +1,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { JsonCheck } from '../../src/store/json-check.ts';
-import { decodeInChunks, encodeInChunks } from '../../src/store/text-in-chunks.ts';
-import { decodeWhole, encodeWhole } from '../../src/store/whole-text.ts';
+import { JsonCheck } from '../../src/records/store/json-check.ts';
+import { decodeInChunks, encodeInChunks } from '../../src/records/store/text-in-chunks.ts';
+import { decodeWhole, encodeWhole } from '../../src/records/store/whole-text.ts';
 import { graph, plain, shapeOf } from '../support/shapes.ts';
 
 const turn = async (): Promise<void> => {};

@@ -13,9 +13,9 @@ import {
   type TaskContext,
   type TicklessEvent,
 } from '../../src/index.ts';
-import { asLock } from '../../src/lock/as-lock.ts';
-import type { Lock } from '../../src/lock/create-lock.ts';
-import { createStore } from '../../src/store/create-store.ts';
+import { asLock } from '../../src/records/lock/as-lock.ts';
+import type { Lock } from '../../src/records/lock/create-lock.ts';
+import { createStore } from '../../src/records/store/create-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';

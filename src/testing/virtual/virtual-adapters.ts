@@ -1,8 +1,8 @@
 import type { Store } from '../../cluster/store-contract.ts';
-import { createLock, type Lock, type LockOptions } from '../../lock/create-lock.ts';
+import { createLock, type Lock, type LockOptions } from '../../records/lock/create-lock.ts';
 import type { MemoryRecords } from '../../records/memory-records.ts';
 import type { Edit, Records } from '../../records/records.ts';
-import { createStore, type StoreOptions } from '../../store/create-store.ts';
+import { createStore, type StoreOptions } from '../../records/store/create-store.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 

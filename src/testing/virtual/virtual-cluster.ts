@@ -1,7 +1,7 @@
-import type { LockOptions } from '../../lock/create-lock.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import type { LockOptions } from '../../records/lock/create-lock.ts';
 import { MemoryRecords } from '../../records/memory-records.ts';
-import type { StoreOptions } from '../../store/create-store.ts';
+import type { StoreOptions } from '../../records/store/create-store.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import { FakeClock, type FakeClockOptions } from '../fake-clock.ts';
 import { type RunOptions, type RunResult, runReads } from './run-reads.ts';

@@ -1,6 +1,6 @@
 import type { Store } from '../../cluster/store-contract.ts';
-import type { Lock } from '../../lock/create-lock.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import type { Lock } from '../../records/lock/create-lock.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type DurationLike, toMillis } from '../../time/duration.ts';
 import { VirtualMachine } from './virtual-machine.ts';

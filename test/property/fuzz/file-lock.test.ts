@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fileLock } from '../../../src/backends/file.ts';
 import { type AcquireAnswer, isLockUnavailableError, RefreshingValue } from '../../../src/index.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { folderOf } from '../../unit/files/record-files.ts';

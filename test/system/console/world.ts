@@ -6,9 +6,9 @@ import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { lockedTask, RefreshGroup, type RefreshingValue, type Store } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 
 /** The backends of one instance. */
 export interface Backends {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ObjectRecords } from '../../../src/backends/durable-object/object-records.ts';
 import {
   type DurableObjectLockOptions,
   type DurableObjectStoreOptions,
@@ -10,7 +11,6 @@ import {
   durableObjectStore,
   type ObjectNamespace,
 } from '../../../src/backends/durable-object.ts';
-import { ObjectRecords } from '../../../src/durable-object/object-records.ts';
 import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import type { StoredRecord } from '../../../src/records/edited.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';

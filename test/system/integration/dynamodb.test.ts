@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
+import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
 import {
   type DynamodbLockOptions,
   type DynamodbStoreOptions,
@@ -9,9 +12,6 @@ import {
   dynamodbStore,
   dynamodbStoreTable,
 } from '../../../src/backends/dynamodb.ts';
-import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
-import { Dynamodb } from '../../../src/dynamodb/dynamodb-client.ts';
-import { DynamodbTexts } from '../../../src/dynamodb/dynamodb-texts.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';

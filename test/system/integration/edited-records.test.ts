@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { recordLines } from '../../support/events.ts';
 import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
 

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
+import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
 import {
   type EtcdFetch,
   type EtcdLockOptions,
@@ -10,9 +13,6 @@ import {
   etcdLock,
   etcdStore,
 } from '../../../src/backends/etcd.ts';
-import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
-import { EtcdClient } from '../../../src/etcd/etcd-client.ts';
-import { EtcdTexts } from '../../../src/etcd/etcd-texts.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';

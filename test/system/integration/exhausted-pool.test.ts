@@ -9,7 +9,7 @@ import {
   type PostgresResult,
   postgresLock,
 } from '../../../src/backends/postgres.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 
 // A command that nobody waits for any more is not sent late: an acquire would leave a lease that nobody has.
 

@@ -9,7 +9,7 @@ import { mysqlTable } from '../../../src/backends/mysql.ts';
 import { postgresLock, postgresTable } from '../../../src/backends/postgres.ts';
 import { sqliteLock, sqliteStore, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { backends, type Connected, lockTable, storeTable } from './support/backends.ts';
 
 const CLIENTS = 10;

@@ -1,14 +1,14 @@
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
+import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
+import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
+import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
+import { PostgresSql } from '../../../src/backends/sql/postgres.ts';
 import type { Store } from '../../../src/index.ts';
-import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
 import type { OpenRecords } from '../../../src/records/records-kind.ts';
-import { MysqlSql } from '../../../src/sql/mysql.ts';
-import { openMysql } from '../../../src/sql/open-mysql.ts';
-import { openPostgres } from '../../../src/sql/open-postgres.ts';
-import { PostgresSql } from '../../../src/sql/postgres.ts';
-import { createStore } from '../../../src/store/create-store.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
 
 // What the conformance suite can't see of steps for several names at once: what sessions do to each other, and refused values.
 

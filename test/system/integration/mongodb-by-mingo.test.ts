@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { MongoCollection } from '../../../src/backends/mongodb/collection.ts';
+import { MongoDocuments } from '../../../src/backends/mongodb/documents.ts';
+import { MongoRecords } from '../../../src/backends/mongodb/mongo-records.ts';
 import { type MongodbLockOptions, mongodbLock, mongodbStore } from '../../../src/backends/mongodb.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
-import type { MongoCollection } from '../../../src/mongodb/collection.ts';
-import { MongoDocuments } from '../../../src/mongodb/documents.ts';
-import { MongoRecords } from '../../../src/mongodb/mongo-records.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { mongoDamage } from './support/edits.ts';

@@ -6,9 +6,9 @@ import {
 import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type MysqlClient, mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
+import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
-import { MysqlSql } from '../../../src/sql/mysql.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockWithoutBlocks } from './support/backends.ts';
 import { conformance } from './support/conformance.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { ObjectTexts } from '../../../src/durable-object/object-texts.ts';
+import { ObjectTexts } from '../../../src/backends/durable-object/object-texts.ts';
 
 // The rest is tested in workerd (durable-object.test.ts), where no other step can come between.
 

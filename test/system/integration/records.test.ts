@@ -4,10 +4,10 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { RedisRecords } from '../../../src/redis/redis-records.ts';
-import { openMysql } from '../../../src/sql/open-mysql.ts';
-import { openPostgres } from '../../../src/sql/open-postgres.ts';
-import { openSqlite } from '../../../src/sql/open-sqlite.ts';
+import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
+import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
+import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
+import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 
 // Those of the other backends are in the files of their servers.

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
 import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { Edit } from '../../../src/records/records.ts';
-import { RedisRecords } from '../../../src/redis/redis-records.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/index.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { backends, type Connected, snapshotKey } from './support/backends.ts';
 
 const HOUR = 3_600_000;

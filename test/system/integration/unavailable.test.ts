@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { backends, type Connected } from './support/backends.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
 import { startProxy } from './support/proxy.ts';

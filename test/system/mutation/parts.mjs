@@ -12,9 +12,6 @@
  * @property {boolean} [setsTimeZone] a test sets the time zone of its process
  */
 
-const backends = (/** @type {string} */ folder, /** @type {readonly string[]} */ names) =>
-  names.map((name) => `src/${folder}/${name}.ts`);
-const SERVED = ['redis', 'postgres', 'mysql', 'sqlite', 'sql'];
 const integration = (/** @type {string} */ name) => `test/system/integration/${name}.test.ts`;
 
 /** @type {Readonly<Record<string, Part>>} */
@@ -88,12 +85,7 @@ export const parts = {
   },
   // What only a server can judge: scripts and statements.
   servers: {
-    files: [
-      ...backends('lock', [...SERVED, 'sql-statements']),
-      ...backends('store', SERVED),
-      'src/sql/',
-      'src/redis/',
-    ],
+    files: ['src/backends/sql/', 'src/backends/redis/'],
     tests: [
       'test/unit/lock/adapters.test.ts',
       ...['conformance', 'retention', 'commands', 'first-use', 'bad-input'].map(integration),
@@ -103,40 +95,31 @@ export const parts = {
   },
   // By an evaluator of pipelines: no server is to be had where this runs.
   mongodb: {
-    files: [...backends('lock', ['mongodb']), ...backends('store', ['mongodb']), 'src/mongodb/'],
+    files: ['src/backends/mongodb/'],
     tests: [integration('mongodb-by-mingo')],
     packages: true,
   },
-  cas: {
-    files: [
-      'src/records/',
-      'src/cas/',
-      ...backends('lock', ['record-lock']),
-      ...backends('store', ['record-store']),
-    ],
-    tests: ['test/unit/records/', 'test/unit/cas/', 'test/property/records.test.ts'],
-  },
   // Each test file starts the servers of its backend.
   gateways: {
-    files: [
-      'src/etcd/',
-      'src/dynamodb/',
-      ...backends('lock', ['etcd', 'dynamodb']),
-      ...backends('store', ['etcd', 'dynamodb']),
-    ],
+    files: ['src/backends/etcd/', 'src/backends/dynamodb/'],
     tests: ['etcd', 'dynamodb'].map(integration),
     servers: true,
     packages: true,
   },
   lock: {
-    files: ['src/lock/', 'src/store/', 'src/files/'],
+    files: ['src/records/lock/', 'src/records/store/', 'src/backends/files/'],
     tests: [
       'test/unit/lock/',
       'test/unit/store/',
+      'test/unit/cas/',
       'test/unit/files/',
       'test/unit/cluster/',
       'test/contract/rules/',
     ],
+  },
+  records: {
+    files: ['src/records/', 'src/backends/cas/'],
+    tests: ['test/unit/records/', 'test/unit/cas/', 'test/property/records.test.ts'],
   },
   guard: {
     files: ['src/guard/', 'src/guards/', 'src/schema.ts'],

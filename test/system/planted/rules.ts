@@ -344,7 +344,7 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 17,
     name: 'a snapshot is as young as its read',
-    in: 'src/store/record-store.ts',
+    in: 'src/records/store/record-store.ts',
     replace: 'RecordStore.read',
     by: `async (...args) => {
       const stored = await original(...args);

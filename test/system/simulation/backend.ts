@@ -11,8 +11,8 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/index.ts';
-import { claimOf, endOf, extensionOf, lockRow } from '../../../src/lock/record-lock.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
+import { claimOf, endOf, extensionOf, lockRow } from '../../../src/records/lock/record-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';
 import type { Amend, Claim } from '../../../src/records/records.ts';
 import type { Ending, LockRow } from '../../support/records-of-steps.ts';

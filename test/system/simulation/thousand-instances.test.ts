@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const INSTANCES = 1000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DateClock } from '../../../src/cas/date-clock.ts';
+import { DateClock } from '../../../src/backends/cas/date-clock.ts';
 
 /** A server whose clock is ahead of the machine's, and the machine's clock. */
 class World {

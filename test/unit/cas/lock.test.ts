@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
-import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
 import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 

@@ -1,5 +1,5 @@
-import type { ClockSpan } from '../../../src/cas/date-clock.ts';
-import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/cas/texts.ts';
+import type { ClockSpan } from '../../../src/backends/cas/date-clock.ts';
+import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/backends/cas/texts.ts';
 
 /** The server: its texts, and its clock. */
 export class Server {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
-import { split } from '../../../src/cas/text-parts.ts';
-import { createStore } from '../../../src/store/create-store.ts';
+import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { split } from '../../../src/backends/cas/text-parts.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
 import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FleetMember, RefreshGroup, RefreshingCache, type StoredReport } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';

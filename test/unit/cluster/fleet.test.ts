@@ -12,7 +12,7 @@ import {
   RefreshingCache,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';

@@ -4,7 +4,7 @@ import { postgresHints } from '../../../src/backends/postgres.ts';
 import { redisBackend, redisHints } from '../../../src/backends/redis.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';

@@ -7,7 +7,7 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';

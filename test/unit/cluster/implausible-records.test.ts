@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 

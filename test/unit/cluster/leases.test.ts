@@ -7,7 +7,7 @@ import {
   lockedTask,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';

@@ -11,8 +11,8 @@ import {
   lockedTask,
   OptionError,
 } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';

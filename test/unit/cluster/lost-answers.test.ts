@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isLoadTimeoutError, type LockProvider, type SnapshotStore } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';

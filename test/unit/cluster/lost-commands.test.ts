@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
 import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
-import { createLock } from '../../../src/lock/create-lock.ts';
+import { createLock } from '../../../src/records/lock/create-lock.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 

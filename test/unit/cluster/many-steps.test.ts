@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import { createLock, type LockOptions } from '../../../src/lock/create-lock.ts';
-import { createStore } from '../../../src/store/create-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { createLock, type LockOptions } from '../../../src/records/lock/create-lock.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import {
   recordsOfLock,

@@ -6,10 +6,10 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { createLock } from '../../../src/lock/create-lock.ts';
+import { createLock } from '../../../src/records/lock/create-lock.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
-import { createStore } from '../../../src/store/create-store.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents } from '../../support/events.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 const lock = memoryLock();

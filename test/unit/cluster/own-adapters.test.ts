@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { isOptionError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import { asStore } from '../../../src/store/as-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { asStore } from '../../../src/records/store/as-store.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 
 // A lock and a store of three methods each.

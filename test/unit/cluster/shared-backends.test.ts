@@ -7,8 +7,8 @@ import {
   RefreshingValue,
   type SnapshotStore,
 } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { thrownBy } from '../../support/settle.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue, type StandardResult, type StandardSchema } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isStaleValueError, type RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 

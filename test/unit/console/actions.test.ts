@@ -6,8 +6,8 @@ import {
   type RefreshGroup,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { asLock } from '../../../src/lock/as-lock.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ExpiryAlarm } from '../../../src/durable-object/expiry-alarm.ts';
+import { ExpiryAlarm } from '../../../src/backends/durable-object/expiry-alarm.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;

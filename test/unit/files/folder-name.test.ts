@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { folderName, mayBeginWith, nameOfFolder } from '../../../src/files/folder-name.ts';
+import { folderName, mayBeginWith, nameOfFolder } from '../../../src/backends/files/folder-name.ts';
 
 const names = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 });
 

@@ -8,7 +8,7 @@ import {
   MachineClock,
   type Moment,
   passedSince,
-} from '../../../src/files/machine-clock.ts';
+} from '../../../src/backends/files/machine-clock.ts';
 
 const HOUR = 3_600_000;
 const THEN: Moment = { at: 1000, wall: 10 * HOUR, boot: 'b', clock: 'monotonic' };

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { Sweep, type Visited } from '../../../src/files/sweep.ts';
+import { Sweep, type Visited } from '../../../src/backends/files/sweep.ts';
 
 const MINUTE = 60_000;
 

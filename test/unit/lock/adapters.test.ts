@@ -4,7 +4,7 @@ import { postgresLock, postgresTable } from '../../../src/backends/postgres.ts';
 import { redisLock } from '../../../src/backends/redis.ts';
 import { sqliteLock, sqliteTable } from '../../../src/backends/sqlite.ts';
 import { isOptionError } from '../../../src/errors.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 
 // The adapters without their servers; test/system/integration tests them with real ones.
 

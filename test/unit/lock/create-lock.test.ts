@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryLock } from '../../../src/backends/memory.ts';
 import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
 import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
-import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
 import { type LockRow, recordsOfLock, type StepsOfLock } from '../../support/records-of-steps.ts';
 
 const ROW: LockRow = {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { folderOf, states, texts } from '../files/record-files.ts';
 import { leaseOf, rounds } from './file-rounds.ts';
 

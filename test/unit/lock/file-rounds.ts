@@ -1,5 +1,5 @@
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
-import type { Lock } from '../../../src/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 
 // Rounds of a file lock.
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
 import { redisLock, redisStore } from '../../../src/backends/redis.ts';
-import { RedisRecords } from '../../../src/redis/redis-records.ts';
-import { RecordStore } from '../../../src/store/record-store.ts';
+import { RecordStore } from '../../../src/records/store/record-store.ts';
 
 const NAMES = ['a', 'b', 'c'];
 const EDITS = NAMES.map((name) => ({ op: 'delete', name }) as const);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { SlotAnswers } from '../../../src/backends/redis/slot-answers.ts';
 import { OverdueError } from '../../../src/cluster/answer-watch.ts';
-import { SlotAnswers } from '../../../src/redis/slot-answers.ts';
 import { FakeClock } from '../../../src/testing/fake-clock.ts';
 
 const TIMEOUT_MS = 1000;

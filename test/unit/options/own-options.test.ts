@@ -23,7 +23,7 @@ import {
   RefreshingValue,
   refreshing,
 } from '../../../src/index.ts';
-import { endOf } from '../../../src/lock/record-lock.ts';
+import { endOf } from '../../../src/records/lock/record-lock.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
+import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { systemClock } from '../../../src/time/clock.ts';

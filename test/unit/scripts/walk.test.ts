@@ -89,7 +89,7 @@ it('walks each read of the library, the fresh one in a few calls', () => {
   expect(fresh?.calls).toBeLessThanOrEqual(4);
   expect(fresh?.files).toBeLessThanOrEqual(2);
   expect(due?.calls).toBeGreaterThan(fresh?.calls as number);
-  expect(locked?.perFile).toHaveProperty(['lock/record-lock.ts']);
-  expect(locked?.perFile).toHaveProperty(['store/record-store.ts']);
-  expect(Object.keys(keyed?.perFile ?? {}).some((file) => file.startsWith('lock/'))).toBe(false);
+  expect(locked?.perFile).toHaveProperty(['records/lock/record-lock.ts']);
+  expect(locked?.perFile).toHaveProperty(['records/store/record-store.ts']);
+  expect(Object.keys(keyed?.perFile ?? {}).some((file) => file.startsWith('records/lock/'))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { inStatements, type Sending } from '../../../src/backends/sql/in-statements.ts';
 import type { Answer, Edit } from '../../../src/records/records.ts';
-import { inStatements, type Sending } from '../../../src/sql/in-statements.ts';
 
 const DONE: Answer = { isDone: true, row: undefined };
 const readOf = (name: string): Edit => ({ op: 'read', name });

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { throwIfLate } from '../../../src/sql/client.ts';
+import { throwIfLate } from '../../../src/backends/sql/client.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SqlClient, SqlParameters } from '../../../src/backends/sql/client.ts';
+import { SqlTable } from '../../../src/backends/sql/sql-table.ts';
 import type { Edit, Put } from '../../../src/records/records.ts';
-import type { SqlClient, SqlParameters } from '../../../src/sql/client.ts';
-import { SqlTable } from '../../../src/sql/sql-table.ts';
 
 /** A table of names, all of which have expired but those that begin with `kept`. */
 class Table implements SqlClient {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import type { InstanceReport, StoredReport } from '../../../src/index.ts';
-import { createStore } from '../../../src/store/create-store.ts';
-import { wrapStore } from '../../../src/store/wrap-store.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 import { recordsOfStore, type StepsOfStore } from '../../support/records-of-steps.ts';

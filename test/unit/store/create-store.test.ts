@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
-import { createStore } from '../../../src/store/create-store.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
 import { recordsOfStore } from '../../support/records-of-steps.ts';
 
 const KIND = { longestName: 20, options: ['prefix'] };

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
-import { defaultCodec } from '../../../src/store/default-codec.ts';
+import { defaultCodec } from '../../../src/records/store/default-codec.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const decoded = (value: unknown): unknown =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultCodec } from '../../../src/store/default-codec.ts';
+import { defaultCodec } from '../../../src/records/store/default-codec.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 

@@ -1,4 +1,4 @@
-import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
 import type { LockSubject } from '../../../src/testing/index.ts';
 import {
   type Ending,

@@ -6,7 +6,7 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/cluster/store-contract.ts';
-import { createStore } from '../../../src/store/create-store.ts';
+import { createStore } from '../../../src/records/store/create-store.ts';
 import type { StoreSubject } from '../../../src/testing/index.ts';
 import {
   recordsOfStore,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 
 const client = `
-  const { EtcdClient } = await import(${JSON.stringify(new URL('../../../src/etcd/etcd-client.ts', import.meta.url).href)});
+  const { EtcdClient } = await import(${JSON.stringify(new URL('../../../src/backends/etcd/etcd-client.ts', import.meta.url).href)});
   setInterval(gc, 100).unref();
   // As after the collection: the body has no signal any more.
   const parted = (url, { signal, ...init }) => fetch(url, init);

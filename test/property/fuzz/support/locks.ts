@@ -1,5 +1,5 @@
 import { isLockUnavailableError } from '../../../../src/index.ts';
-import { createLock, type Lock } from '../../../../src/lock/create-lock.ts';
+import { createLock, type Lock } from '../../../../src/records/lock/create-lock.ts';
 import type { Records } from '../../../../src/records/records.ts';
 import { expectReadable } from './hostile.ts';
 

@@ -7,7 +7,7 @@ import {
   type StoredSnapshot,
   type TicklessEvent,
 } from '../../../../src/index.ts';
-import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
+import { createStore, type StoreOptions } from '../../../../src/records/store/create-store.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
 import { recordsOfStore, type StepsOfStore } from '../../../support/records-of-steps.ts';

@@ -11,13 +11,13 @@ import {
   postgresLock,
   postgresStore,
 } from '../../../../src/backends/postgres.ts';
+import type { RedisClient } from '../../../../src/backends/redis/client.ts';
 import { redisLock, redisStore } from '../../../../src/backends/redis.ts';
+import { MysqlSql } from '../../../../src/backends/sql/mysql.ts';
+import { openMysql } from '../../../../src/backends/sql/open-mysql.ts';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
-import { createLock, type Lock, type LockOptions } from '../../../../src/lock/create-lock.ts';
-import type { RedisClient } from '../../../../src/redis/client.ts';
-import { MysqlSql } from '../../../../src/sql/mysql.ts';
-import { openMysql } from '../../../../src/sql/open-mysql.ts';
-import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
+import { createLock, type Lock, type LockOptions } from '../../../../src/records/lock/create-lock.ts';
+import { createStore, type StoreOptions } from '../../../../src/records/store/create-store.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { aggregate } from 'mingo';
-import type { MongoCollection } from '../../../../src/mongodb/collection.ts';
+import type { MongoCollection } from '../../../../src/backends/mongodb/collection.ts';
 
 type Document = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { Miniflare } from 'miniflare';
-import type { ObjectNamespace } from '../../../../src/durable-object/object-namespace.ts';
+import type { ObjectNamespace } from '../../../../src/backends/durable-object/object-namespace.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 

@@ -2,7 +2,7 @@
 
 declare module 'cloudflare:workers' {
   export const env: Readonly<
-    Record<string, import('../../../../src/durable-object/object-namespace.ts').ObjectNamespace>
+    Record<string, import('../../../../src/backends/durable-object/object-namespace.ts').ObjectNamespace>
   >;
   export function waitUntil(promise: Promise<unknown>): void;
 }

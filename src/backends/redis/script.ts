@@ -1,0 +1,146 @@
+import { LONGEST_AHEAD_MICROS } from '../../cluster/plausible.ts';
+import type { RedisConnection } from './client.ts';
+
+/**
+ * Beginning of all scripts. `key` is the key at hand, `ARGV[1]` the retention in milliseconds. Instants are whole
+ * microseconds by the server's clock, exact in a double; `digits` writes them out, since Lua's default number format would
+ * round them.
+ */
+const PRELUDE = `
+local key, retention = nil, tonumber(ARGV[1])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local most = 9007199254740991
+
+-- nil if it is not a whole number
+local function whole(text)
+  local number = text and tonumber(text)
+  if number and number >= 0 and number < most then return math.floor(number) end
+end
+
+-- nil if it is not a token or a version that this server can have given
+local function plausible(text)
+  local number = whole(text)
+  if number and number <= now + ${LONGEST_AHEAD_MICROS} then return number end
+end
+
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+-- the instant ms milliseconds from now
+local function after(ms)
+  return math.min(now + math.ceil(tonumber(ms) * 1000), most - 1)
+end
+
+-- sets the key to expire when the retention is over, or that many milliseconds if they are fewer, counted from that instant
+local function keep(till, most)
+  local ms = math.ceil((till - now) / 1000 + math.min(retention, most or retention))
+  if ms > 1e15 then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, digits(ms)) end
+end
+`;
+
+/**
+ * End of all scripts: takes the step for each key in turn, and returns a reply for each. In `ARGV` the number of its own
+ * arguments stands before those of each key; a step finds them from `ARGV[2]` on. A key of another type fails alone, unless
+ * it is the only one.
+ */
+const EACH_KEY = `
+local function attempt(own)
+  if #KEYS == 1 then return step(own) end
+  local done, reply = pcall(step, own)
+  local message = type(reply) == 'table' and reply.err or not done and tostring(reply)
+  if not message then return reply end
+  if not done and not string.find(message, 'WRONGTYPE', 1, true) then error(reply, 0) end
+  return {'failed', message}
+end
+
+local replies, at = {}, 2
+for i = 1, #KEYS do
+  key = KEYS[i]
+  local own = {ARGV[1]}
+  for j = 1, tonumber(ARGV[at]) do own[j + 1] = ARGV[at + j] end
+  at = at + #own
+  local reply = attempt(own)
+  if type(reply) == 'table' and reply.err then return reply end
+  replies[i] = reply
+end
+return replies
+`;
+
+/** A key and the arguments of a script for it. */
+export interface KeyCall {
+  readonly key: string;
+  readonly args: readonly string[];
+}
+
+/** A name and the arguments of a script for it. */
+export interface NameCall {
+  readonly name: string;
+  readonly args: readonly string[];
+}
+
+/** A script that the server runs atomically, for one key or for several. */
+export class Script {
+  readonly #text: string;
+  #digest: Promise<string> | undefined;
+  /** Those over which the server was sent the text. */
+  readonly #sentOver: WeakSet<RedisConnection> = new WeakSet();
+
+  /** @param step the body of a Lua function; it must not return `nil`. */
+  constructor(step: string) {
+    this.#text = `${PRELUDE}\nlocal function step(ARGV)\n${step}\nend\n${EACH_KEY}`;
+  }
+
+  /**
+   * Sends one command: with the text of the script the first time, then with its digest; two if the server has lost the
+   * script since, or is another one.
+   *
+   * @returns the reply for each key; an `Error`: that key alone has failed.
+   */
+  async run(
+    connection: RedisConnection,
+    retention: string,
+    calls: readonly KeyCall[],
+    signal: AbortSignal,
+  ): Promise<unknown[]> {
+    const keys = calls.map(({ key }) => key);
+    const args = [retention, ...calls.flatMap(({ args }) => [String(args.length), ...args])];
+    const replies = await this.#send(connection, keys, args, signal);
+    if (!Array.isArray(replies)) throw new Error(`unexpected reply of a script: ${String(replies)}`);
+    return replies.map((reply) =>
+      Array.isArray(reply) && reply[0] === 'failed' ? new Error(String(reply[1])) : reply,
+    );
+  }
+
+  async #send(
+    connection: RedisConnection,
+    keys: readonly string[],
+    args: readonly string[],
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    this.#digest ??= digestOf(this.#text);
+    const digest = await this.#digest;
+    if (!this.#sentOver.has(connection)) {
+      const replies = await connection.script('eval', this.#text, keys, args, signal);
+      this.#sentOver.add(connection);
+      return replies;
+    }
+    try {
+      return await connection.script('evalsha', digest, keys, args, signal);
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error;
+      signal.throwIfAborted();
+      return await connection.script('eval', this.#text, keys, args, signal);
+    }
+  }
+}
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+async function digestOf(text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

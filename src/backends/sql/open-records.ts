@@ -1,0 +1,74 @@
+import { commandTimeoutMs } from '../../cluster/time-limits.ts';
+import { OptionChecks } from '../../option-checks.ts';
+import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
+import type { Records } from '../../records/records.ts';
+import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
+import type { DurationLike } from '../../time/duration.ts';
+import type { SqlClient } from './client.ts';
+import { SqlTable, type SqlTableOptions } from './sql-table.ts';
+import { TABLE, tableName } from './table-name.ts';
+
+/** The options of the table of a backend, a lock or a store. */
+export interface SqlOptions {
+  /**
+   * The table, optionally with its schema: `'tickless'`, `'ops.tickless'`. Letters, digits, `_` and `$`. It is quoted in
+   * statements, so case matters. Created on first use if it is missing. Lock and store may have the same one.
+   * @default 'tickless'
+   */
+  readonly table?: string | undefined;
+  /**
+   * How long the record of a name is kept: of a lock after its lease and its hold, of a store after the last write. Older
+   * ones are deleted after a write or a release, at most once an hour (once in ten minutes while there are absent keys); errors of
+   * that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+export interface SqlTableChoices extends SqlOptions {
+  readonly timeout?: DurationLike | undefined;
+}
+
+/** The particulars of one database. */
+export interface SqlKind<C extends SqlClient> {
+  readonly client: C;
+  readonly quoted: (identifier: string) => string;
+  /** The text of CREATE TABLE. */
+  readonly definition: (table?: string) => string;
+  /** The function that returns it, for error messages. */
+  readonly definedBy: string;
+  /** @param name quoted. */
+  readonly purge: (name: string) => Pick<SqlTableOptions, 'expired' | 'purge'>;
+  readonly records: (table: SqlTable, name: string, timeoutMs: number) => Records;
+  /** Longest name, in bytes of UTF-8. */
+  readonly longestName: number;
+}
+
+/**
+ * @param about the subject of errors: 'lock' or 'store'.
+ * @throws {OptionError} when one of these options breaks a rule.
+ */
+export function openRecords<C extends SqlClient>(
+  about: 'lock' | 'store',
+  { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
+  { client, quoted, definition, definedBy, purge, records, longestName }: SqlKind<C>,
+): OpenRecords {
+  const checks = new OptionChecks(about);
+  const retentionMs = checks.duration('retention', retention);
+  checks.done();
+  const name = tableName(about, table, quoted);
+  const timeoutMs = commandTimeoutMs(about, timeout);
+  const own = new SqlTable({
+    client,
+    definition: definition(table),
+    definedBy,
+    timeoutMs,
+    retentionMs,
+    ...purge(name),
+    owned: about === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
+  });
+  return {
+    records: records(own, name, timeoutMs),
+    longestName,
+    options: ['client', 'table', 'retention'],
+  };
+}

@@ -1,0 +1,60 @@
+import { OptionChecks } from '../../option-checks.ts';
+import type { OpenRecords } from '../../records/records-kind.ts';
+import { openRecords, type SqlTableChoices } from './open-records.ts';
+import { type SqliteClient, SqliteSql } from './sqlite.ts';
+import { SqliteRecords, sqlitePurge } from './sqlite-records.ts';
+import { TABLE, tableName } from './table-name.ts';
+
+/**
+ * @param about the subject of errors.
+ * @throws {OptionError} when one of these options breaks a rule.
+ */
+export function openSqlite(
+  about: 'lock' | 'store',
+  options: SqlTableChoices & { readonly client: SqliteClient },
+): OpenRecords {
+  const checks = new OptionChecks(about);
+  checks.methods('client', options?.client, ['prepare']);
+  checks.done();
+  const client = new SqliteSql(options.client);
+  return openRecords(about, options, {
+    client,
+    quoted,
+    definition: sqliteTable,
+    definedBy: 'sqliteTable()',
+    purge: sqlitePurge,
+    records: (table, name) => new SqliteRecords(client, table, name),
+    longestName: 1024,
+  });
+}
+
+/**
+ * The statement that creates the table of a backend, a lock or a store in SQLite: for migrations. A row is the record of a name,
+ * or an earlier version of a snapshot.
+ *
+ * @param table @default 'tickless'
+ * @throws {OptionError} when the name of the table is invalid.
+ */
+export function sqliteTable(table: string = TABLE): string {
+  const number = (column: string): string =>
+    `${column} INTEGER NOT NULL CHECK (typeof(${column}) IN ('integer', 'real'))`;
+  return `CREATE TABLE IF NOT EXISTS ${tableName('table', table, quoted)} (
+  name TEXT NOT NULL,
+  edition INTEGER NOT NULL,
+  ${number('token')},
+  id TEXT NOT NULL,
+  phase TEXT NOT NULL,
+  ${number('begun_at')},
+  ${number('changed_at')},
+  ${number('ends_at')},
+  text TEXT NOT NULL,
+  note TEXT NOT NULL,
+  replaced TEXT,
+  keep_ms REAL,
+  PRIMARY KEY (name, edition)
+)`;
+}
+
+function quoted(identifier: string): string {
+  return `"${identifier}"`;
+}

@@ -1,0 +1,178 @@
+import { REPORT } from '../../records/names.ts';
+import type { Amend, Edit, Put } from '../../records/records.ts';
+import { systemClock } from '../../time/clock.ts';
+import { durationParameter, type SqlClient, type SqlParameters, type SqlRow } from './client.ts';
+import { endOf } from './record-sql.ts';
+
+/** Parameters of {@link SqlTable}. */
+export interface SqlTableOptions {
+  readonly client: SqlClient;
+  /** CREATE TABLE IF NOT EXISTS. */
+  readonly definition: string;
+  /** The function that returns it, for error messages: `postgresTable()`. */
+  readonly definedBy: string;
+  /** How long a statement is retried during contention, in milliseconds. */
+  readonly timeoutMs: number;
+  /** `Infinity`: only rows that are to be kept for less are ever purged. */
+  readonly retentionMs: number;
+  /** Selects the names from `:after` to `:before` whose present record is kept no longer, in order, at most `:limit`. Takes no row locks. */
+  readonly expired: string;
+  /** Each deletes rows of {@link PURGED_NAMES} that are kept no longer. */
+  readonly purge: readonly string[];
+  /** The beginnings of the names that it purges. */
+  readonly owned: readonly string[];
+}
+
+/** The shortest time between two passes through all names. */
+const PURGE_INTERVAL_MS = 3_600_000;
+/** The same while there are rows that are kept for less than the retention. */
+const BRIEF_INTERVAL_MS = 600_000;
+/** The same through the names of reports only: with each deployment there are others. */
+const REPORTS_INTERVAL_MS = 60_000;
+const PURGE_LIMIT = 1000;
+
+/** Names per DELETE: one statement for each would delete more slowly than many instances write. */
+const PURGE_CHUNK = 100;
+
+/** The parameters of a DELETE: `:name0, :name1, …`. */
+export const PURGED_NAMES: string = Array.from({ length: PURGE_CHUNK }, (_, i) => `:name${i}`).join(', ');
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table
+ * is missing creates it, then runs again. A statement that fails by contention is retried.
+ */
+export class SqlTable {
+  readonly #options: SqlTableOptions;
+  #purgedAt: number = Number.NEGATIVE_INFINITY;
+  #reportsPurgedAt: number = Number.NEGATIVE_INFINITY;
+  #isPurging = false;
+  /** The last of the rows that this process has written to be kept for less than the retention. */
+  #briefUntil: number = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SqlTableOptions) {
+    this.#options = options;
+  }
+
+  query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
+    return this.run((endAt) => this.#options.client.query(sql, parameters, endAt));
+  }
+
+  /** The records of these edits were changed: deletes all that are kept no longer in the background, if it is time. Never throws. */
+  changed(edits: readonly Edit[]): void {
+    const now = systemClock.monotonic();
+    const changes = edits.filter(({ op }) => op === 'put' || op === 'amend') as readonly (Put | Amend)[];
+    const hasReport = changes.some(({ name }) => name.startsWith(REPORT));
+    const others = changes.filter(({ name }) => !name.startsWith(REPORT));
+    for (const edit of others) {
+      const { keepMs = 0 } = edit;
+      if (keepMs > 0) this.#briefUntil = Math.max(this.#briefUntil, now + forMsOf(edit) + keepMs);
+    }
+    if (this.#isPurging) return;
+    const hasBrief = now - this.#briefUntil < BRIEF_INTERVAL_MS;
+    const isTime = now - this.#purgedAt >= (hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS);
+    if (others.length > 0 && isTime && (hasBrief || this.#options.retentionMs < Infinity)) {
+      this.#purgedAt = now;
+      this.#purgeSoon(this.#options.owned);
+    } else if (hasReport && now - this.#reportsPurgedAt >= REPORTS_INTERVAL_MS) {
+      this.#reportsPurgedAt = now;
+      this.#purgeSoon([REPORT]);
+    }
+  }
+
+  #purgeSoon(beginnings: readonly string[]): void {
+    this.#isPurging = true;
+    systemClock.setTimeout(() => {
+      this.#purgeAll(beginnings)
+        .catch(() => {}) // no right to delete, a closed client: retried in the next pass
+        .finally(() => {
+          this.#isPurging = false;
+        });
+    }, 0);
+  }
+
+  async #purgeAll(beginnings: readonly string[]): Promise<void> {
+    for (const beginning of beginnings) await this.#purge(beginning);
+  }
+
+  /** Goes through names once, in their order: records that are kept are not looked at again. */
+  async #purge(beginning: string): Promise<void> {
+    const { client, expired, purge, retentionMs } = this.#options;
+    const retention = durationParameter(retentionMs);
+    const before = endOf(beginning);
+    for (let after = beginning; ; ) {
+      const rows = await client.query(expired, { retention, limit: PURGE_LIMIT, after, before });
+      const names = rows.map(({ name }) => String(name));
+      for (let i = 0; i < names.length; i += PURGE_CHUNK) {
+        const parameters = { ...parametersOf(names.slice(i, i + PURGE_CHUNK)), retention };
+        for (const statement of purge) {
+          await client.change(statement, parameters).catch((error) => {
+            if (!client.isContention(error)) throw error; // else another instance is deleting them
+          });
+        }
+        await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0)); // some clients are synchronous
+      }
+      const last = names.at(-1);
+      if (last === undefined || names.length < PURGE_LIMIT) return;
+      after = last;
+    }
+  }
+
+  /** Runs a statement until its end, on the monotonic clock: creates the table if it is missing, and retries during contention. */
+  async run<R>(
+    statement: (endAt: number) => Promise<R>,
+    endAt: number = systemClock.monotonic() + this.#options.timeoutMs,
+  ): Promise<R> {
+    const { client } = this.#options;
+    let isCreated = false;
+    for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        return await statement(endAt);
+      } catch (error) {
+        if (client.isTableMissing(error) && !isCreated) {
+          isCreated = true;
+          await this.#create(endAt);
+        } else if (client.isContention(error) && systemClock.monotonic() + pauseMs < endAt) {
+          await pause(pauseMs * (0.5 + Math.random() / 2));
+        } else throw error;
+      }
+    }
+  }
+
+  async #create(endAt: number): Promise<void> {
+    const { client, definition, definedBy } = this.#options;
+    for (;;) {
+      try {
+        await client.change(definition, {}, endAt);
+        return;
+      } catch (error) {
+        if (client.isTablePresent(error)) return;
+        if (client.isContention(error) && systemClock.monotonic() < endAt) {
+          await pause(LONGEST_PAUSE_MS * Math.random());
+          continue;
+        }
+        const reason = error instanceof Error ? error.message : String(error);
+        const message = `the table is missing and can't be created (${definedBy} returns its definition): ${reason}`;
+        throw new Error(message, { cause: error });
+      }
+    }
+  }
+}
+
+function forMsOf(edit: Amend | Put): number {
+  return edit.op === 'amend' ? edit.forMs : 0;
+}
+
+/** The last name fills up the list, so that all statements have the same text. */
+function parametersOf(names: readonly string[]): SqlParameters {
+  const filled = Array.from({ length: PURGE_CHUNK }, (_, i) => [
+    `name${i}`,
+    names[i] ?? (names.at(-1) as string),
+  ]);
+  return Object.fromEntries(filled);
+}
+
+function pause(ms: number): Promise<void> {
+  // Keeps the process alive: with an in-process database no socket does.
+  return new Promise((resolve) => systemClock.setTimeout(resolve, ms).ref());
+}

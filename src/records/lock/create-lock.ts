@@ -1,0 +1,167 @@
+import { withCoordination } from '../../cluster/coordination.ts';
+import { randomId, thisHost, thisProcess } from '../../cluster/identity.ts';
+import { lockAccess } from '../../cluster/lock-access.ts';
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  LeaseId,
+  ListOptions,
+  LockProvider,
+  LockRecord,
+  ReleaseOutcome,
+} from '../../cluster/lock-contract.ts';
+import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
+import { checkNamespace, longestWithin, namespacePrefix } from '../../cluster/namespace.ts';
+import { DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
+import { LockUnavailableError } from '../../errors.ts';
+import { OptionChecks, ownOptions } from '../../option-checks.ts';
+import type { DurationLike } from '../../time/duration.ts';
+import { ByHand } from '../by-hand.ts';
+import { joined } from '../joined-records.ts';
+import type { Records } from '../records.ts';
+import type { RecordsKind } from '../records-kind.ts';
+import { RecordLock } from './record-lock.ts';
+
+/** The options of all locks. */
+export interface LockOptions {
+  /**
+   * How long a lease lasts unless it is extended, which happens at each third of it while a load runs. After a crash of
+   * the holder the other instances wait at most this long. Over 0, at most 365 days ({@link LONGEST_LEASE_MS}).
+   * @default 30 seconds
+   */
+  readonly leaseFor?: DurationLike | undefined;
+  /**
+   * How long the backend may be silent, that is, answer no step at all, however long its client would wait, the client's own
+   * queue included; then it counts as unavailable. Over 0, finite. At most a quarter of the deadline of the load. While it
+   * answers others, a step is waited for until half of what is left of that deadline, at most for 15 seconds. Calls of these
+   * methods by hand reject after this time. @default 1 second
+   */
+  readonly timeout?: DurationLike | undefined;
+  /**
+   * Separates services that share the backend: all names begin with `namespace/` there. `inspect` and `list` show and find
+   * the names of the namespace only, without it. Not empty. @default undefined: none
+   */
+  readonly namespace?: string | undefined;
+}
+
+/** A lock of one of the backends: a {@link LockProvider} that can be used by hand too. */
+export interface Lock extends LockProvider {
+  /** As of {@link LockProvider}. Only the name is required; the defaults: this process, a new request, `leaseFor`, no force. */
+  acquire(request: RequestOfLock): Promise<AcquireAnswer>;
+  /** As of {@link LockProvider}. @param leaseFor @default the option `leaseFor` */
+  extend(lease: LeaseId, leaseFor?: number): Promise<boolean>;
+}
+
+/** A request whose other fields have defaults. */
+type RequestOfLock = Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>;
+
+/** A `ReleaseOutcome` of a caller without types. */
+interface GivenOutcome {
+  readonly as?: string;
+  readonly holdFor?: number;
+  readonly keepFor?: number | undefined;
+}
+
+/**
+ * Makes a lock of records: checks requests, limits the time of each step, and turns errors into `LockUnavailableError`. The lock
+ * carries what all members that use it share: the limit of concurrent steps and the circuit breaker.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function createLock(records: Records, given: LockOptions, kind: RecordsKind): Lock {
+  const options = ownOptions(given);
+  const checks = new OptionChecks('lock');
+  checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout', 'namespace']);
+  const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
+  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
+  checkNamespace(checks, options?.namespace, kind.longestName);
+  checks.done();
+  const prefix = namespacePrefix(options?.namespace);
+  const longestName = longestWithin(kind.longestName, prefix);
+  // Calls by hand do not wait behind the commands of members.
+  const [ofMembers, ofHand] = [joined(records), joined(records)];
+  const unavailable = (...told: ConstructorParameters<typeof LockUnavailableError>): Error =>
+    new LockUnavailableError(...told);
+  const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
+  const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseFor, longestName);
+  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), { leaseFor, longestName });
+  return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers));
+}
+
+/** The lock for use by hand. */
+class CheckedLock implements Lock {
+  readonly leaseFor: number;
+  readonly longestName: number | undefined;
+  readonly #steps: RecordLock;
+  readonly #byHand: ByHand;
+
+  constructor(steps: RecordLock, byHand: ByHand, leaseFor: number, longestName: number | undefined) {
+    this.leaseFor = leaseFor;
+    this.longestName = longestName;
+    this.#steps = steps;
+    this.#byHand = byHand;
+  }
+
+  async acquire(given: RequestOfLock): Promise<AcquireAnswer> {
+    const request: AcquireRequest = {
+      owner: thisProcess(),
+      requestId: randomId(),
+      leaseFor: this.leaseFor,
+      host: thisHost(),
+      force: false,
+      ...given,
+    };
+    const { name, owner, requestId, host, leaseFor } = request;
+    this.#byHand.check(name, (checks) => {
+      checks.name('owner', owner);
+      checks.name('requestId', requestId);
+      checks.that(typeof host === 'string', 'host', 'must be a string', host);
+      checks.storable('host', host);
+      checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
+    });
+    return this.#byHand.ask(name, () => this.#steps.acquire(request));
+  }
+
+  async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
+    this.#byHand.check(lease.name, (checks) => {
+      checks.storable('requestId', lease.requestId);
+      checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
+    });
+    return this.#byHand.ask(lease.name, () => this.#steps.extend(lease, leaseFor));
+  }
+
+  async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
+    const { as: ending, holdFor, keepFor } = ownOptions<GivenOutcome>(outcome ?? {});
+    this.#byHand.check(lease.name, (checks) => {
+      checks.storable('requestId', lease.requestId);
+      checks.oneOf('as', ending, ['done', 'failed', 'abandoned']);
+      if (ending !== 'abandoned')
+        checks.finiteDurationFromZero('holdFor', holdFor as number, LONGEST_LEASE_MS);
+      if (ending === 'done' && keepFor !== undefined) checks.finiteDuration('keepFor', keepFor);
+    });
+    return this.#byHand.ask(lease.name, () => this.#steps.release(lease, outcome));
+  }
+
+  async inspect(name: string): Promise<LockRecord | undefined> {
+    this.#byHand.check(name);
+    return this.#byHand.ask(name, () => this.#steps.inspect(name));
+  }
+
+  async list(options: ListOptions = {}): Promise<LockRecord[]> {
+    const { prefix = '', limit = 1000 } = ownOptions(options);
+    const checks = new OptionChecks('lock');
+    checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
+    checks.storable('prefix', prefix);
+    checks.count('limit', limit);
+    checks.done();
+    const records = await this.#byHand.ask('lock', () => this.#steps.list(prefix, limit));
+    return records.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    this.#byHand.check(name, (checks) =>
+      checks.that(Number.isSafeInteger(token), 'token', 'must be a token', token),
+    );
+    return this.#byHand.ask(name, () => this.#steps.forceRelease(name, token));
+  }
+}

@@ -1,0 +1,59 @@
+import type { StoreSteps } from '../../cluster/backend-steps.ts';
+import { withCoordination } from '../../cluster/coordination.ts';
+import { fleetOf } from '../../cluster/fleet.ts';
+import type { Hints } from '../../cluster/hint-contract.ts';
+import { presentOnly } from '../../cluster/history.ts';
+import { StoreAccess } from '../../cluster/store-access.ts';
+import type { SnapshotStore, Store } from '../../cluster/store-contract.ts';
+import { StoreReports } from '../../cluster/store-reports.ts';
+import { DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
+import { allVersions, versionsOf } from '../../cluster/versions-of.ts';
+import { OptionChecks, ownOptions } from '../../option-checks.ts';
+import type { DurationLike } from '../../time/duration.ts';
+import { defaultCodec } from './default-codec.ts';
+
+/** As of `asStore`. */
+export interface WrapStoreOptions {
+  readonly timeout?: DurationLike | undefined;
+  readonly hints?: Hints | undefined;
+}
+
+/**
+ * Makes a plain store usable as the option `store`: adds the limit of concurrent steps and the circuit breaker that all members
+ * that use it share.
+ *
+ * @throws {OptionError} when the object has no `read` or `write`, or an option breaks a rule.
+ */
+export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): Store {
+  const options = ownOptions(given);
+  const checks = new OptionChecks('store');
+  const { hints } = options;
+  checks.names('', options, ['timeout', 'hints']);
+  if (hints !== undefined) checks.methods('hints', hints, ['connect']);
+  const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
+  checks.methods('store', store, ['read', 'write']);
+  checks.done();
+  const versions: StoreSteps['versions'] = (names, report) => versionsOf(store, names, report);
+  const reports: Store['reports'] = async () => store.reports?.() ?? [];
+  const { codec, schema, longestName, keepVersions } = store;
+  const plain = {
+    codec,
+    schema,
+    longestName,
+    keepVersions,
+    read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
+    write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
+    history: async (name: string) => store.history?.(name) ?? presentOnly(store, name),
+    reports,
+  };
+  const wrapped: Store = {
+    ...plain,
+    delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
+    versions: async (names, report) => allVersions(await versions(names, report)),
+    fleet: async () => fleetOf(await reports()),
+  };
+  const steps: StoreSteps = { ...plain, codec: codec ?? defaultCodec, hints, versions };
+  return Object.freeze(
+    withCoordination(wrapped, new StoreAccess(steps, new StoreReports({ sharesCommands: false }), timeoutMs)),
+  );
+}
