@@ -37,12 +37,8 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
 }
 
 /** Node 20 takes microseconds to make a signal. Later versions need less for that than for a property that makes it when it is read. */
-const areSignalsSlow = Number.parseInt(nodeVersion(), 10) < 22;
-
-function nodeVersion(): string {
-  const { process } = globalThis as { process?: { versions?: { node?: string } } };
-  return process?.versions?.node ?? '';
-}
+const { process } = globalThis as { process?: { versions?: { node?: string } } };
+const areSignalsSlow = process?.versions?.node?.startsWith('20.') === true;
 
 /** The context of one try, of a value, key or task. Its signal is a property of the context itself, so that a copy has it too. */
 export class TryContext implements LoadContext {
