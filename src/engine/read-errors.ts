@@ -3,6 +3,12 @@ import {
   ClosedError,
   CoolingDownError,
   isAbsentError,
+  isCoolingDownError,
+  isLeaseLostError,
+  isLoadError,
+  isLoadTimeoutError,
+  isLockUnavailableError,
+  isValueRejectedError,
   LoadTimeoutError,
   NotLoadedError,
   reasonOf,
@@ -99,4 +105,16 @@ export function timeoutError(
   const about = { cacheName: name, key, attempts, timeout: timeoutMs, cause };
   const reason = waitedFor === undefined ? '' : `, ${waitedFor}`;
   return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${reason}`, about);
+}
+
+/** A caller that has waited for a load gets this error because that has failed; not: its own signal, `pause` or `close`. */
+export function isFailedLoad(error: unknown): boolean {
+  return (
+    isLoadError(error) ||
+    isLoadTimeoutError(error) ||
+    isCoolingDownError(error) ||
+    isLockUnavailableError(error) ||
+    isLeaseLostError(error) ||
+    isValueRejectedError(error)
+  );
 }

@@ -1,13 +1,4 @@
-import {
-  isAbsentError,
-  isCoolingDownError,
-  isLeaseLostError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isValueRejectedError,
-  type TicklessError,
-} from '../errors.ts';
+import { isAbsentError, type TicklessError } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -18,7 +9,7 @@ import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } fr
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
 import { isOnStack } from './own-load.ts';
-import { notLoadedError, readError } from './read-errors.ts';
+import { isFailedLoad, notLoadedError, readError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
 /** The options of one read. */
@@ -243,7 +234,7 @@ export class Reader<T> {
       return before === undefined ? value : again({ maxAge: maxAgeMs, signal });
     };
     const refuse = (error: unknown): never => {
-      const isForAge = entry.isLoaded && isFailure(error); // the value may have been dropped meanwhile
+      const isForAge = entry.isLoaded && isFailedLoad(error); // the value may have been dropped meanwhile
       throw isForAge ? this.#readError(entry, maxAgeMs) : error;
     };
     const next = this.#loader.next(entry, signal, isForced ? 'forced' : nextTrigger(entry));
@@ -279,16 +270,4 @@ export class Reader<T> {
     if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.#readError(entry);
     return notLoadedError(entry, runState, this.#options.name);
   }
-}
-
-/** The execution has failed; not: the reader's own signal, or the end of `close`. */
-function isFailure(error: unknown): boolean {
-  return (
-    isLoadError(error) ||
-    isLoadTimeoutError(error) ||
-    isCoolingDownError(error) ||
-    isLockUnavailableError(error) ||
-    isLeaseLostError(error) ||
-    isValueRejectedError(error)
-  );
 }

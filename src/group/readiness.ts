@@ -1,4 +1,5 @@
-import { isCoolingDownError, isLoadError, isLoadTimeoutError } from '../errors.ts';
+import { isFailedLoad } from '../engine/read-errors.ts';
+import { isCoolingDownError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { Member } from './member.ts';
@@ -38,8 +39,7 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
         await firstLoad();
         return;
       } catch (error) {
-        const isFailure = isCoolingDownError(error) || isLoadError(error) || isLoadTimeoutError(error);
-        if (!isFailure) return; // paused, closed
+        if (!isFailedLoad(error)) return; // paused, closed
         const pause = isCoolingDownError(error) ? error.retryAfter : 0;
         await new Promise<void>((go) => after(pause, go));
       }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../../src/backends/memory.ts';
 import {
   type CloseOptions,
   isClosedError,
@@ -9,6 +10,7 @@ import {
   RefreshingValue,
   type Task,
 } from '../../../src/index.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -46,6 +48,33 @@ function source() {
 const hang = (): Promise<string> => new Promise(() => {});
 
 describe('ready', () => {
+  it.each([
+    ['a guard refuses the first values', { accept: (value: string) => value === 'call 3' }],
+    ['the lock is down at first', { whenLockUnavailable: 'skip' }],
+  ] as const)('tries again where %s', async (_, options) => {
+    const { clock, group } = make({ coolDown: 100 });
+    const own = memoryLock();
+    const lock = asLock({
+      acquire: async (request) => {
+        if (clock.monotonic() < 150) throw new Error('down');
+        return own.acquire(request);
+      },
+      extend: (...lease) => own.extend(...lease),
+      release: (...end) => own.release(...end),
+    });
+    let calls = 0;
+    const load = (): string => `call ${++calls}`;
+    group.value({
+      name: 'v',
+      load,
+      required: true,
+      ...('accept' in options ? options : { ...options, lock }),
+    });
+    const report = group.ready({ timeout: 5000 });
+    await clock.advance(4000);
+    expect(await report).toEqual({ ok: true, problems: [] });
+  });
+
   it('loads each required member once, no other, and reports ok', async () => {
     const { clock, group } = make();
     const [a, b, other] = [source(), source(), source()];

@@ -87,6 +87,43 @@ describe('the event changed of a value', () => {
     expect(calls).toBe(200);
   });
 
+  it('two listeners that replace the value each time end too, and so does one that does so twice', () => {
+    for (const [listeners, times] of [
+      [2, 1],
+      [1, 2],
+    ] as const) {
+      const logger = recordLines();
+      const { value } = fakeValue(() => 0, { logger });
+      let calls = 0;
+      for (let n = 0; n < listeners; n++)
+        value.on('changed', () => {
+          calls += 1;
+          for (let time = 0; time < times; time++) value.set(calls);
+        });
+      value.set(0);
+      expect(calls).toBeLessThan(50_000);
+      expect(logger.lines).toHaveLength(1);
+      value.set(0); // and can go on
+      expect(logger.lines).toHaveLength(2);
+    }
+  });
+
+  it('of 12,000 keys that a listener sets are all emitted', () => {
+    const cache = new RefreshingCache<number, number>({
+      name: 'c',
+      load: (key) => key,
+      max: 30_000,
+      logger: false,
+    });
+    let heard = 0;
+    cache.on('changed', ({ key }) => {
+      heard += 1;
+      if (key === 0) for (let other = 1; other <= 12_000; other++) cache.set(other, other);
+    });
+    cache.set(0, 0);
+    expect(heard).toBe(12_001);
+  });
+
   it('shows no value to a log of events', () => {
     const { value } = fakeValue(() => 'secret');
     const logged: string[] = [];
