@@ -508,7 +508,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const ends = [...this.#entries.ends(), this.#queue.requestAndWait()];
     const end = Promise.all(ends).then(() => {});
     if (waitUntil !== undefined) passToPlatform(waitUntil, end, this.#options.member.logger);
-    return wait ? end : Promise.resolve();
+    return wait ? engineOf(this).unlessOwn(end) : Promise.resolve();
   }
 
   /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */

@@ -71,12 +71,12 @@ export function resolveCacheOptions<K, V extends P, P>(
     ...(most === undefined ? {} : { max: most }),
     ...(maxSize === undefined ? {} : { maxSize }),
   };
-  const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
   const resolved = resolveOptions(options, {
     kind: 'key',
     names: [...VALUE_SHARED, ...GUARD_OPTIONS, ...OWN],
     check: (checks) => checkOwn(own, checks),
   });
+  const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
   const { schedule, periodMs } = resolved;
   const spread = (unspread: Schedule, ms: number): Schedule => {
     const standard = { ratio: Number.isNaN(ms) ? 0.1 : 1 };

@@ -104,16 +104,18 @@ export class Reader<T> {
   }
 
   #read(entry: Entry<T>, given: ReadOptions | undefined, again: ReadAgain<T>): Promise<T> {
-    const options = given && ownOptions(given);
+    let options: ReadOptions | undefined;
     const { name, clock } = this.#options;
-    const signal = options?.signal;
+    let signal: AbortSignal | undefined;
     let patienceMs = 0;
     let maxAgeMs = Infinity;
-    if (options !== undefined) {
+    if (given !== undefined) {
       try {
+        options = ownOptions(given);
         namesArgument(name, options, READ_OPTIONS);
         patienceMs = durationArgument(name, 'patience', options?.patience ?? 0);
         maxAgeMs = durationArgument(name, 'maxAge', options?.maxAge ?? Infinity);
+        signal = options?.signal;
         signalArgument(name, signal);
       } catch (error) {
         return rejected(error);

@@ -194,9 +194,10 @@ export class Settler<T> {
 
   /** Errors of the cluster and of a guard are passed on; any other is an error of the load. */
   #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
-    if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
-    // The load may itself have read another value that was rejected; that error is a `LoadError` here.
-    if (isValueRejectedError(cause) && cause.cacheName === this.#options.name) return cause;
+    const isPassedOn =
+      isLeaseLostError(cause) || isLockUnavailableError(cause) || isValueRejectedError(cause);
+    // The load may itself have read another value or key, which has failed so; that error is a `LoadError` here.
+    if (isPassedOn && cause.cacheName === this.#options.name && Object.is(cause.key, key)) return cause;
     const details = { cacheName: this.#options.name, key, attempts, cause };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);
   }

@@ -178,7 +178,7 @@ export function resolveOptions(
   const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
   for (const backend of [lock, store]) {
     const longest = backend?.longestName ?? Infinity;
-    const whole = namespace === undefined ? name : `${namespace}/${name}`;
+    const whole = typeof namespace === 'string' ? `${namespace}/${name}` : name;
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }

@@ -114,3 +114,8 @@ describe('loadMany', () => {
     expect((await read).size).toBe(3);
   });
 });
+
+it.each([[10n], [Symbol('max')]])('max: %o is refused by its name', (max) => {
+  const made = thrownBy(() => new RefreshingCache({ name: 'c', load: () => 1, max: max as never }));
+  expect(made).toMatchObject({ name: 'OptionError', option: 'max', received: max });
+});

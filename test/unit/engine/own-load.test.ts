@@ -78,6 +78,22 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     expect(answers).toEqual(['OptionError', '5']);
   });
 
+  it('of a cache: a request that waits for the keys that are due', async () => {
+    const { group, clock } = make(async () => {});
+    const failures: unknown[] = [];
+    const cache = group.cache<number, number>({
+      name: 'c',
+      load: async (key) => {
+        failures.push(await rejectionOf(cache.requestStart({ wait: true })));
+        return key;
+      },
+    });
+    const first = cache.get(1);
+    await clock.advance(1);
+    expect(await first).toBe(1);
+    expect(failures.map(isOptionError)).toEqual([true]);
+  });
+
   it('of an executor and of a locked task', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, logger: false, retry: false });

@@ -27,6 +27,12 @@ describe('the options of a call', () => {
       const error = await rejectionOf(call());
       expect(isOptionError(error) && error.message).toContain(message);
     }
+    const unreadable = {
+      get patience(): number {
+        throw new Error('unreadable');
+      },
+    };
+    expect(await rejectionOf(value.get(unreadable))).toMatchObject({ message: 'unreadable' });
     for (const [call, message] of [
       [() => value.invalidate({ dorp: true } as never), 'did you mean drop?'],
       [() => cache.invalidate('k', { Drop: true } as never), 'did you mean drop?'],
