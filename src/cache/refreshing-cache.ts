@@ -5,7 +5,7 @@ import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
-import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
+import { READ_OPTIONS, type ReadAgain, Reader, type ReadOptions } from '../engine/reader.ts';
 import { isAbsentError, OptionError } from '../errors.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
@@ -545,10 +545,15 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const id = this.#entries.idOf(key);
     const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
-    const again = (others?: ReadOptions): Promise<V> => this.#read(key, others);
+    return this.#readOf(id, key, options);
+  }
+
+  /** @param wasTooStale as of `Reader.read`. */
+  #readOf(id: KeyId, key: K, options: ReadOptions | undefined, wasTooStale?: boolean): Promise<V> {
     return this.#entries.useId(id, key, (entry) => {
       const isIdle = entry.flight === undefined;
-      const read = this.#reader.read(entry, options, again);
+      const again: ReadAgain<V> = (others, stale) => this.#readOf(id, key, others, stale);
+      const read = this.#reader.read(entry, options, again, wasTooStale);
       if (isIdle) this.#takeAlong(entry);
       return read;
     });

@@ -38,8 +38,8 @@ export interface ReadOptions {
 /** The names of {@link ReadOptions}. */
 export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'maxAge', 'signal', 'waitUntil'];
 
-/** Reads the value or the key anew. */
-type ReadAgain<T> = (options?: ReadOptions) => Promise<T>;
+/** Goes on with a read after a wait. @param wasTooStale it has found a value beyond `maxStaleness` before. */
+export type ReadAgain<T> = (options: ReadOptions | undefined, wasTooStale: boolean) => Promise<T>;
 
 /** Reads entries: carries out the decisions of `decide`. */
 export class Reader<T> {
@@ -60,22 +60,29 @@ export class Reader<T> {
   /**
    * A read that may wait.
    *
-   * @param again reads anew, after a wait: the entry may have been passivated meanwhile.
+   * @param again the entry may have been passivated when the read goes on after a wait.
+   * @param wasTooStale as of {@link ReadAgain}, of a read that goes on: it is counted already. `undefined`: it begins.
    */
-  read(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
+  read(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>, wasTooStale?: boolean): Promise<T> {
+    if (wasTooStale !== undefined) return this.#readOnce(entry, options, again, wasTooStale);
     if (!entry.isLoaded) this.#counters.misses += 1;
     const read = this.#readOnce(entry, options, again);
     this.#counters.objective?.read(read, entry);
     return read;
   }
 
-  #readOnce(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
+  #readOnce(
+    entry: Entry<T>,
+    options: ReadOptions | undefined,
+    again: ReadAgain<T> = (others, wasTooStale) => this.#readOnce(entry, others, undefined, wasTooStale),
+    wasTooStale?: boolean,
+  ): Promise<T> {
     if (!entry.isLoaded && options === undefined) {
-      const joined = this.#join(entry);
+      const joined = this.#join(entry, wasTooStale === undefined);
       if (joined !== undefined) return joined;
     }
     try {
-      return this.#read(entry, options, again ?? ((others) => this.#readOnce(entry, others)));
+      return this.#read(entry, options, again, wasTooStale);
     } finally {
       this.#loader.triggerPiggyback();
     }
@@ -86,24 +93,29 @@ export class Reader<T> {
    * however many readers wait. `undefined` in any other state.
    */
   join(entry: Entry<T>): Promise<T> | undefined {
-    const joined = this.#join(entry);
+    const joined = this.#join(entry, true);
     if (joined === undefined) return undefined;
     this.#counters.misses += 1;
     this.#counters.objective?.read(joined, entry);
     return joined;
   }
 
-  #join(entry: Entry<T>): Promise<T> | undefined {
+  #join(entry: Entry<T>, begins: boolean): Promise<T> | undefined {
     const isOpen = this.#rules.runState === 'open';
     const isToJoin = entry.flight?.hasStarted === true && entry.flight.outdatedBy === undefined;
     if (entry.isLoaded || !isOpen || !isToJoin || isOnStack([entry])) return undefined;
-    this.#counters.waited += 1;
+    if (begins) this.#counters.waited += 1;
     const next = waitersOf(entry).next(undefined);
     this.#loader.triggerPiggyback();
     return next;
   }
 
-  #read(entry: Entry<T>, given: ReadOptions | undefined, again: ReadAgain<T>): Promise<T> {
+  #read(
+    entry: Entry<T>,
+    given: ReadOptions | undefined,
+    again: ReadAgain<T>,
+    wasTooStale?: boolean,
+  ): Promise<T> {
     let options: ReadOptions | undefined;
     const { name, clock } = this.#options;
     let signal: AbortSignal | undefined;
@@ -121,10 +133,11 @@ export class Reader<T> {
         return rejected(error);
       }
     }
-    const decision = this.#decideToRead(entry, maxAgeMs);
+    const begins = wasTooStale === undefined;
+    const decision = this.#decideToRead(entry, maxAgeMs, wasTooStale);
     if (decision === 'wait-for-load') {
       if (signal?.aborted) return rejected(signal.reason);
-      this.#counters.waited += 1;
+      if (begins) this.#counters.waited += 1;
       const next = entry.isLoaded
         ? this.#fresh(entry, signal, maxAgeMs, again)
         : this.#first(entry, signal, maxAgeMs, again);
@@ -143,7 +156,7 @@ export class Reader<T> {
     if (options?.waitUntil !== undefined) this.#loader.callWaitUntil(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
-      this.#counters.waited += 1;
+      if (begins) this.#counters.waited += 1;
       return this.#patient(entry, patienceMs, signal, again);
     }
     this.#emitStale(entry);
@@ -182,9 +195,9 @@ export class Reader<T> {
     return value;
   }
 
-  #decideToRead(entry: Entry<T>, maxAgeMs?: number): Decision {
+  #decideToRead(entry: Entry<T>, maxAgeMs?: number, wasTooStale: boolean = false): Decision {
     const now = this.#loader.clocks.check(entry);
-    if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
+    if (!wasTooStale && entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', () => ({ age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) }));
       return decide(entry, this.#rules, this.#loader.clocks.check(entry), maxAgeMs); // anew: listeners may have changed everything
@@ -203,11 +216,11 @@ export class Reader<T> {
 
   /** Waits for the first value. A snapshot of the store may be older than the read allows: then for a load as well. */
   #first(entry: Entry<T>, signal: AbortSignal | undefined, maxAge: number, again: ReadAgain<T>): Promise<T> {
-    const oldest = this.#options.clock.monotonic() - maxAge;
+    const oldest = this.#options.clock.monotonic() - maxAge; // there is no value that could be too stale
     const next = this.#loader.next(entry, signal);
     if (maxAge === Infinity) return next;
     return ignoreRejection(
-      next.then((value) => (entry.loadedAt < oldest ? again({ maxAge, signal }) : value)),
+      next.then((value) => (entry.loadedAt < oldest ? again({ maxAge, signal }, false) : value)),
     );
   }
 
@@ -223,6 +236,7 @@ export class Reader<T> {
   ): Promise<T> {
     const now = this.#options.clock.monotonic();
     const isTooOld = isOverMaxAge(entry, maxAgeMs, now);
+    const isStale = isTooStale(entry, now);
     const pinError = (): Error | undefined =>
       isTooOld ? this.#loader.coordinator?.pinnedError(entry) : undefined;
     const before = pinError();
@@ -233,7 +247,7 @@ export class Reader<T> {
     const serve = (value: T): T | Promise<T> => {
       const pinned = pinError();
       if (pinned !== undefined) throw this.#readError(entry, maxAgeMs, pinned);
-      return before === undefined ? value : again({ maxAge: maxAgeMs, signal });
+      return before === undefined ? value : again({ maxAge: maxAgeMs, signal }, isStale);
     };
     const refuse = (error: unknown): never => {
       const isForAge = entry.isLoaded && isFailedLoad(error); // the value may have been dropped meanwhile
@@ -249,9 +263,11 @@ export class Reader<T> {
     signal: AbortSignal | undefined,
     again: ReadAgain<T>,
   ): Promise<T> {
-    const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, this.#options.clock, signal);
-    const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());
-    return ignoreRejection(ended.then(() => again(), readAfterFailure));
+    const { clock } = this.#options;
+    const isStale = isTooStale(entry, clock.monotonic());
+    const goOn = (): Promise<T> => again(undefined, isStale);
+    const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, clock, signal);
+    return ignoreRejection(ended.then(goOn, (error) => (signal?.aborted ? rejected(error) : goOn())));
   }
 
   #emitStale(entry: Entry<T>): void {
