@@ -278,9 +278,11 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @param options `recentFirst: true`: the most recently used first, without a copy: of a million keys some can be looked at
    * without a pause of the process. Each step finds the next key as they are then: a key that is used meanwhile may come
    * again, and the walk ends early where the key at which it stands is deleted or evicted. @default all of them, copied
+   * @throws {OptionError} for an unknown option.
    */
-  keys(options: { readonly recentFirst?: boolean } = {}): IterableIterator<K> {
-    if (ownOptions(options).recentFirst) return this.#table.recentKeys();
+  keys(options?: { readonly recentFirst?: boolean }): IterableIterator<K> {
+    namesArgument(this.#options.member.name, options, ['recentFirst']);
+    if (ownOptions(options)?.recentFirst) return this.#table.recentKeys();
     return Array.from(this.#table.slots(), ([id, slot]) => this.#table.key(id, slot)).values();
   }
 

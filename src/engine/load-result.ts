@@ -1,5 +1,5 @@
 import { showKey } from '../errors.ts';
-import { ownOptions } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -115,7 +115,7 @@ const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze(/* @__PURE__ */
 
 /**
  * Reads what a load has returned. Throws if it can't be accepted: `keep()` without a value, `undefined` without
- * `allowUndefined`, an age limit that is not a positive duration.
+ * `allowUndefined`, an age limit that is not a positive duration, metadata of an unknown name.
  *
  * @param held the value that the entry has now.
  * @returns `'absent'` when the source does not have the key.
@@ -184,7 +184,12 @@ function undefinedError(): TypeError {
   return new TypeError('the load returned undefined, and allowUndefined is not set');
 }
 
+const METADATA: readonly (keyof KeepOptions)[] = ['nextExecuteTime', 'headers', 'maxStaleness', 'tags'];
+
 function checkMetadata(given: KeepOptions): ValueMetadata {
+  const checks = new OptionChecks('loaded() or keep()');
+  checks.names('', given, METADATA);
+  checks.done();
   const { nextExecuteTime, headers, maxStaleness, tags } = ownOptions(given);
   const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
   if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {

@@ -23,6 +23,13 @@ describe('readLoadResult', () => {
     expect(read(keep())).toEqual({ origin: 'kept', value: 'old', metadata: {} });
   });
 
+  it.each([[loaded('new', { maxStalness: 5 } as never)], [keep({ maxStalness: 5 } as never)]])(
+    'rejects metadata that is misspelt: %j',
+    (returned) => {
+      expect(() => read(returned)).toThrow('maxStalness is unknown; did you mean maxStaleness?');
+    },
+  );
+
   it('rejects keep() without a value to keep', () => {
     expect(() => read(keep(), nothing)).toThrow(/keep\(\), but there is no value to keep/);
   });

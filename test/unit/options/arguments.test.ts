@@ -34,6 +34,7 @@ describe('the options of a call', () => {
     };
     expect(await rejectionOf(value.get(unreadable))).toMatchObject({ message: 'unreadable' });
     for (const [call, message] of [
+      [() => cache.keys({ recentFrist: true } as never), 'did you mean recentFirst?'],
       [() => value.invalidate({ dorp: true } as never), 'did you mean drop?'],
       [() => cache.invalidate('k', { Drop: true } as never), 'did you mean drop?'],
       [() => group.requestStart({ waituntil: () => {} } as never), 'did you mean waitUntil?'],
