@@ -336,6 +336,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { entry } = execution;
     if (execution.outdatedBy === 'abort' && entry.isLoaded && entry.promise !== execution.previous) {
       // A listener of its abort has put a value into place, which the failure is older than.
+      if (end.kind === 'failed') void execution.round?.fail(end.error as Error);
       if (end.kind !== 'cancelled' || !end.isLive) this.gone(execution);
       return;
     }

@@ -356,4 +356,31 @@ describe('a listener of the abort of a load that puts a value into place', () =>
       expect(await refreshed).toBe('loaded');
     }
   });
+
+  it('wins too where the lease is lost, and the round ends: the load may never settle', async () => {
+    const cluster = new ManualCluster();
+    const { lock, store } = cluster.link();
+    const { value, manual, clock } = manualValue({
+      clock: cluster.clock,
+      schedule: 3_600_000,
+      lock,
+      store,
+    });
+    const read = value.get();
+    await clock.flush();
+    const { signal, token } = manual.call(0).context;
+    signal.addEventListener('abort', () => value.set('fallback'));
+    await cluster.lock.forceRelease('v', token as number);
+    await clock.advance(5000);
+    expect(signal.aborted).toBe(true);
+    expect(await read).toBe('fallback');
+    const refreshed = value.refresh();
+    await clock.advance(100);
+    manual.call(1).resolve('loaded');
+    await clock.flush();
+    expect(await refreshed).toBe('loaded');
+    const everywhere = value.set('for all', { everywhere: true });
+    await clock.advance(100);
+    await everywhere;
+  });
 });
