@@ -19,7 +19,7 @@ import { defaults } from '../options/defaults.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { ignoreRejection, ignoreThenable, isThenable, rejected } from '../time/deferred.ts';
+import { droppable, ignoreRejection, ignoreThenable, isThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
@@ -514,8 +514,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */
-  async history(key: K): Promise<readonly VersionRecord[]> {
-    return this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history());
+  history(key: K): Promise<readonly VersionRecord[]> {
+    return droppable(() => this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history()));
   }
 
   /**

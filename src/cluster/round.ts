@@ -88,6 +88,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   async run<R>(tries: () => Promise<R>, { signal, drainDeadline, sleep }: FlightScope): Promise<R> {
     const aborted = (): void => {
       this.#isAborted = true;
+      this.hasPublished(); // its result will be dropped
       if (isFailure(signal.reason)) this.#admission.expectAgain();
       if (this.#hasResult) this.#abandon(signal.reason);
     };

@@ -27,6 +27,11 @@ export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+/** The result of a call, also where it throws, as a promise that may be dropped. */
+export function droppable<T>(call: () => Promise<T>): Promise<T> {
+  return ignoreRejection((async () => call())());
+}
+
 /** A rejected promise that may be dropped. */
 export function rejected(error: unknown): Promise<never> {
   return ignoreRejection(Promise.reject(error));

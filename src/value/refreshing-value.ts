@@ -20,7 +20,7 @@ import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { ignoreRejection, rejected } from '../time/deferred.ts';
+import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
@@ -219,8 +219,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *
    * Rejects with `StoreUnavailableError` when the store does not answer, with `OptionError` without a store.
    */
-  async history(): Promise<readonly VersionRecord[]> {
-    return versionsOf(engineOf(this), entryOf(this)).history();
+  history(): Promise<readonly VersionRecord[]> {
+    return droppable(() => versionsOf(engineOf(this), entryOf(this)).history());
   }
 
   /**
@@ -240,8 +240,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *   served here, until the next due load. Rejects with `OptionError` for a version that the store does not keep, and
    *   after `close` with `ClosedError`: nothing was changed then.
    */
-  async rollback(options: RollbackOptions): Promise<number> {
-    return versionsOf(engineOf(this), entryOf(this)).rollback(options);
+  rollback(options: RollbackOptions): Promise<number> {
+    return droppable(() => versionsOf(engineOf(this), entryOf(this)).rollback(options));
   }
 
   /**
@@ -250,8 +250,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *
    * @returns whether a version was pinned. Rejects as `rollback` does.
    */
-  async unpin(): Promise<boolean> {
-    return versionsOf(engineOf(this), entryOf(this)).unpin();
+  unpin(): Promise<boolean> {
+    return droppable(() => versionsOf(engineOf(this), entryOf(this)).unpin());
   }
 
   /**
@@ -265,8 +265,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @param before one of the versions of `history()`.
    * @param after another one; it may be older.
    */
-  async compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
-    return versionsOf(engineOf(this), entryOf(this)).compare(before, after, options);
+  compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
+    return droppable(() => versionsOf(engineOf(this), entryOf(this)).compare(before, after, options));
   }
 
   /**
@@ -281,8 +281,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * store that keeps reports, without `propagateWithin`, for an unknown option, and without `version` while the value here
    * has none.
    */
-  async everywhere(options?: HeldOptions): Promise<void> {
-    await versionsOf(engineOf(this), entryOf(this)).everywhere(options);
+  everywhere(options?: HeldOptions): Promise<void> {
+    return droppable(() => versionsOf(engineOf(this), entryOf(this)).everywhere(options));
   }
 
   /**

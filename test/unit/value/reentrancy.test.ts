@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isCoolingDownError, isLoadError, loaded, RefreshingValue } from '../../../src/index.ts';
+import {
+  isCoolingDownError,
+  isLoadError,
+  loaded,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
@@ -383,4 +389,33 @@ describe('a listener of the abort of a load that puts a value into place', () =>
     await clock.advance(100);
     await everywhere;
   });
+});
+
+it('refresh() resolves at once when set() supersedes its load, also behind a lock whose lease lasts on', async () => {
+  const cluster = new ManualCluster();
+  const { lock, store } = cluster.link();
+  const { value, manual, clock } = manualValue({ clock: cluster.clock, schedule: 3_600_000, lock, store });
+  const refreshed = value.refresh();
+  await clock.flush();
+  expect(manual.calls.length).toBe(1); // it ignores its signal
+  value.set('by hand');
+  await clock.flush();
+  expect(await settled(refreshed)).toEqual({ value: 'by hand' });
+});
+
+it('a promise about versions that is dropped is no unhandled rejection', async () => {
+  const unhandled = unhandledRejections();
+  const value = new RefreshingValue({ name: 'v', load: () => 1, logger: false });
+  const cache = new RefreshingCache<string, number>({ name: 'c', load: () => 1, logger: false });
+  const dropped = [
+    value.history(),
+    value.rollback({ to: 1, by: 'me' }),
+    value.unpin(),
+    value.compare(1, 2),
+    value.everywhere(),
+    cache.history('k'),
+  ];
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(unhandled).toEqual([]);
+  for (const promise of dropped) expect(await rejectionOf(promise)).toMatchObject({ name: 'OptionError' });
 });
