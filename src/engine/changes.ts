@@ -27,7 +27,7 @@ export class Changes {
   readonly #options: Pick<ResolvedOptions, 'kind' | 'logger'>;
   readonly #events: Events;
   readonly #line: Change[] = [];
-  /** Listeners have heard of so many of them. */
+  /** How many of them listeners have heard of. */
   #delivered = 0;
   /** Its version is being published: listeners do not hear of it yet, nor of those behind it. */
   #unpublished: Change | undefined;
