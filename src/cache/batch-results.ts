@@ -71,9 +71,15 @@ function* entriesOf<V>(
     throw new TypeError(`loadMany must return a Map or a plain object by key, returned ${showKey(answers)}`);
   }
   const texts = requested.filter((id) => ['string', 'number', 'bigint'].includes(typeof id));
-  const byText = new Map(texts.map((id) => [`${id}`, id] as const));
+  const byText = new Map<string, KeyId[]>();
+  for (const id of texts) byText.set(`${id}`, [...(byText.get(`${id}`) ?? []), id]);
   for (const [key, answer] of Object.entries(answers)) {
-    yield [key, byText.get(key), answer as KeyedLoadReturn<V> | Error];
+    const ids = byText.get(key) ?? [undefined];
+    const ambiguous = new TypeError(
+      `loadMany returned an object, in which ${key} may be another key too: return a Map`,
+    );
+    for (const id of ids)
+      yield [key, id, ids.length > 1 ? ambiguous : (answer as KeyedLoadReturn<V> | Error)];
   }
 }
 

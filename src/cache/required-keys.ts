@@ -52,13 +52,13 @@ export class RequiredKeys<K, V> implements RequiredEntries<V> {
     });
   }
 
-  firstLoads(): (() => Promise<void>)[] {
+  firstLoads(signal: AbortSignal): (() => Promise<void>)[] {
     const keys = this.#keys;
     if (keys === undefined) return [() => this.#first.promise];
     return [...this.#missing].map((id) => async () => {
       if (!this.#missing.has(id)) return;
       const start = (entry: KeyedEntry<K, V>): Promise<void> =>
-        this.#engine.requestStart(entry, true, undefined);
+        this.#engine.requestStart(entry, true, undefined, signal);
       await this.#entries.useId(id, keys.get(id) as K, start).catch((error: unknown) => {
         if (!isAbsentError(error)) throw error;
       });

@@ -160,9 +160,20 @@ export class SlotTable<K, V> {
     return this.#slots.rentries();
   }
 
-  /** All keys, the most recently used first, walked as they are at each step. */
+  /**
+   * All keys, the most recently used first, walked as they are at each step, of which there are no more than keys now. The
+   * next key is found before the present one is given out, which may be used then.
+   */
   *recentKeys(): IterableIterator<K> {
-    for (const [id, slot] of this.#slots.entries()) yield this.key(id, slot);
+    const walk = this.#slots.entries()[Symbol.iterator]();
+    let next = walk.next();
+    for (let left = this.size; left > 0 && !next.done; left--) {
+      const [id, slot] = next.value;
+      const isThere = this.find(id) === slot;
+      const key = this.key(id, slot);
+      next = walk.next();
+      if (isThere) yield key;
+    }
   }
 
   /**

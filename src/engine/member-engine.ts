@@ -82,7 +82,13 @@ export class MemberEngine<T> {
   }
 
   /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */
-  requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
+  /** @param signal ends the wait. */
+  requestStart(
+    entry: Entry<T>,
+    wait: boolean | undefined,
+    waitUntil: WaitUntil | undefined,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const { name, clock } = this.options;
     const { rules } = this.loader;
     const { runState } = rules;
@@ -94,7 +100,7 @@ export class MemberEngine<T> {
     const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
     const mayStart = !isBusy(entry) && (isToStart || startsToWait);
     let next: Promise<void> = DONE;
-    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.loader.next(entry, undefined));
+    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.loader.next(entry, signal));
     else if (mayStart && entry.isLoaded) this.loader.startBehind(entry);
     else if (mayStart) this.loader.startNow(entry, nextTrigger(entry), true);
     else if (waits && !entry.isLoaded) next = rejected(readError(entry, rules, name, clock.monotonic()));

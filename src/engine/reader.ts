@@ -157,7 +157,7 @@ export class Reader<T> {
     if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
       if (begins) this.#counters.waited += 1;
-      return this.#patient(entry, patienceMs, signal, again);
+      return this.#patient(entry, patienceMs, signal, maxAgeMs, again);
     }
     this.#emitStale(entry);
     return promise;
@@ -261,11 +261,13 @@ export class Reader<T> {
     entry: Entry<T>,
     patienceMs: number,
     signal: AbortSignal | undefined,
+    maxAge: number,
     again: ReadAgain<T>,
   ): Promise<T> {
     const { clock } = this.#options;
     const isStale = isTooStale(entry, clock.monotonic());
-    const goOn = (): Promise<T> => again(undefined, isStale);
+    const isPlain = signal === undefined && maxAge === Infinity;
+    const goOn = (): Promise<T> => again(isPlain ? undefined : { maxAge, signal }, isStale);
     const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, clock, signal);
     return ignoreRejection(ended.then(goOn, (error) => (signal?.aborted ? rejected(error) : goOn())));
   }

@@ -67,7 +67,7 @@ export class CacheMember<V> implements Member {
     return [...runState, ...required, ...problems, ...hanging, ...objective, ...backends];
   }
 
-  firstLoads(): readonly (() => Promise<void>)[] {
-    return this.#member.required?.firstLoads() ?? [];
+  firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[] {
+    return this.#member.required?.firstLoads(signal) ?? [];
   }
 }

@@ -79,7 +79,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     ];
   }
 
-  firstLoads(): (() => Promise<void>)[] {
+  firstLoads(signal: AbortSignal): (() => Promise<void>)[] {
     const { entry, engine, options } = this.#member;
     const firstLoad = async (): Promise<void> => {
       const now = options.clock.monotonic();
@@ -87,7 +87,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
       if (entry.isLoaded && !entry.isInitial) return;
       // With an initial value that may be served it is ready, and the load runs behind.
       const isServed = entry.isLoaded && (options.whenTooStale === 'serve' || !isTooStale(entry, now));
-      await engine.requestStart(entry, !isServed, undefined);
+      await engine.requestStart(entry, !isServed, undefined, signal);
     };
     return [firstLoad];
   }

@@ -133,5 +133,5 @@ export interface Member extends Refreshable {
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
-  firstLoads(): readonly (() => Promise<void>)[];
+  firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
 }

@@ -18,10 +18,11 @@ export interface Readiness {
 export function allReady(members: readonly Member[], clock: Clock, timeoutMs: number): Readiness {
   const timers = new Set<Timer>();
   const over = new Deferred<void>();
-  let isOver = false;
+  // The loads go on, and do not keep the process alive for a wait that has ended.
+  const wait = new AbortController();
 
   function end(): void {
-    isOver = true;
+    wait.abort();
     for (const timer of timers) timer.cancel();
     over.resolve();
   }
@@ -34,7 +35,7 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
     timers.add(timer);
   }
   async function untilLoaded(firstLoad: () => Promise<void>): Promise<void> {
-    while (!isOver) {
+    while (!wait.signal.aborted) {
       try {
         await firstLoad();
         return;
@@ -47,6 +48,6 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
   }
 
   if (timeoutMs < Infinity) after(timeoutMs, end);
-  Promise.all(members.flatMap((member) => member.firstLoads()).map(untilLoaded)).then(end);
+  Promise.all(members.flatMap((member) => member.firstLoads(wait.signal)).map(untilLoaded)).then(end);
   return { promise: over.promise, end };
 }

@@ -40,7 +40,7 @@ export interface RequiredEntries<V> {
   readonly isAny: boolean;
   entries(): readonly RequiredEntry<V>[];
   /** Loads of the keys that had no success yet. */
-  firstLoads(): readonly (() => Promise<void>)[];
+  firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
 }
 
 /** A cache, as it joins a group. */

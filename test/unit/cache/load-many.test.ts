@@ -544,3 +544,16 @@ describe('tries, deadlines, aborts', () => {
     expect((calls[0] as Call).context.signal.aborted).toBe(true);
   });
 });
+
+it('an object by key is refused for keys of the same text: their values can not be told apart', async () => {
+  const cache = new RefreshingCache<string | number, string>({
+    name: 'c',
+    loadMany: async (keys) => Object.fromEntries(keys.map((key) => [key, `value of ${key}`])),
+    retry: false,
+    logger: false,
+  });
+  const errors: unknown[] = [];
+  const found = await cache.getMany([1, '1', 2], { onError: (error) => void errors.push(error) });
+  expect(found).toEqual(new Map([[2, 'value of 2']]));
+  expect(errors.map(String)).toEqual(Array(2).fill(expect.stringContaining('return a Map')));
+});

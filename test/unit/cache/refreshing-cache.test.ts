@@ -294,6 +294,14 @@ describe('keys', () => {
     expect([cache.delete(Number.NaN), cache.delete(null), cache.size]).toEqual([true, true, keys.length - 2]);
   });
 
+  it('are each walked over once with recentFirst, also where each step uses its key', async () => {
+    const cache = new RefreshingCache<string, string>({ name: 'c', load: (key) => key, logger: false });
+    for (const key of ['a', 'b', 'c', 'd', 'e']) cache.set(key, key);
+    const seen: string[] = [];
+    for (const key of cache.keys({ recentFirst: true })) seen.push(cache.current(key));
+    expect(seen).toEqual(['e', 'd', 'c', 'b', 'a']);
+  });
+
   it('are walked over one by one with recentFirst, those that were used last first, as they are then', () => {
     const keyOf = ({ id }: { id: string }): string => id;
     const cache = new RefreshingCache({ name: 'c', keyOf, load: keyOf, clock: new FakeClock() });

@@ -13,6 +13,7 @@ import {
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
+import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
@@ -48,6 +49,23 @@ function source() {
 const hang = (): Promise<string> => new Promise(() => {});
 
 describe('ready', () => {
+  it('keeps no process alive once its wait is over: the loads go on without it', async () => {
+    const clock = new HoldingClock();
+    const group = new RefreshGroup({ clock, logger: false, retry: false });
+    const manual = new ManualLoad<string>();
+    const value = group.value({ name: 'v', load: manual.load, required: true });
+    const cache = group.cache({ name: 'c', load: () => hang(), required: ['k'] });
+    const report = group.ready({ timeout: 10 });
+    expect(clock.held).toBeGreaterThan(0);
+    await clock.advance(10);
+    expect((await report).ok).toBe(false);
+    await clock.flush();
+    expect(clock.held).toBe(0);
+    manual.call(0).resolve('late');
+    await clock.flush();
+    expect([value.peek(), cache.peek('k')]).toEqual(['late', undefined]);
+  });
+
   it.each([
     ['a guard refuses the first values', { accept: (value: string) => value === 'call 3' }],
     ['the lock is down at first', { whenLockUnavailable: 'skip' }],

@@ -38,6 +38,35 @@ describe('get({ maxAge })', () => {
     expect(isStaleValueError(await rejectionOf(value.get({ maxAge: 200 })))).toBe(true);
   });
 
+  it('holds after patience too: the read goes on to wait, and rejects when the load has failed', async () => {
+    for (const ending of ['late', 'fails'] as const) {
+      const { clock, manual, value } = await loadedManualValue({ coolDown: 100, maxStaleness: Infinity });
+      await clock.advance(1000);
+      const read = value.get({ maxAge: 1100, patience: 200 });
+      if (ending === 'late') {
+        await clock.advance(300);
+        expect(await settled(read)).toBe('pending');
+        manual.call(1).resolve('two');
+        expect(await read).toBe('two');
+      } else {
+        const failed = rejectionOf(read);
+        await clock.advance(150);
+        manual.call(1).reject(new Error('down'));
+        expect(isStaleValueError(await failed)).toBe(true);
+      }
+    }
+  });
+
+  it('a signal ends the read also where it waits on after its patience', async () => {
+    const { clock, value } = await loadedManualValue({ maxStaleness: 1100, whenTooStale: 'wait' });
+    await clock.advance(1000);
+    const gaveUp = new AbortController();
+    const read = rejectionOf(value.get({ patience: 200, signal: gaveUp.signal }));
+    await clock.advance(300); // too stale by now
+    gaveUp.abort('enough');
+    expect(await read).toBe('enough');
+  });
+
   it('waits in spite of patience, whenTooStale and whenFailing; its signal ends this wait only', async () => {
     const own = { whenTooStale: 'throw', whenFailing: 'throw', maxStaleness: 1500, coolDown: 1 } as const;
     const { clock, manual, value } = await loadedManualValue(own);

@@ -70,9 +70,9 @@ export function sharedInt(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
-/** `keep`, `loaded` and `absent` as a module for threads: the URL to import them from. */
+/** `keep`, `loaded` and `absent` as a module for threads: the URL to import them from, to stand in single quotes. */
 export async function answersModule(): Promise<string> {
   const entry = fileURLToPath(new URL('../../../src/engine/load-result.ts', import.meta.url));
   const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'esm', write: false });
-  return moduleOf(outputFiles[0]?.text as string).href;
+  return moduleOf(outputFiles[0]?.text as string).href.replaceAll("'", '%27');
 }
