@@ -112,4 +112,30 @@ describe('what changed between two editions', () => {
     expect(await differenceOf({ value }, { value: same })).toMatchObject({ unchanged: 1 });
     expect((await differenceOf({ value }, { value: other })).changed.count).toBe(1);
   });
+
+  test('compares values that contain themselves', async () => {
+    const ring = (length: number, last: unknown) => {
+      const first: Record<string, unknown> = { last };
+      let at = first;
+      for (let n = 1; n < length; n++) at = at.next = { last } as Record<string, unknown>;
+      at.next = first;
+      return { ring: first };
+    };
+    expect(await differenceOf(ring(1, 'x'), ring(1, 'x'))).toMatchObject({ unchanged: 1 });
+    expect(await differenceOf(ring(2, 'x'), ring(3, 'x'))).toMatchObject({ unchanged: 1 }); // no path tells them apart
+    expect((await differenceOf(ring(2, 'x'), ring(2, 'y'))).changed.count).toBe(1);
+  });
+
+  test('compares a part that occurs many times once', async () => {
+    const tree = (leaf: unknown) => {
+      let part: unknown[] = [leaf];
+      for (let depth = 0; depth < 60; depth++) part = [part, part]; // 2 to the 60 paths
+      return { part };
+    };
+    expect(await differenceOf(tree(1), tree(1))).toMatchObject({ unchanged: 1 });
+    expect((await differenceOf(tree(1), tree(2))).changed.count).toBe(1);
+    const members = (leaf: unknown) => new Set([tree(0), tree(leaf)]);
+    expect(await differenceOf({ all: members(1) }, { all: members(1) })).toMatchObject({ unchanged: 1 });
+    expect((await differenceOf({ all: members(1) }, { all: members(2) })).changed.count).toBe(1);
+  });
 });
