@@ -315,9 +315,9 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 /** The types of what `keyOf` may return. */
 const IDS: readonly string[] = ['string', 'number', 'bigint', 'boolean'];
 
-/** It has a load under way, or waiters. */
-function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
-  return flight !== undefined || waiters !== undefined;
+/** It has a load under way, or one that is about to start, or waiters. */
+function isLoading({ flight, successor, waiters }: KeyedEntry<unknown, unknown>): boolean {
+  return flight !== undefined || successor !== undefined || waiters !== undefined;
 }
 
 /** It is being loaded, or its lease is not released yet. */

@@ -1,3 +1,4 @@
+import type { Timer } from '../time/clock.ts';
 import type { ClusterStateLike } from './cluster-state-like.ts';
 import type { LoadHandle } from './load-handle.ts';
 import type { LastExecution } from './next-execution.ts';
@@ -68,6 +69,8 @@ export class Entry<T> {
   waiters: Waiters<T> | undefined = undefined;
   /** Those that came after the load under way was superseded: its successor answers them. @writer loader.ts */
   nextWaiters: Waiters<T> | undefined = undefined;
+  /** Starts the next load, in a turn of its own. @writer loader.ts */
+  successor: Timer | undefined = undefined;
   /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. @writer loader.ts */
   inheritedDeadline: number = Number.POSITIVE_INFINITY;
   /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. @writer cluster-state.ts */

@@ -287,6 +287,7 @@ export class Loader<T> implements ExecutionHost<T> {
       return;
     }
     const start = (): void => {
+      if (entry.successor === timer) entry.successor = undefined;
       if (this.rules.runState === 'closed')
         takeWaiters(entry)?.reject(closedError(this.options.name, entry.key));
       else if (entry.waiters?.hasReaders)
@@ -295,7 +296,8 @@ export class Loader<T> implements ExecutionHost<T> {
       this.owner?.changed(entry);
     };
     const timer = this.options.clock.setTimeout(start, 0);
-    if (waitersOf(entry).keepsAlive) timer.ref(); // and with waiters the entry stays the one of its key
+    entry.successor = timer; // until then the entry stays the one of its key
+    if (waitersOf(entry).keepsAlive) timer.ref();
   }
 
   #startIfDue(entry: Entry<T>): void {

@@ -308,3 +308,26 @@ it.each([undefined, 1])(
     expect(loads).toBe(2);
   },
 );
+
+it('a key whose successor is about to start is not forgotten: never two live loads', async () => {
+  const { clock, cache, manual } = make();
+  const first = cache.get('a');
+  await clock.flush();
+  manual.call(0).resolve('one');
+  await first;
+  const refreshed = cache.refresh('a');
+  await clock.flush();
+  cache.invalidate('a');
+  void cache.get('a'); // wants a successor of the load under way
+  manual.call(1).resolve('two');
+  await refreshed;
+  void cache.get('a'); // starts a load behind this read, before the successor
+  cache.invalidate('a'); // ends it, before it has begun
+  void cache.get('a');
+  await clock.flush();
+  await clock.advance(1);
+  expect([manual.calls.length, manual.mostLive]).toEqual([3, 1]);
+  manual.call(2).resolve('three');
+  await clock.flush();
+  expect([cache.peek('a'), await cache.get('a'), manual.mostLive]).toEqual(['three', 'three', 1]);
+});
