@@ -18,14 +18,17 @@ export class NegativeCache<K, V> {
   readonly #failed: Lru<KeyedEntry<K, V>>;
   readonly #deleted: Lru<KeyedEntry<K, V>> | undefined;
 
-  /** @param onEvicted called when a deleted key is evicted; `undefined`: deleted keys need not be remembered. */
+  /**
+   * @param onEvicted called when a deleted key is evicted, also one whose loads have failed since; `undefined`: deleted keys need
+   *   not be remembered.
+   */
   constructor({ maxAbsent, maxFailed }: NegativeCacheBounds, onEvicted: (() => void) | undefined) {
     // Bounded by size, not by number: lru-cache then allocates only for the keys that are there.
     this.#absent = createLru({ maxSize: maxAbsent });
-    this.#failed = createLru({ maxSize: maxFailed });
-    const dispose = (_: unknown, __: unknown, reason: string): void => {
-      if (reason === 'evict') onEvicted?.();
+    const dispose = ({ isInvalidated }: KeyedEntry<K, V>, _: unknown, reason: string): void => {
+      if (reason === 'evict' && isInvalidated) onEvicted?.();
     };
+    this.#failed = createLru({ maxSize: maxFailed }, dispose);
     this.#deleted = onEvicted && createLru<KeyedEntry<K, V>>({ maxSize: maxFailed }, dispose);
   }
 

@@ -202,8 +202,11 @@ export class Subject {
   stepped(): void {
     const { lastError } = this.status ?? {};
     this.status = this.inspect();
-    // More keys are absent than the cache remembers: to it this one is new.
-    if (this.status === undefined && isAbsentError(lastError)) this.mark = this.replaced = undefined;
+    // The cache does not remember the key: to it this one is new. Snapshots of before the change are not taken over, unless the
+    // store can not know their age: a write from before has arrived late, after it had come back empty.
+    const mayAgeWrongly = this.instance.world.backend.losses > 0;
+    if (this.status === undefined && (isAbsentError(lastError) || mayAgeWrongly))
+      this.mark = this.replaced = undefined;
     for (const watch of this.#watches) watch.stepped?.();
   }
 

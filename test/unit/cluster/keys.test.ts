@@ -178,6 +178,27 @@ describe('keys behind a lock', () => {
     expect([a.cache.inspect('x'), a.cache.inspect('y')?.value]).toEqual([undefined, 'why']);
   });
 
+  it('a key that was deleted, whose load has failed since, and that was pushed out by other failures gets no older snapshot', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { max: 2, coolDown: 100 });
+    await loadKey(cluster, a, 'x', 'of before');
+    await cluster.clock.advance(10);
+    a.cache.invalidate('x', { drop: true });
+    for (const key of ['x', 'other', 'another']) {
+      const failed = rejectionOf(a.cache.get(key));
+      await cluster.clock.flush();
+      a.calls.at(-1)?.reject(new Error('down'));
+      await failed;
+      await cluster.clock.flush();
+    }
+    expect(a.cache.inspect('x')).toBeUndefined();
+    await cluster.clock.advance(1000);
+    const read = a.cache.get('x');
+    await cluster.clock.flush();
+    a.calls.at(-1)?.resolve('new');
+    expect(await read).toBe('new');
+  });
+
   it('tags and age limits travel', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
