@@ -6,7 +6,7 @@ import { manualValue } from '../../support/manual-value.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
-it('is not made for loads that do not look at it', async () => {
+it('is made once for each load; on Node 20, where that is slow, only for those that look at it', async () => {
   let made = 0;
   class Counting extends AbortController {
     constructor() {
@@ -25,9 +25,10 @@ it('is not made for loads that do not look at it', async () => {
   });
   const task = new PeriodicExecutor(async () => {}, { ...options, schedule: 1000 });
   await Promise.all([value.get(), cache.get('a'), batched.getMany(['a', 'b']), task.execute()]);
-  expect(made).toBe(0);
+  const unlooked = process.version.startsWith('v20.') ? 0 : 5;
+  expect(made).toBe(unlooked);
   const looking = new RefreshingCache({ ...options, load: async (_: string, { signal }) => signal.aborted });
-  expect([await looking.get('a'), made]).toEqual([false, 1]);
+  expect([await looking.get('a'), made]).toEqual([false, unlooked + 1]);
 });
 
 it('is aborted when it is first looked at after the load was superseded', async () => {
