@@ -75,12 +75,13 @@ function* entriesOf<V>(
   for (const id of texts) byText.set(`${id}`, [...(byText.get(`${id}`) ?? []), id]);
   for (const [key, answer] of Object.entries(answers)) {
     const ids = byText.get(key) ?? [undefined];
-    const ambiguous = new TypeError(
-      `loadMany returned an object, in which ${key} may be another key too: return a Map`,
-    );
-    for (const id of ids)
-      yield [key, id, ids.length > 1 ? ambiguous : (answer as KeyedLoadReturn<V> | Error)];
+    const result = ids.length > 1 ? ambiguous(key) : (answer as KeyedLoadReturn<V> | Error);
+    for (const id of ids) yield [key, id, result];
   }
+}
+
+function ambiguous(key: string): TypeError {
+  return new TypeError(`loadMany returned an object, in which ${key} may be another key too: return a Map`);
 }
 
 /** The identity of a key that the source returned; `keyOf` may throw for it. */
