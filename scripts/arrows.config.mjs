@@ -20,7 +20,7 @@ const MAY_IMPORT = {
   'printable.ts': [],
   'json.ts': [],
   'errors.ts': ['printable.ts', 'json.ts'],
-  time: ['errors.ts'],
+  time: ['errors.ts', 'plain-object.ts'],
   'option-checks.ts': ['errors.ts', 'time'],
   'schema.ts': [],
   'plain-object.ts': [],

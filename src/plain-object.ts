@@ -10,3 +10,10 @@ export function isObjectPrototype(thing: unknown): boolean {
   if (thing === Object.prototype) return true;
   return Object.getPrototypeOf(thing) === null && Object.hasOwn(thing as object, 'isPrototypeOf');
 }
+
+/** A method of the object or of its class; `undefined`: it has none but one that a bug elsewhere has given to every object. */
+export function methodOf<T extends object, Name extends keyof T>(thing: T, name: Name): T[Name] | undefined {
+  const method = thing[name];
+  const ofAll = (Object.prototype as Partial<T>)[name];
+  return typeof method === 'function' && method !== ofAll ? method : undefined;
+}

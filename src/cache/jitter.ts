@@ -1,3 +1,4 @@
+import { methodOf } from '../plain-object.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import type { JitterWidth } from '../schedule/with-jitter.ts';
 
@@ -25,5 +26,8 @@ export function jittered(schedule: Schedule, width: JitterWidth): Schedule {
     const begin = Math.max(earliest, Math.min(now, latest));
     return begin + random() * (latest - begin);
   }
-  return { nextExecuteTime, maxStaleness: (execution) => schedule.maxStaleness?.(execution) };
+  return {
+    nextExecuteTime,
+    maxStaleness: (execution) => methodOf(schedule, 'maxStaleness')?.call(schedule, execution),
+  };
 }

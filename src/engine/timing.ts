@@ -1,5 +1,6 @@
 import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
 import type { CoolingDown } from '../observe/events.ts';
+import { methodOf } from '../plain-object.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { ignoreThenable } from '../time/deferred.ts';
@@ -340,7 +341,7 @@ export class Timing {
   #maxStalenessOf(execution: Execution): number {
     const { maxStalenessMs, logger } = this.#options;
     try {
-      const ms = ignoreThenable(this.schedule.maxStaleness?.(execution));
+      const ms = ignoreThenable(methodOf(this.schedule, 'maxStaleness')?.call(this.schedule, execution));
       if (ms === undefined) return maxStalenessMs;
       if (typeof ms === 'number' && ms > 0) return Math.min(ms, maxStalenessMs);
       logger.error('maxStaleness of the schedule must be a number over 0, ignored', ms);

@@ -1,4 +1,5 @@
 import { OptionChecks } from '../option-checks.ts';
+import { methodOf } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { toMillis } from '../time/duration.ts';
 import { reject } from './check.ts';
@@ -27,7 +28,8 @@ export function requireSchedule(combinator: string, option: string, received: Sc
     reject(combinator, option, 'must be a schedule, a function or a positive duration', received);
   return {
     nextExecuteTime: (execution) => ignoreThenable(schedule.nextExecuteTime(execution)),
-    maxStaleness: (execution) => ignoreThenable(schedule.maxStaleness?.(execution)),
+    maxStaleness: (execution) =>
+      ignoreThenable(methodOf(schedule, 'maxStaleness')?.call(schedule, execution)),
   };
 }
 
@@ -35,8 +37,7 @@ function isSchedule(schedule: ScheduleLike): schedule is Schedule {
   return (
     (typeof schedule === 'object' || typeof schedule === 'function') &&
     schedule !== null &&
-    'nextExecuteTime' in schedule &&
-    typeof schedule.nextExecuteTime === 'function'
+    methodOf(schedule as Partial<Schedule>, 'nextExecuteTime') !== undefined
   );
 }
 

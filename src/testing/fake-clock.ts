@@ -1,4 +1,5 @@
 import { OptionError } from '../errors.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { areYieldsAwaited } from '../time/yield-to-event-loop.ts';
@@ -51,7 +52,8 @@ export class FakeClock implements Clock {
   readonly #timers: Set<PendingTimer> = new Set();
 
   /** @throws {OptionError} when `now` is not a valid instant. */
-  constructor({ now = Date.UTC(2026, 0, 1) }: FakeClockOptions = {}) {
+  constructor(given: FakeClockOptions = {}) {
+    const { now = Date.UTC(2026, 0, 1) } = ownOptions(given);
     this.#wall = new Date(now).getTime();
     if (Number.isNaN(this.#wall))
       reject('now', 'must be epoch milliseconds, a Date or an ISO 8601 string', now);

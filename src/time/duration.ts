@@ -1,4 +1,5 @@
 import { parse } from '@lukeed/ms';
+import { methodOf } from '../plain-object.ts';
 import { ignoreThenable } from './deferred.ts';
 
 /** A length of time in named units, added up. At least one unit; each a number, fractions allowed. */
@@ -38,8 +39,8 @@ export function toMillis(duration: DurationLike): number {
   if (typeof duration === 'string') return parsed(duration);
   if (typeof duration !== 'object' || duration === null) return Number.NaN;
   try {
-    if ('toMillis' in duration && typeof duration.toMillis === 'function')
-      return asNumber(ignoreThenable(duration.toMillis()));
+    const toMillisOf = methodOf(duration as { readonly toMillis?: () => unknown }, 'toMillis');
+    if (toMillisOf !== undefined) return asNumber(ignoreThenable(toMillisOf.call(duration)));
     const parts = Object.entries(duration).filter(([, count]) => count !== undefined);
     if (parts.length === 0) return Number.NaN;
     return parts.reduce(

@@ -9,6 +9,7 @@ import type {
 import { ownOptions } from '../../option-checks.ts';
 import { LOCK } from '../names.ts';
 import { only } from '../only.ts';
+import { readOf } from '../read-of.ts';
 import type { Amend, Answer, Claim, Edit, Row, Steps } from '../records.ts';
 import { answerOf, checkRow, type LockRow, recordOf } from './answers.ts';
 
@@ -39,7 +40,7 @@ export class RecordLock
   }
 
   async inspect(name: string): Promise<LockRecord | undefined> {
-    const { now, row } = await this.#apply({ op: 'read', name: this.#beginning + name });
+    const { now, row } = await this.#apply(readOf(this.#beginning + name));
     return row === undefined || row.damage !== undefined ? undefined : recordOf(lockRow(name, row, now));
   }
 
@@ -52,8 +53,8 @@ export class RecordLock
 
   async forceRelease(name: string, token: number): Promise<boolean> {
     const note = noteOf({ state: 'released', error: undefined });
-    const edit = { op: 'amend', name: this.#beginning + name, token, phase: 'held', note, forMs: 0 } as const;
-    return (await this.#apply(edit)).isDone;
+    const about = { op: 'amend', name: this.#beginning + name, token, id: undefined } as const;
+    return (await this.#apply({ ...about, phase: 'held', note, forMs: 0, keepMs: undefined })).isDone;
   }
 
   async warning(): Promise<string | undefined> {
@@ -88,7 +89,8 @@ export function extensionOf(
   { name, token, requestId: id }: LeaseId,
   forMs: number,
 ): Amend {
-  return { op: 'amend', name: beginning + name, token, id, forMs };
+  const rest = { phase: undefined, note: undefined, keepMs: undefined };
+  return { op: 'amend', name: beginning + name, token, id, forMs, ...rest };
 }
 
 /** The edit of a release. */

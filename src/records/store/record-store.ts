@@ -12,7 +12,8 @@ import type { VersionRecord } from '../../data/version-record.ts';
 import { showKey } from '../../errors.ts';
 import { SNAPSHOT } from '../names.ts';
 import { only } from '../only.ts';
-import type { Answer, Edit, Read, Row, Steps } from '../records.ts';
+import { readOf } from '../read-of.ts';
+import type { Answer, Edit, Row, Steps } from '../records.ts';
 import { applyWith, reportsOf } from './reporting-records.ts';
 
 /** The steps of a store on records: a snapshot is put under its token. Their requests are known to be sound. */
@@ -31,14 +32,14 @@ export class RecordStore {
   }
 
   async read(name: string, newerThan?: number, token?: number): Promise<StoredSnapshot | undefined> {
-    const { row } = await this.#apply({ op: 'read', name: this.#beginning + name, newerThan, token });
+    const { row } = await this.#apply(readOf(this.#beginning + name, { newerThan, token }));
     return row && snapshotOf(row);
   }
 
   /** The present version of each name; 0: none, or it is damaged. */
   async versions(names: readonly string[], report?: InstanceReport): Promise<(number | Error)[]> {
     if (names.length === 0 && report === undefined) return [];
-    const reads = names.map((name): Read => ({ op: 'read', name: this.#beginning + name, isBrief: true }));
+    const reads = names.map((name) => readOf(this.#beginning + name, { isBrief: true }));
     const { answers } = await applyWith(this.#records, reads, report, this.#reports);
     return answers.map((answer) => {
       if (answer instanceof Error) return answer;

@@ -18,7 +18,8 @@ export async function applyWith(
 ): ReturnType<Records['apply']> {
   if (report === undefined) return records.apply(edits);
   const { instance, text, keepFor: keepMs, serial: token } = ownOptions(report);
-  const put: Put = { op: 'put', name: beginning + instance, token, text, keepMs, older: 0 };
+  const name = beginning + instance;
+  const put: Put = { op: 'put', name, token, over: undefined, text, keepMs, older: 0 };
   const { now, answers } = await records.apply([...edits, put]);
   return { now, answers: answers.slice(0, edits.length) };
 }

@@ -11,6 +11,8 @@ import {
   cron,
   dailyAt,
   duringHours,
+  type Execution,
+  earliest,
   fixedRate,
   httpFreshness,
   keep,
@@ -22,8 +24,10 @@ import {
   RefreshingCache,
   RefreshingValue,
   refreshing,
+  withJitter,
 } from '../../../src/index.ts';
 import { endOf } from '../../../src/records/lock/record-lock.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';
@@ -395,6 +399,13 @@ it.each([
   { pin: 1, pinned: 1 },
   { isManual: true, isForced: true },
   { clock: 5, explain: 5, idOf: 5 },
+  { nextExecuteTime: () => Infinity, maxStaleness: () => 1 },
+  { toMillis: () => Infinity },
+  { isBrief: true },
+  { newerThan: Number.MAX_SAFE_INTEGER },
+  { token: 1, over: 1 },
+  { phase: 'held', note: 'of others', keepMs: 1 },
+  { replaced: 'x' },
 ])('a cluster works as before while every object has %o', async (properties) => {
   const schedule = { milliseconds: 1 };
   const store = memoryStore({ keepVersions: 5, propagateWithin: 1 });
@@ -420,4 +431,19 @@ it.each([
     history.map(() => [false, undefined, undefined]),
   );
   expect([pinned?.by, difference.added.count, fleet.members.length]).toEqual(['ann', 0, 1]);
+});
+
+it.each([
+  ['a duration', { minutes: 1 }],
+  ['a function', ({ endedAt }: Execution) => endedAt + 60_000],
+  ['a combination', withJitter(earliest({ minutes: 1 }, { hours: 1 }), 0)],
+] as const)('methods of all objects are none of a schedule: %s', async (_, schedule) => {
+  pollute({ nextExecuteTime: () => 0, maxStaleness: () => 1, toMillis: () => 5, now: 'x' });
+  const { clock, value } = fakeValue(() => 1, { schedule, clock: new FakeClock({}) });
+  await value.get();
+  const { nextExecuteTime, maxStaleness } = value.inspect();
+  expect([nextExecuteTime, maxStaleness]).toEqual([clock.now() + 60_000, Infinity]);
+  expect(() => new RefreshingValue({ name: 'v', load: () => 1, schedule: { seconds: -1 } })).toThrow(
+    'schedule',
+  );
 });
