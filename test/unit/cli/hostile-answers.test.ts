@@ -55,6 +55,40 @@ describe('an answer that is not of a console', () => {
     });
   }
 
+  it.each([
+    ['history', 'v'],
+    ['locks'],
+    ['rollback', 'v', '--yes'],
+    ['release', 'v', '--token', '1', '--yes'],
+  ])('is refused by %s too, with one line', async (...command) => {
+    for (const body of [{ members: [], token: 7, history: 5 }, [], null, '\u001b[2J']) {
+      const url = await serve((response) => response.end(JSON.stringify(body)));
+      const { code, out, err } = await type(...command, '--url', url);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toMatch(/^tickless: [^\n]*\n$/);
+      expect(err).not.toMatch(RAW);
+      expect(err).not.toContain('Cannot read properties');
+    }
+  });
+
+  it.each([301, 302, 303, 307, 308])('is not looked for elsewhere: %i', async (status) => {
+    const asked: unknown[] = [];
+    const target = await serve((response) => {
+      asked.push(response.req.headers);
+      response.end('{}');
+    });
+    for (const location of ['/elsewhere', target]) {
+      const url = await serve((response) => {
+        asked.push(response.req.url);
+        response.writeHead(status, { location }).end();
+      });
+      const { code, out, err } = await type('status', '--url', url, '--header', 'authorization: hunter2');
+      expect([code, out, err.trimEnd().split('\n').length]).toEqual([2, '', 1]);
+      expect(err).not.toContain('hunter2');
+    }
+    expect(asked).toEqual(Array(2).fill('/tickless/api/overview'));
+  });
+
   it('of an error is one line too, with all marks escaped', async () => {
     const error = { code: 'x', message: `no\nway ${MARKS}\u001b[2J` };
     const url = await serve((response) => response.writeHead(500).end(JSON.stringify({ error })));

@@ -110,6 +110,15 @@ describe('prometheusMetrics', () => {
     expect(loads).toEqual(['secret-a', 'secret-b']);
   });
 
+  it('keeps a hostile name within its label', async () => {
+    const { group, scrape } = await scraped();
+    const hostile = group.value({ name: 'v"} 1\nfake_metric{a="b\\', load: () => 1 });
+    await hostile.get();
+    const lines = await scrape();
+    expect(lines.some((line) => line.includes('fake_metric'))).toBe(true);
+    expect(lines.filter((line) => !/^(?:# (?:HELP|TYPE) )?tickless_|^$/.test(line))).toEqual([]);
+  });
+
   it('shows backends that do not answer, and objectives that burn', async () => {
     const cluster = new ManualCluster();
     const link = cluster.link();

@@ -66,3 +66,11 @@ it('every supported version of Node is tested', () => {
   const { jobs } = parse(text) as Workflow;
   expect(jobs.test?.strategy?.matrix.node).toEqual(['20', '22', '24', '26']);
 });
+
+it('a release has a provenance, each night has seeds of its own, and a policy says where to write to', () => {
+  const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  expect(read('scripts/release.mjs')).toContain('--provenance');
+  const nightly = texts.find(([file]) => file === 'nightly.yml')?.[1] ?? '';
+  expect(nightly).toMatch(/npm run simulate -- --seeds \d{4}$/m);
+  expect(read('SECURITY.md')).toMatch(/^## .*report/im);
+});
