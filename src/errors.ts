@@ -203,7 +203,7 @@ export function isLoadError(error: unknown): error is LoadError {
 export class LoadTimeoutError extends TicklessError {
   override readonly name: string = 'LoadTimeoutError';
   readonly code = 'ERR_TICKLESS_LOAD_TIMEOUT';
-  /** The number of calls of the load in this execution, 1 or more. */
+  /** The number of calls of the load in this execution; 0: it still waited for its lease or its turn. */
   readonly attempts: number;
   /** The deadline that passed, in milliseconds. */
   readonly timeout: number;

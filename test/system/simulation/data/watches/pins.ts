@@ -1,4 +1,9 @@
-import { isClosedError, isPinnedError, type TicklessEvent } from '../../../../../src/index.ts';
+import {
+  isClosedError,
+  isLoadTimeoutError,
+  isPinnedError,
+  type TicklessEvent,
+} from '../../../../../src/index.ts';
 import type { Edition } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import { noteOf } from '../persons.ts';
@@ -32,6 +37,7 @@ interface Pin {
  * - a rollback that has rejected, though its version may be in the store;
  * - a `refresh()` on an instance that publishes the end of the pin: its load begins after that;
  * - a `refresh()` whose place a person's value has taken there, by `set` or `rollback`: it gives that value, and loads nothing;
+ *   where that value is not published in time, it rejects with `LoadTimeoutError`, and has loaded nothing;
  * - a value that was set, or accepted, here only: it is served here while the pin lasts;
  * - an instance that does not know of the pin, and reaches neither lock nor store: it loads for itself, and does not publish;
  * - a rollback that fails on an instance which cannot read the store then: what was put into place gives way to a load;
@@ -42,6 +48,8 @@ export class Pins implements DataWatch {
   readonly #rollbacks: Map<number, Order> = new Map();
   /** The orders under way that end the pin. */
   readonly #unpinning: Set<Order> = new Set();
+  /** The orders under way that put a value of a person into place. */
+  readonly #placing: Set<Order> = new Set();
   #last: Pin | undefined;
   /** The pin that each instance knows of. */
   readonly #known: Map<DataInstance, Pin> = new Map();
@@ -76,6 +84,7 @@ export class Pins implements DataWatch {
     const { kind, id, instance, mark } = order;
     if (kind === 'unpin' || order.unpins) this.#unpinning.add(order);
     if (kind === 'rollback') this.#rollbacks.set(id, order);
+    if (kind === 'rollback' || kind === 'set') this.#placing.add(order);
     const pin = this.#pin;
     if (pin !== undefined) this.#before.set(order, { pin, isKnown: this.#known.get(instance) === pin });
     if (kind === 'drop' || mark === 'dropped' || this.#unpinning.has(order)) this.#known.delete(instance);
@@ -85,6 +94,7 @@ export class Pins implements DataWatch {
   settled(order: Order): void {
     const { kind, outcome = { value: undefined }, instance, id, unpins } = order;
     this.#unpinning.delete(order);
+    this.#placing.delete(order);
     const { value, error } = { value: undefined, error: undefined, ...outcome };
     // One that fails gives way to the version in the store at the next read.
     if (kind === 'rollback' || kind === 'unpin') instance.troubledAt = this.#world.timeline.now;
@@ -99,12 +109,18 @@ export class Pins implements DataWatch {
       this.#holds(
         isPinnedError(error) ||
           isClosedError(error) ||
+          (isLoadTimeoutError(error) && error.attempts === 0 && this.#isPlacing(instance)) ||
           (error === undefined && !this.#isLoaded(order, value)),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,
       );
     }
     if (kind === 'unpin')
       this.#holds(error !== undefined, () => `${about} gives ${value}, and ${pinned(before.pin)} is pinned`);
+  }
+
+  /** A value of a person is being published there. */
+  #isPlacing(instance: DataInstance): boolean {
+    return [...this.#placing].some((order) => order.instance === instance);
   }
 
   /** It is the value of a load that began on that instance since the order. */
