@@ -32,6 +32,11 @@ export class Commands {
     else this.#fresh.delete(subject);
   }
 
+  /** Another call of the subject in this step: what is sent may be its command, where the key was evicted in between. */
+  called(subject: Subject): void {
+    this.#fresh.delete(subject);
+  }
+
   /** The due reload of another key may take it along, in the second half of its time. */
   #mayBeTakenAlong({ id }: Subject, { age = 0, lastEndedAt = 0, nextExecuteTime }: Status): boolean {
     const isInBatches = this.#world.scenario.isBatched && id.includes('.codes[');
