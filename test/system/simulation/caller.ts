@@ -91,7 +91,7 @@ export class Caller {
       outcome: undefined,
     };
     if (what === 'get' && !call.mayWait) world.commands.read(subject);
-    else world.commands.called(subject);
+    else if (!wasLoaded) world.commands.missed(subject);
     world.trace.add(subject.id, () => `${what} (${call.order})${wasLoaded ? '' : ', of none'}`);
     if (isRead || what === 'request') subject.reads();
     return call;

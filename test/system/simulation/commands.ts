@@ -32,8 +32,8 @@ export class Commands {
     else this.#fresh.delete(subject);
   }
 
-  /** Another call of the subject in this step: what is sent may be its command, where the key was evicted in between. */
-  called(subject: Subject): void {
+  /** The subject was evicted in this step, and is read again: what is sent is for that call. */
+  missed(subject: Subject): void {
     this.#fresh.delete(subject);
   }
 

@@ -242,6 +242,21 @@ it('a release of a member keeps its record as long as it says', () => {
   expect(endOf('', lease, { as: 'done', holdFor: 5 }).keepMs).toBeUndefined();
 });
 
+it('an extension, a release by an operator and a look have fields of their own only', async () => {
+  const lock = memoryLock();
+  const store = memoryStore();
+  const answer = await lock.acquire({ name: 'n' });
+  const { lease } = answer as Extract<typeof answer, { kind: 'acquired' }>;
+  const version = (await store.write('s', 'text')).version;
+  pollute({ phase: 'held', note: 'of others', keepMs: 1 });
+  expect(await lock.extend(lease, 60_000)).toBe(true);
+  expect((await lock.inspect('n'))?.state).toBe('running');
+  pollute({ id: 'of others', token: 1, newerThan: Number.MAX_SAFE_INTEGER });
+  expect(await store.versions(['s'])).toEqual([version]);
+  expect((await lock.inspect('n'))?.token).toBe(lease.token);
+  expect(await lock.forceRelease('n', lease.token)).toBe(true);
+});
+
 it('a report without a serial replaces any', async () => {
   const store = memoryStore();
   const report = { instance: 'i', keepFor: 1000 };
