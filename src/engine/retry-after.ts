@@ -1,4 +1,5 @@
 import { isCoolingDownError } from '../errors.ts';
+import { type HeaderOf, rateLimitMs } from './rate-limit.ts';
 
 /** A source that asks for more than a day is asked again after a day. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
@@ -8,20 +9,18 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  *
  * Searched in the error and along its `cause`s, where HTTP clients put it: `error.retryAfter`,
  * `error.headers`, `error.response.headers` (`Headers` or a plain object). The value is the one of the HTTP header
- * (RFC 9110 §10.2.3): a number of seconds, or a date. A `CoolingDownError` of a value that the load reads has it too.
- * More than a day counts as a day. Never throws.
+ * (RFC 9110 §10.2.3): a number of seconds, or a date. Without that header those of a used-up quota count: see `rate-limit.ts`.
+ * A `CoolingDownError` of a value that the load reads has it too. More than a day counts as a day. Never throws.
  *
- * @param now the wall clock in epoch milliseconds, for the date form.
+ * @param now the wall clock in epoch milliseconds, for instants.
  */
 export function retryAfterMs(error: unknown, now: number): number {
   try {
     for (let at: unknown = error, depth = 0; isObject(at) && depth < 8; at = at.cause, depth++) {
       if (isCoolingDownError(at)) return atMostADay(at.retryAfter); // ours: milliseconds
       const found =
-        at.retryAfter ??
-        header(at.headers) ??
-        (isObject(at.response) ? header(at.response.headers) : undefined);
-      if (found !== undefined && found !== null) return atMostADay(parse(found, now));
+        at.retryAfter ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined);
+      if (found !== undefined && found !== null) return atMostADay(msOf(found, now));
     }
   } catch {
     // A getter of a user's error object has thrown: the error counts as one without such a time.
@@ -29,13 +28,28 @@ export function retryAfterMs(error: unknown, now: number): number {
   return 0;
 }
 
-function header(headers: unknown): unknown {
+/** What the headers of a response, or of an error, ask for: a value of `Retry-After`, or an instant. */
+function asked({ headers, status, statusCode }: Record<string, unknown>, now: number): unknown {
   if (!isObject(headers)) return undefined;
-  if (typeof headers.get === 'function') return headers.get('retry-after');
-  return headers['retry-after'] ?? headers['Retry-After'];
+  const headerOf = headerOfAny(headers);
+  const ms =
+    headerOf('retry-after') === undefined ? rateLimitMs(headerOf, status ?? statusCode, now) : undefined;
+  return ms === undefined ? headerOf('retry-after') : new Date(now + ms);
 }
 
-function parse(value: unknown, now: number): number {
+function headerOfAny(headers: Record<string, unknown>): HeaderOf {
+  const { get } = headers;
+  const found = (name: string): unknown => {
+    if (typeof get === 'function') return get.call(headers, name);
+    return headers[Object.keys(headers).find((one) => one.toLowerCase() === name) ?? name];
+  };
+  return (name) => {
+    const value = found(name);
+    return value === undefined || value === null ? undefined : String(value);
+  };
+}
+
+function msOf(value: unknown, now: number): number {
   if (value instanceof Date) return value.getTime() - now;
   const text = String(value).trim();
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;

@@ -39,6 +39,53 @@ describe('retryAfterMs', () => {
       0,
     ],
     ['a text instead of an error, as 0', 'busy', 0],
+    ['the quota of the draft', { status: 429, headers: { RateLimit: '"default";r=0;t=600' } }, 600_000],
+    ['the quota of the draft before', { headers: { ratelimit: 'limit=9, remaining=0, reset=600' } }, 600_000],
+    [
+      'the one of several quotas that lasts',
+      { headers: { ratelimit: '"a";r=0;t=9, "b";r=0;t=600, "c";r=5;t=7000' } },
+      600_000,
+    ],
+    [
+      'a quota without what remains',
+      { response: { status: 429, headers: new Headers({ RateLimit: '"a";t=600' }) } },
+      600_000,
+    ],
+    [
+      'the first pairs of the draft',
+      { headers: { 'RateLimit-Remaining': '0', 'RateLimit-Reset': '600' } },
+      600_000,
+    ],
+    ['seconds of X-', { statusCode: 429, headers: { 'X-RateLimit-Reset': '600' } }, 600_000],
+    [
+      'epoch seconds of X-',
+      { headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now / 1000 + 600}` } },
+      600_000,
+    ],
+    ['epoch milliseconds of X-', { headers: { 'x-rate-limit-reset': now + 600_000 } }, 600_000],
+    ['an instant of X-', { headers: { 'x-ratelimit-reset': '2026-11-20T12:10:00Z' } }, 600_000],
+    [
+      'seconds after of X-',
+      { headers: { 'x-ratelimit-reset': '99', 'x-ratelimit-reset-after': '600.5' } },
+      600_500,
+    ],
+    ['Retry-After before a quota', { headers: { 'retry-after': '5', 'x-ratelimit-reset': '600' } }, 5000],
+    [
+      'calls that remain, as 0',
+      { status: 429, headers: { 'x-ratelimit-remaining': '7', 'x-ratelimit-reset': '600' } },
+      0,
+    ],
+    ['a failure of another kind, as 0', { status: 500, headers: { 'x-ratelimit-reset': '600' } }, 0],
+    [
+      'a quota that is full again, as 0',
+      { status: 429, headers: { 'x-ratelimit-reset': `${now / 1000 - 5}` } },
+      0,
+    ],
+    [
+      'a quota that is no number, as 0',
+      { headers: { ratelimit: '"a";r=0;t=x', 'x-ratelimit-reset': '' } },
+      0,
+    ],
   ])('reads %s', (_, error, ms) => expect(retryAfterMs(error, now)).toBe(ms));
 
   it('never throws, and is always between 0 and a day', () => {

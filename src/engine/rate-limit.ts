@@ -1,0 +1,67 @@
+/** The value of a header; `undefined`: it is not there. @param name in lower case */
+export type HeaderOf = (name: string) => string | undefined;
+
+/** The answers of a source whose quota is used up. */
+const REFUSALS: readonly unknown[] = [429, 403, 503];
+
+/** Beginnings of pairs: `RateLimit-Remaining` of the IETF drafts up to 6 and those that are in use since before them. */
+const PREFIXES = ['ratelimit', 'x-ratelimit', 'x-rate-limit'] as const;
+
+/** A number that is no count of seconds from now: the epoch in seconds, or in milliseconds. */
+const EPOCH_SECONDS = 1e9;
+const EPOCH_MS = 1e12;
+
+interface Quota {
+  /** Of calls; `undefined`: it is not told. */
+  readonly remaining: number | undefined;
+  /** When it is full again, in milliseconds from now. */
+  readonly resetMs: number;
+}
+
+/**
+ * How long until the quota of a source is full again, in milliseconds; `undefined`: its headers do not say, or calls remain.
+ *
+ * Read are `RateLimit` of the IETF draft (draft-ietf-httpapi-ratelimit-headers: `"name";r=0;t=60` since its 8th version, before
+ * that `remaining=0, reset=60`), the pairs `RateLimit-Remaining` and `RateLimit-Reset` of its first ones, and `X-RateLimit-…`:
+ * seconds from now, or an instant (epoch seconds or milliseconds, a date). Of several quotas the one that lasts longest. Where
+ * no quota says how many calls remain, its reset counts for the statuses 403, 429 and 503, and where there is no status.
+ */
+export function rateLimitMs(headerOf: HeaderOf, status: unknown, now: number): number | undefined {
+  const isRefused = status === undefined || status === null || REFUSALS.includes(status);
+  const used = [...quotasOf(headerOf('ratelimit')), ...pairsOf(headerOf, now)].filter(
+    ({ remaining, resetMs }) => resetMs > 0 && (remaining === undefined ? isRefused : remaining === 0),
+  );
+  return used.length === 0 ? undefined : Math.max(...used.map(({ resetMs }) => resetMs));
+}
+
+/** The quotas of a field `RateLimit`. */
+function quotasOf(field: string = ''): readonly Quota[] {
+  const isOfPairs = /(?:^|,)\s*reset\s*=/i.test(field);
+  return (isOfPairs ? [field] : field.split(',')).map((item) => ({
+    remaining: parameter(item, isOfPairs ? 'remaining' : 'r'),
+    resetMs: (parameter(item, isOfPairs ? 'reset' : 't') ?? 0) * 1000,
+  }));
+}
+
+function parameter(item: string, name: string): number | undefined {
+  const found = new RegExp(`(?:^|[;,])\\s*${name}\\s*=\\s*(\\d+)`, 'i').exec(item)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+function pairsOf(headerOf: HeaderOf, now: number): readonly Quota[] {
+  return PREFIXES.map((prefix) => {
+    const remaining = headerOf(`${prefix}-remaining`)?.trim();
+    const after = headerOf(`${prefix}-reset-after`);
+    return {
+      remaining: remaining ? Number(remaining) : undefined,
+      resetMs: after === undefined ? untilMs(headerOf(`${prefix}-reset`) ?? '', now) : Number(after) * 1000,
+    };
+  });
+}
+
+function untilMs(reset: string, now: number): number {
+  const number = reset.trim() === '' ? Number.NaN : Number(reset);
+  if (Number.isNaN(number)) return Date.parse(reset) - now;
+  if (number >= EPOCH_MS) return number - now;
+  return number >= EPOCH_SECONDS ? number * 1000 - now : number * 1000;
+}
