@@ -4,7 +4,7 @@ import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
 import type { LoadHandle, OutdatedBy } from './load-handle.ts';
-import { type RetryOptions, retrying } from './retry.ts';
+import { type ResolvedRetry, retrying } from './retry.ts';
 
 /** How an execution ended. `attempts` counts the calls of the load, 1 or more. */
 export type FlightEnd<A> =
@@ -56,7 +56,7 @@ export abstract class Flight<A> implements LoadHandle {
   outdatedBy: OutdatedBy | undefined = undefined;
   reloadAfter: 'read' | 'forced' | undefined = undefined;
   protected readonly clock: Clock;
-  readonly #retry: RetryOptions | undefined;
+  readonly #retry: ResolvedRetry | undefined;
   /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */
   readonly #failsOnStack: boolean;
   readonly #timeoutMs: number;
@@ -75,7 +75,7 @@ export abstract class Flight<A> implements LoadHandle {
   #isLingering = false;
 
   /** @param timeoutMs the deadline over all tries together; `Infinity`: none. */
-  constructor(clock: Clock, timeoutMs: number, retry: RetryOptions | undefined, failsOnStack: boolean) {
+  constructor(clock: Clock, timeoutMs: number, retry: ResolvedRetry | undefined, failsOnStack: boolean) {
     this.clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#retry = retry;
@@ -242,7 +242,7 @@ export abstract class Flight<A> implements LoadHandle {
     });
   }
 
-  #retries(first: Promise<A>, retry: RetryOptions, startedAt: number): Promise<A> {
+  #retries(first: Promise<A>, retry: ResolvedRetry, startedAt: number): Promise<A> {
     const { clock } = this;
     ignoreRejection(first); // p-retry does not look at it where its options are invalid
     const tries = (attempt: number): Promise<A> => {

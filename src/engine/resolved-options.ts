@@ -6,7 +6,7 @@ import type { StandardSchema } from '../schema.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CoolDown } from './cool-down.ts';
 import type { WhenClosed, WhenFailing, WhenTooStale } from './decide.ts';
-import type { RetryOptions } from './retry.ts';
+import type { ResolvedRetry } from './retry.ts';
 
 /** Whether a due execution whose lock is unavailable runs without the lock, or not at all. */
 export type WhenLockUnavailable = 'load' | 'skip';
@@ -19,7 +19,7 @@ export interface ResolvedOptions {
   /** A value, the keys of a cache, or a task, which has no value. */
   readonly kind: 'value' | 'key' | 'task';
   readonly schedule: Schedule;
-  readonly retry: RetryOptions | undefined;
+  readonly retry: ResolvedRetry | undefined;
   /** To bridge a blip, not an outage: one try while the last execution failed. */
   readonly isRetryDefault: boolean;
   readonly coolDown: CoolDown;

@@ -6,11 +6,14 @@ import { ownOptions } from '../option-checks.ts';
  * The options of p-retry 7 for the tries inside one execution: `retries`, `factor`, `minTimeout`, `maxTimeout`,
  * `randomize`, `maxRetryTime`, `onFailedAttempt`, `shouldRetry`, `shouldConsumeRetry`.
  *
- * At most `retries + 1` calls. An option that is left out has p-retry's own default (10 retries, 1 s, factor 2). As p-retry
- * does, a `TypeError` that is not a network error is not retried (it is taken for a mistake in the code), nor an
+ * At most `retries + 1` calls. An option that is left out has tickless's default: 2 retries, from 250 ms by the factor 2, with
+ * `randomize`; no limit by `maxTimeout` and `maxRetryTime`. As p-retry does, a `TypeError` that is not a network error is not retried (it is taken for a mistake in the code), nor an
  * `AbortError` of p-retry. `signal` and `unref` are tickless's own business: the deadline, and rule 8 of its design.
  */
 export type RetryOptions = Omit<Options, 'signal' | 'unref'>;
+
+/** With its defaults. */
+export type ResolvedRetry = RetryOptions & Required<Pick<RetryOptions, 'retries' | 'factor' | 'minTimeout'>>;
 
 /**
  * Tries until an attempt succeeds, under p-retry.
@@ -27,7 +30,7 @@ export type RetryOptions = Omit<Options, 'signal' | 'unref'>;
  */
 export function retrying<A>(
   attempt: (attempt: number) => A | PromiseLike<A>,
-  options: RetryOptions,
+  options: ResolvedRetry,
   execution: {
     readonly signal: AbortSignal;
     readonly startedAt: number;
@@ -37,7 +40,7 @@ export function retrying<A>(
   },
 ): Promise<A> {
   const own = ownOptions(options);
-  const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = own;
+  const { retries, factor, minTimeout, maxTimeout = Infinity, maxRetryTime = Infinity } = own;
   const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
@@ -57,7 +60,7 @@ export function retrying<A>(
 
   return pRetry(finalIfRefused, {
     // All that p-retry reads: it would look for what is left out on Object.prototype.
-    retries: own.retries ?? 10,
+    retries,
     factor: 1,
     minTimeout: 0,
     maxTimeout: Infinity,

@@ -60,13 +60,19 @@ export function resolveRetry(
   retry: RetryOptions | false | undefined,
   checks: OptionChecks,
 ): Pick<ResolvedOptions, 'retry' | 'isRetryDefault'> {
-  if (typeof retry === 'object' && retry !== null) checkRetry(ownOptions(retry), checks);
-  else {
-    const isAllowed = retry === undefined || retry === false;
-    checks.that(isAllowed, 'retry', "must be an object of p-retry's options, or false", retry);
+  if (typeof retry === 'object' && retry !== null) {
+    const own = ownOptions(retry);
+    checkRetry(own, checks);
+    return { retry: { ...defaults.retry, ...given(own) }, isRetryDefault: false };
   }
-  if (retry === undefined) return { retry: defaults.retry, isRetryDefault: true };
-  return { retry: retry === false ? undefined : retry, isRetryDefault: false };
+  const isAllowed = retry === undefined || retry === false;
+  checks.that(isAllowed, 'retry', "must be an object of p-retry's options, or false", retry);
+  return { retry: retry === false ? undefined : defaults.retry, isRetryDefault: retry === undefined };
+}
+
+/** Those that are not `undefined`. */
+function given(options: RetryOptions): RetryOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 function checkRetry(retry: RetryOptions, checks: OptionChecks): void {

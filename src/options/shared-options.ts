@@ -48,7 +48,7 @@ export interface SharedOptions {
    * ms and 500 ms to 1 s; but one try per execution while the last one failed, so an outage costs one call per cool-down;
    * and none after a synchronous load that throws on the caller's stack, as `current` runs it. `false`: one try.
    *
-   * An object: p-retry's own options, for each execution; an option that is left out has p-retry's default (10 retries).
+   * An object: options of p-retry, for each execution, merged over the default: `{ minTimeout: 1000 }` is two tries more too.
    * p-retry does not retry a `TypeError` that is not a network error. After an error that carries `Retry-After` the next
    * try waits at least that long. All tries share the `timeout`.
    * @default { retries: 2, minTimeout: 250 ms, factor: 2, randomize: true }, while the last execution did not fail

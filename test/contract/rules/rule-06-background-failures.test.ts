@@ -23,7 +23,7 @@ const failing = (): {
       return 1;
     },
     schedule: 100,
-    retry: { retries: 2, minTimeout: 10 },
+    retry: { retries: 2, minTimeout: 10, randomize: false },
     clock,
     logger,
     random: () => 0.5,
@@ -157,7 +157,7 @@ describe('rule 6: background failures reach listeners and the logger only', () =
     const value: RefreshingValue<number> = new RefreshingValue<number>({
       name: 'v',
       logger: false,
-      retry: { retries: 1, minTimeout: 1 },
+      retry: { retries: 1, minTimeout: 1, randomize: false },
       load: async () => {
         value.set(1);
         await new Promise((resolve) => setTimeout(resolve, 5));

@@ -22,7 +22,7 @@ describe("rule 10: the caller's context stays out of the shared load", () => {
             return isSync ? 1 : Promise.resolve().then(note);
           },
           schedule: 100,
-          retry: { retries: 1, minTimeout: 10 },
+          retry: { retries: 1, minTimeout: 10, randomize: false },
           clock,
         });
       });

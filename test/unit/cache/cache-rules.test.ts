@@ -289,7 +289,10 @@ describe('rule 7: a load begun before never overwrites a change that came after'
 
 describe('rule 8: idle means idle', () => {
   it('there is no timer but for loads under way, however these end', async () => {
-    const { clock, of, cache } = manual({ retry: { retries: 1, minTimeout: 100 }, timeout: 5000 });
+    const { clock, of, cache } = manual({
+      retry: { retries: 1, minTimeout: 100, randomize: false },
+      timeout: 5000,
+    });
     const [a, b] = [cache.get('a'), rejectionOf(cache.get('b'))];
     const c = rejectionOf(cache.get('c'));
     expect(clock.timerCount).toBe(3);
@@ -398,7 +401,7 @@ describe("rule 10: the caller's context stays out", () => {
       const loadMany = async (keys: readonly string[]): Promise<Map<string, string>> =>
         note().then(() => new Map(keys.map((key) => [key, key])));
       const own = many ? { load: undefined, loadMany, batchSize: 2 } : { load };
-      const { clock, cache } = manual({ ...own, retry: { retries: 1, minTimeout: 10 } });
+      const { clock, cache } = manual({ ...own, retry: { retries: 1, minTimeout: 10, randomize: false } });
       const first = storage.run('get', () => cache.get('a'));
       await clock.advance(10);
       await first;

@@ -396,7 +396,7 @@ describe('invalid results', () => {
 
 describe('tries, deadlines, aborts', () => {
   it('the tries of keys that failed together are one call each', async () => {
-    const retry = { retries: 2, minTimeout: 100, factor: 1 };
+    const retry = { retries: 2, minTimeout: 100, factor: 1, randomize: false };
     const { clock, calls, cache } = make((keys) => new Map(keys.map((key) => [key, new Error('down')])), {
       retry,
     });
@@ -409,7 +409,7 @@ describe('tries, deadlines, aborts', () => {
   });
 
   it('only those that failed are tried again, in one call also when they came in several', async () => {
-    const retry = { retries: 1, minTimeout: 100 };
+    const retry = { retries: 1, minTimeout: 100, randomize: false };
     const answer = (keys: readonly string[], call: number): unknown =>
       call > 2
         ? all(keys)

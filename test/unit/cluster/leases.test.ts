@@ -167,7 +167,9 @@ describe('renewal', () => {
 describe('retries', () => {
   it('all tries of an execution run under one lease, and count as one', async () => {
     const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance({ retry: { retries: 2, minTimeout: 100, factor: 1 } });
+    const { value, manual, link } = cluster.instance({
+      retry: { retries: 2, minTimeout: 100, factor: 1, randomize: false },
+    });
     const first = value.get();
     await cluster.clock.flush();
     manual.call(0).reject(new Error('down'));
@@ -184,7 +186,7 @@ describe('retries', () => {
 
   it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100 } });
+    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100, randomize: false } });
     void a.value.refresh();
     await cluster.clock.flush();
     a.value.set('by hand');
@@ -223,7 +225,7 @@ describe('a load without a deadline that never settles', () => {
 describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000 } });
+    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000, randomize: false } });
     void a.value.refresh();
     await cluster.clock.flush();
     await cluster.fail(a, 1, new Error('down'));

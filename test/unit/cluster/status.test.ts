@@ -20,7 +20,9 @@ describe('the story of a round', () => {
 
   it('has one beginning, however often the load is tried', async () => {
     const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance({ retry: { retries: 1, minTimeout: 100 } });
+    const { value, manual, events } = cluster.instance({
+      retry: { retries: 1, minTimeout: 100, randomize: false },
+    });
     const first = value.get();
     await cluster.clock.flush();
     manual.call(0).reject(new Error('down'));

@@ -42,7 +42,8 @@ class PlannedFlight extends Flight<string> {
   readonly #attempt: NonNullable<Plan['attempt']>;
 
   constructor(clock: HoldingClock, plan: Plan) {
-    super(clock, plan.timeoutMs ?? 1000, plan.retry, plan.failsOnStack ?? false);
+    const retry = plan.retry && { retries: 2, factor: 2, minTimeout: 250, ...plan.retry };
+    super(clock, plan.timeoutMs ?? 1000, retry, plan.failsOnStack ?? false);
     this.wrap = plan.wrap;
     this.#restMs = plan.restMs ?? 0;
     this.#attempt = plan.attempt ?? (() => NEVER);

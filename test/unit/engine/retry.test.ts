@@ -34,14 +34,19 @@ describe('retry', () => {
     ['by default two more calls, from 250 ms, doubled and jittered', undefined, 9, [0, 375, 1125]],
     [
       'makes at most retries + 1 calls, with growing pauses',
-      { retries: 3, minTimeout: 100 },
+      { retries: 3, minTimeout: 100, randomize: false },
       9,
       [0, 100, 300, 700],
     ],
-    ['ends with the first success', { retries: 5, minTimeout: 100, factor: 3 }, 2, [0, 100, 400]],
+    [
+      'ends with the first success',
+      { retries: 5, minTimeout: 100, factor: 3, randomize: false },
+      2,
+      [0, 100, 400],
+    ],
     [
       'takes a factor of 0 as 1, as p-retry does',
-      { retries: 2, minTimeout: 100, factor: 0 },
+      { retries: 2, minTimeout: 100, factor: 0, randomize: false },
       2,
       [0, 100, 200],
     ],
@@ -53,16 +58,19 @@ describe('retry', () => {
     ],
     [
       'ends at maxRetryTime, which shortens the last pause',
-      { retries: 9, minTimeout: 100, maxRetryTime: 250 },
+      { retries: 9, minTimeout: 100, maxRetryTime: 250, randomize: false },
       9,
       [0, 100, 250],
     ],
+    ['without options of its own has the defaults', {}, 99, [0, 375, 1125]],
+    ['with one option keeps the other defaults', { minTimeout: 1000 }, 99, [0, 1500, 4500]],
     [
-      "has p-retry's defaults: 10 retries from 1 s by factor 2",
-      {},
+      'takes undefined as not given',
+      { retries: undefined, factor: undefined } as unknown as RetryOptions,
       99,
-      Array.from({ length: 11 }, (_, n) => 1000 * (2 ** n - 1)),
+      [0, 375, 1125],
     ],
+    ['has a maxTimeout below the default minTimeout', { maxTimeout: 100 }, 99, [0, 100, 200]],
   ])('%s', async (_, retry, failures, calls) => {
     const made = failingWith(always.slice(0, failures), retry, 10_000_000);
     await made.clock.advance(5000); // maxRetryTime counts from the first try
@@ -80,6 +88,7 @@ describe('retry', () => {
     const { clock, value, calls } = failingWith([down, new Error('busy'), new Error('gone'), down], {
       retries: 2,
       minTimeout: 100,
+      randomize: false,
       onFailedAttempt: ({ attemptNumber }) => void failed.push(attemptNumber),
       shouldConsumeRetry: ({ error }) => error.message !== 'busy',
       shouldRetry: async ({ error }) => error.message !== 'gone',
@@ -262,7 +271,7 @@ describe('a superseded execution', () => {
     let late = 0;
     const { clock, value } = fakeValue(
       ({ attempt }) => (attempt === 1 ? Promise.reject(down) : second.promise),
-      { retry: { retries: 2, minTimeout: 10 } },
+      { retry: { retries: 2, minTimeout: 10, randomize: false } },
     );
     value.on('late-result-dropped', () => void late++);
     const read = value.get();
