@@ -176,7 +176,7 @@ export function isNotLoadedError(error: unknown): error is NotLoadedError {
 
 /**
  * A load or task failed, after all its tries, or was ended by `cancel()`. `cause` is the error of the last try, or the
- * reason given to `cancel()`. First reads, `refresh()` and `execute()` reject with it; later reads serve the old value.
+ * reason given to `cancel()`; `errors` are those of all tries. First reads, `refresh()` and `execute()` reject with it; later reads serve the old value.
  * The next read after the cool-down loads again.
  */
 export class LoadError extends TicklessError {
@@ -184,10 +184,23 @@ export class LoadError extends TicklessError {
   readonly code = 'ERR_TICKLESS_LOAD';
   /** The number of calls of the load in this execution, 1 or more; 0 if it was cancelled before. */
   readonly attempts: number;
+  readonly #errors: readonly unknown[];
 
-  constructor(message: string, details: ErrorDetails & { readonly attempts: number }) {
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly attempts: number; readonly errors?: readonly unknown[] },
+  ) {
     super(message, details);
     this.attempts = details.attempts;
+    this.#errors = details.errors ?? [];
+  }
+
+  /**
+   * What each try has thrown, in their order, `cause` last; of more than ten tries the last ten. Empty after `cancel()`. A log line
+   * does not show them: `console.log(error.errors)`.
+   */
+  get errors(): readonly unknown[] {
+    return this.#errors;
   }
 }
 

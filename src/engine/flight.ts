@@ -37,6 +37,9 @@ export interface FlightScope {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** With the last one there are ten. */
+const MOST_EARLIER_ERRORS = 9;
+
 /** How long a load without a deadline may go on after its abort, before another may start. */
 const LONGEST_LINGER_MS = 30_000;
 
@@ -63,7 +66,8 @@ export abstract class Flight<A> implements LoadHandle {
   readonly #abort: LazyAbort = new LazyAbort();
   readonly #timers: Set<Timer> = new Set();
   #attempts = 0;
-  #lastError: unknown;
+  /** Of the tries before the last one; `undefined`: there are none. */
+  #errors: readonly Error[] | undefined;
   #deadlineAt = Number.POSITIVE_INFINITY;
   #refs = 0;
   #isOver = false;
@@ -93,6 +97,8 @@ export abstract class Flight<A> implements LoadHandle {
   protected abstract jitterAfter(error: unknown): number;
   /** How long the source asked not to be called after that error, in milliseconds. */
   protected abstract restAfter(error: unknown): number;
+  /** Called when a try has failed that another one follows, after a pause in milliseconds. Never throws. */
+  protected abstract tryFailed(attempt: number, error: Error, pauseMs: number): void;
   /** The reason of the abort at the deadline. */
   protected abstract timeoutReason(attempts: number, lastError: unknown): LoadTimeoutError;
   /** Called once, unless the flight is ended from outside before. Never throws. */
@@ -106,6 +112,16 @@ export abstract class Flight<A> implements LoadHandle {
 
   get hasStarted(): boolean {
     return this.#isOver || this.#hasStarted;
+  }
+
+  /** How often the load was called. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** Of the tries that another one has followed, in their order: the last nine. */
+  get earlierErrors(): readonly Error[] {
+    return this.#errors ?? [];
   }
 
   get deadlineAt(): number {
@@ -286,16 +302,18 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   #timeOut(): void {
-    const error = this.timeoutReason(this.#attempts, this.#lastError);
+    const error = this.timeoutReason(this.#attempts, this.#errors?.at(-1));
     this.end(error);
     this.settled({ kind: 'timed-out', error, attempts: this.#attempts });
   }
 
   #pause(ms: number, error: Error): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
-    this.#lastError = error;
     const delay = Math.max(ms, this.restAfter(error));
     if (this.clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
+    this.#errors = [...(this.#errors ?? []), error].slice(-MOST_EARLIER_ERRORS);
+    this.tryFailed(this.#attempts, error, delay);
+    if (this.#isOver) return Promise.resolve(false); // a listener has superseded it
     // It ends too when it is superseded meanwhile: the wrapper waits for the last try.
     return this.#sleep(delay).then(
       () => true,

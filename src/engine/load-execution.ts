@@ -103,6 +103,10 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     return retryAfterMs(error, this.#host.options.now());
   }
 
+  protected override tryFailed(attempt: number, error: Error, pause: number): void {
+    this.#host.events.emit('try-failed', { ...this.details, attempt, error, pause });
+  }
+
   protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
     const { options } = this.#host;
     const waitedFor = this.#context && options.loadLimit?.waitedFor(this.#context);

@@ -65,7 +65,7 @@ export class Settler<T> {
     try {
       return this.#apply(run, end);
     } catch (cause) {
-      const error = this.#errorOf(cause, entry.key, end.attempts);
+      const error = this.#errorOf(cause, run);
       this.#timing.broken(entry, error);
       this.#options.logger.error('the result of a load could not be applied', cause);
       return {
@@ -127,7 +127,7 @@ export class Settler<T> {
       if (result !== 'absent') this.#host.keys?.admit(entry, result);
       this.isSynchronous = end.isSynchronous;
     } catch (cause) {
-      const error = this.#errorOf(cause, entry.key, end.attempts);
+      const error = this.#errorOf(cause, run);
       return this.#failed(run, end, details, error, round?.fail(error));
     }
     const isDropped = outdatedBy === 'drop';
@@ -193,12 +193,14 @@ export class Settler<T> {
   }
 
   /** Errors of the cluster and of a guard are passed on; any other is an error of the load. */
-  #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
+  #errorOf(cause: unknown, run: LoadExecution<T>): TicklessError {
+    const { key } = run.entry;
     const isPassedOn =
       isLeaseLostError(cause) || isLockUnavailableError(cause) || isValueRejectedError(cause);
     // The load may itself have read another value or key, which has failed so; that error is a `LoadError` here.
     if (isPassedOn && cause.cacheName === this.#options.name && Object.is(cause.key, key)) return cause;
-    const details = { cacheName: this.#options.name, key, attempts, cause };
+    const errors = [...run.earlierErrors, cause];
+    const details = { cacheName: this.#options.name, key, attempts: run.attempts, cause, errors };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);
   }
 

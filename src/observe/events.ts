@@ -75,6 +75,11 @@ export interface EventDetails<V = unknown> {
   };
   /** A load returned `keep()`: the old value has a new age. */
   'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
+  /**
+   * A try of a load failed, and another one follows. `attempt` is 1 for the first. `pause` is the time until the next one begins, in
+   * milliseconds: that of `retry`, or longer where the source asked for it. The error of the last try is that of `load-failed`.
+   */
+  'try-failed': LoadDetails & { readonly attempt: number; readonly error: Error; readonly pause: number };
   /** A load failed after all its tries. */
   'load-failed': LoadEndDetails & { readonly error: Error };
   /**
@@ -182,6 +187,7 @@ export type TicklessEvent<V = unknown> = EventOf<EventType, V>;
 /** The types of all events, in the order of a load's life. Frozen. */
 export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'load-started',
+  'try-failed',
   'load-succeeded',
   'load-kept',
   'load-failed',

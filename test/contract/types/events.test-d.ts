@@ -72,6 +72,8 @@ function inWords(event: TicklessEvent): string {
     case 'load-succeeded':
     case 'load-kept':
       return `ended after ${event.duration} ms, next ${event.nextExecuteTime}`;
+    case 'try-failed':
+      return `try ${event.attempt}: ${event.error.message}, again in ${event.pause} ms`;
     case 'load-failed':
     case 'load-timed-out':
       return `failed after ${event.attempts}: ${event.error.message}`;

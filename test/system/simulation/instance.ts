@@ -53,7 +53,7 @@ export class Instance extends Process {
       logger: false,
       timeout,
       coolDown,
-      retry: retries > 0 ? { retries, minTimeout: 40 } : (false as const),
+      retry: retries > 0 ? { retries, minTimeout: 40, randomize: false } : (false as const),
     } as const;
     const shared = {
       ...(scenario.hasLock ? { lock, whenLockUnavailable: scenario.whenLockUnavailable } : {}),

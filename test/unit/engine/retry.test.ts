@@ -83,6 +83,45 @@ describe('retry', () => {
     } else expect(await read).toBe(`value of attempt ${calls.length}`);
   });
 
+  it('tells each try that another one follows, and its errors are those of the load', async () => {
+    const errors = ['ECONNRESET', 'HTTP 502', 'not JSON'].map((text) => new Error(text));
+    const { clock, value } = failingWith(errors, undefined);
+    const events: unknown[] = [];
+    value.on('*', (event) => void events.push(event));
+    const rejection = rejectionOf(value.get());
+    await clock.advance(2000);
+    const about = { name: 'v', trigger: 'first', background: false };
+    const tries = [
+      { ...about, type: 'try-failed', attempt: 1, error: errors[0], pause: 375 },
+      { ...about, type: 'try-failed', attempt: 2, error: errors[1], pause: 750 },
+    ];
+    expect(events).toMatchObject([
+      { type: 'load-started' },
+      ...tries,
+      { type: 'load-failed', attempts: 3 },
+      {},
+    ]);
+    const error = await rejection;
+    expect(error).toMatchObject({ cause: errors[2], errors });
+    expect(Object.keys(error as object)).not.toContain('errors');
+  });
+
+  it('keeps the last ten errors', async () => {
+    const errors = Array.from({ length: 20 }, (_, index) => new Error(`try ${index}`));
+    const { clock, value } = failingWith(errors, { retries: 19, minTimeout: 1, factor: 1 });
+    const rejection = rejectionOf(value.get());
+    await clock.advance(2000);
+    expect(await rejection).toMatchObject({ attempts: 20, errors: errors.slice(10) });
+  });
+
+  it('a listener of a failed try may supersede the load', async () => {
+    const { clock, value, calls } = failingWith(always, undefined);
+    value.on('try-failed', () => value.set('by hand'));
+    const read = value.get();
+    await clock.advance(5000);
+    expect([await read, calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
+  });
+
   it('calls shouldRetry, shouldConsumeRetry and onFailedAttempt', async () => {
     const failed: number[] = [];
     const { clock, value, calls } = failingWith([down, new Error('busy'), new Error('gone'), down], {
