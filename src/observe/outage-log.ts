@@ -51,7 +51,7 @@ export class OutageLog {
    */
   failed(failure: LoggedFailure): void {
     const at = this.#clock.monotonic();
-    if (!this.#outage.failed(at, failure)) return;
+    if (!this.#outage.failed(at, { ...failure, kind: kindOf(failure.cause) })) return;
     const isFirst = this.#outage.at(at).lasted === 0;
     this.#pending = () => {
       this.#pending = undefined;
@@ -74,6 +74,16 @@ export class OutageLog {
     const now = this.#outage.at(this.#clock.monotonic());
     const others = now.keys > 1 ? ` and ${now.keys - 1} more key${now.keys > 2 ? 's' : ''}` : '';
     return isFirst ? text(others) : `still failing ${lengthOf(now)}, ${text(others)}`;
+  }
+}
+
+/** Causes of one kind differ in numbers only. */
+function kindOf(cause: unknown): string {
+  try {
+    const { name, code, message } = cause as Error & { readonly code?: unknown };
+    return `${name} ${String(code)} ${String(message).slice(0, 200)}`.replace(/\d+/g, '#');
+  } catch {
+    return typeof cause;
   }
 }
 

@@ -12,6 +12,8 @@ export interface Failure {
   readonly retryAt: number;
   /** A caller got the error: it needs no line. */
   readonly reachedCaller?: boolean;
+  /** What kind of cause it has. */
+  readonly kind?: string;
 }
 
 /** An outage in numbers. */
@@ -27,7 +29,8 @@ export interface OutageSummary {
  * Decides what to log of the failures of one thing: a value, a task, all keys of one cache, the backend of a lock or
  * store. Reads no clock and has no timer: lines come with events. All instants are monotonic.
  *
- *  - The first failure begins an outage, and asks for a line. Further failures ask for one a minute after the last.
+ *  - The first failure begins an outage, and asks for a line. Further failures ask for one a minute after the last, and at once
+ *    where their cause is of another kind than the last line has said; once a minute.
  *  - The success of the only failing key ends it. So does the success of any key, once all failing keys could have been
  *    tried again for a minute: they are no longer read.
  *  - An outage that begins within a minute of the last line waits for the rest of that minute. One that ends before is
@@ -42,6 +45,9 @@ export class Outage {
   #lastRetryAt = Number.NEGATIVE_INFINITY;
   #isLogged = false;
   #nextLineAt = Number.NEGATIVE_INFINITY;
+  #nextChangeAt = Number.NEGATIVE_INFINITY;
+  /** Of the cause in the last line. */
+  #kind: string | undefined;
 
   /** The last failure was not followed by a success. */
   get isOpen(): boolean {
@@ -49,7 +55,7 @@ export class Outage {
   }
 
   /** @returns whether to log a line. */
-  failed(now: number, { id, retryAt, reachedCaller = false }: Failure): boolean {
+  failed(now: number, { id, retryAt, reachedCaller = false, kind }: Failure): boolean {
     if (!this.isOpen) {
       this.#startedAt = now;
       this.#ids = new Set();
@@ -59,8 +65,12 @@ export class Outage {
     const ids = this.#ids as Set<unknown>;
     if (ids.size < MAX_KEYS) ids.add(id);
     if (id !== undefined) this.#mostKeys = Math.max(this.#mostKeys, ids.size);
-    if (reachedCaller || now < this.#nextLineAt) return false;
-    this.#nextLineAt = now + LINE_EVERY_MS;
+    if (reachedCaller) return false;
+    const isChange = now < this.#nextLineAt;
+    if (isChange && (!this.#isLogged || kind === this.#kind || now < this.#nextChangeAt)) return false;
+    if (isChange) this.#nextChangeAt = now + LINE_EVERY_MS;
+    else this.#nextLineAt = now + LINE_EVERY_MS;
+    this.#kind = kind;
     this.#isLogged = true;
     return true;
   }

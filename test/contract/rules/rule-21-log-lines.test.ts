@@ -50,6 +50,28 @@ describe('rule 21: an outage is a bounded number of log lines', () => {
     }
   });
 
+  it('one more where the cause is of another kind, not where only its numbers are', async () => {
+    const { clock, lines, source, common, readFor } = world();
+    let cause = 'refused: 3 rows';
+    const load = async (): Promise<number> => {
+      if (source.isDown) throw new Error(cause);
+      return 1;
+    };
+    const value = new RefreshingValue({ ...common, name: 'v', load, coolDown: 2000 });
+    await readFor(2000, () => value.get());
+    source.isDown = true;
+    await readFor(10_000, () => value.get());
+    cause = 'refused: 5 rows';
+    await readFor(10_000, () => value.get());
+    cause = 'timed out after 30 s';
+    await readFor(20_000, () => value.get());
+    expect(lines.map((line) => line.replace(/, next try.*\)/, '').replace(/\d+ s and \d+ /, ''))).toEqual([
+      'warn tickless: v: background load failed at attempt 1: refused: 3 rows',
+      'warn tickless: v: still failing after failures, background load failed at attempt 1: timed out after 30 s',
+    ]);
+    await clock.flush();
+  });
+
   it('of a cache: all keys together, with their number and an example', async () => {
     const { clock, lines, source, load, common, readFor } = world();
     const keys = Array.from({ length: 100 }, (_, index) => `k${index}`);

@@ -33,6 +33,17 @@ describe('Outage', () => {
     expect(outage.succeeded(40)).toEqual({ lasted: 20, failures: 2, keys: 0 });
   });
 
+  it('asks for a line where its cause has changed, once a minute', () => {
+    const outage = new Outage();
+    const logged: string[] = [];
+    const kinds = ['refused', 'refused', 'timeout', 'refused', 'reset'];
+    for (let now = 0; now < 3 * MINUTE; now += 5000) {
+      const kind = kinds[Math.min(now / 5000, 4)] as string;
+      if (outage.failed(now, { retryAt: now, kind })) logged.push(`${now / 1000} ${kind}`);
+    }
+    expect(logged).toEqual(['0 refused', '10 timeout', '60 reset', '120 reset']);
+  });
+
   it('remembers a bounded number of keys', () => {
     const outage = new Outage();
     for (let id = 0; id < 20_000; id++) outage.failed(0, { id, retryAt: 0 });
