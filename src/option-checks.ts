@@ -1,4 +1,6 @@
 import { OptionError, type OptionProblem } from './errors.ts';
+import { durationHint, nameHere } from './name-hints.ts';
+import { ignoreThenable } from './time/deferred.ts';
 import { type DurationLike, toMillis } from './time/duration.ts';
 import { showDuration } from './time/show-duration.ts';
 
@@ -21,20 +23,23 @@ export class OptionChecks {
 
   /** Rejects unknown option names, so that a typo never means the default. `undefined` counts as not given. */
   names(prefix: string, given: object, known: readonly string[]): void {
+    let others = ` (expected one of: ${known.join(', ')})`;
     for (const [name, received] of Object.entries(given)) {
       const holds = known.includes(name) || received === undefined;
       if (holds) continue;
       const similar = known.find((one) => isSimilar(one, name)) ?? known.find((one) => isLonger(one, name));
-      const help =
-        similar === undefined
-          ? ` (expected one of: ${known.join(', ')})`
-          : `; did you mean ${prefix}${similar}?`;
-      this.that(false, `${prefix}${name}`, `is unknown${help}`, received);
+      const here = nameHere(name, known);
+      let rule = `is unknown${others}`;
+      if (here !== undefined) rule = `is ${prefix}${here} here`;
+      else if (similar !== undefined) rule = `is unknown; did you mean ${prefix}${similar}?`;
+      else others = ''; // they are named once
+      this.that(false, `${prefix}${name}`, rule, received);
     }
   }
 
   function(option: string, received: unknown): void {
-    this.that(typeof received === 'function', option, 'must be a function', received);
+    const hint = ignoreThenable(received) instanceof Promise ? ' that returns the promise' : '';
+    this.that(typeof received === 'function', option, `must be a function${hint}`, received);
   }
 
   methods(option: string, received: unknown, names: readonly string[]): void {
@@ -46,14 +51,14 @@ export class OptionChecks {
   /** A duration over 0, `Infinity` included, in milliseconds. */
   duration(option: string, received: DurationLike): number {
     const ms = toMillis(received);
-    this.that(ms > 0, option, 'must be a duration over 0', received);
+    this.that(ms > 0, option, `must be a duration over 0${durationHint(received)}`, received);
     return ms;
   }
 
   /** A duration from 0, `Infinity` included, in milliseconds. */
   durationFromZero(option: string, received: DurationLike): number {
     const ms = toMillis(received);
-    this.that(ms >= 0, option, 'must be a duration of 0 or more', received);
+    this.that(ms >= 0, option, `must be a duration of 0 or more${durationHint(received)}`, received);
     return ms;
   }
 

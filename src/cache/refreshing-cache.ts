@@ -24,7 +24,7 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
 import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from '../value/everywhere.ts';
-import { engineOf, Lifecycle } from '../value/lifecycle.ts';
+import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
@@ -166,6 +166,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * With `loadMany`, keys whose loads begin in the same turn of the event loop come in one call.
    */
   get(key: K, options?: ReadOptions): Promise<V> {
+    asMethod(this);
     try {
       const slot = this.#use(key);
       if (options !== undefined || slot < 0) this.#counters.reads += 1;
@@ -201,6 +202,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} for the key `undefined`.
    */
   current(key: K): V {
+    asMethod(this);
     const slot = this.#use(key);
     if (slot < 0) this.#counters.reads += 1;
     else if (this.#isFresh(slot, this.#sync)) return this.#table.value(slot);
@@ -215,6 +217,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * `AggregateError` of several. With `onError` it resolves without these keys instead.
    */
   getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
+    asMethod(this);
     const { onError, waitUntil, ...others } = ownOptions(options ?? {});
     const checks = new OptionChecks(this.#options.member.name);
     const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
@@ -254,7 +257,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} for the key `undefined`.
    */
   peek(key: K): V | undefined {
-    return this.#entries.peek(key);
+    return asMethod(this).#entries.peek(key);
   }
 
   /**

@@ -51,9 +51,11 @@ export class EntryVersions<T> implements VersionControl<T> {
     const edition = to === undefined ? undefined : await this.#edition(to, request);
     const kept = ofValues.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = own.to === undefined && present?.isPinned === true;
+    const needsVersions = this.#member.store?.keepsVersions !== true;
+    const advice = needsVersions ? '; the store needs keepVersions to keep more than one' : '';
     const rule = isUnclear
       ? 'must be given while a version is pinned'
-      : `must be a version of a value that the store keeps: ${kept}`;
+      : `must be a version of a value that the store keeps: ${kept}${advice}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
     return this.#share(edition, 'pinned', present?.version);
   }

@@ -89,8 +89,10 @@ export function closedError(
 /** The error of a read that can't wait, of an entry without a value. */
 export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheName: string): NotLoadedError {
   const { key, lastError: cause } = entry;
-  const state = runState === 'open' ? 'not loaded yet' : `is ${runState}, and was never loaded`;
-  const message = cause === undefined ? state : `${state}: ${reasonOf(cause)}`;
+  const isOpen = runState === 'open';
+  const state = isOpen ? 'not loaded yet' : `is ${runState}, and was never loaded`;
+  const advice = isOpen ? ': await get() or ready() first' : '';
+  const message = state + (cause === undefined ? advice : `: ${reasonOf(cause)}`);
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 

@@ -7,7 +7,7 @@ import type { FreshnessRule } from '../observe/freshness.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import { SCHEDULE_RULE, toSchedule } from '../schedule/to-schedule.ts';
+import { scheduleRule, toSchedule } from '../schedule/to-schedule.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -137,7 +137,7 @@ export function resolveOptions(
   if (namespace !== undefined) checks.name('namespace', namespace);
   check(checks);
   const schedule = toSchedule(scheduleLike);
-  checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, scheduleLike);
+  checks.that(schedule !== undefined, 'schedule', scheduleRule(scheduleLike), scheduleLike);
   const retry = resolveRetry(retryLike, checks);
   const periodMs = toMillis(scheduleLike as DurationLike);
   const coolDown = resolveCoolDown(coolDownLike, periodMs, checks);

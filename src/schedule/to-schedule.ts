@@ -1,3 +1,4 @@
+import { durationHint } from '../name-hints.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { methodOf } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
@@ -49,10 +50,16 @@ function isSchedule(schedule: ScheduleLike): schedule is Schedule {
 export function scheduleArgument(cacheName: string, received: ScheduleLike): Schedule {
   const checks = new OptionChecks(cacheName);
   const schedule = toSchedule(received);
-  checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, received);
+  checks.that(schedule !== undefined, 'schedule', scheduleRule(received), received);
   checks.done();
   return schedule as Schedule;
 }
 
-/** The rule for the option `schedule`. */
-export const SCHEDULE_RULE: string = 'must be a schedule, a function, or a duration over 0';
+/** The rule for the option `schedule`, with what to write instead of a text that looks like a schedule. */
+export function scheduleRule(received: unknown): string {
+  const text = typeof received === 'string' ? received.trim() : '';
+  let hint = durationHint(text);
+  if (/^(?:@\w+|\S+(?:\s+\S+){4,5})$/.test(text)) hint = ` (cron('${text}'))`;
+  if (/^\d\d?:\d\d$/.test(text)) hint = ` (dailyAt('${text}'))`;
+  return `must be a schedule, a function, or a duration over 0${hint}`;
+}

@@ -23,6 +23,17 @@ export function closeTimeoutMs(name: string, options: CloseOptions | undefined):
   return durationArgument(name, 'timeout', ownOptions(options)?.timeout ?? defaults.closeTimeout);
 }
 
+/**
+ * The receiver of a method.
+ *
+ * @throws {TypeError} where there is none: `const { get } = rates`.
+ */
+export function asMethod<M extends object>(member: M | undefined): M {
+  if (member === undefined)
+    throw new TypeError('a method was called without its object: write rates.get(), not get()');
+  return member;
+}
+
 /** The engine of a member, for the classes of this package. */
 export let engineOf: <T>(member: Lifecycle<T>) => MemberEngine<T>;
 
@@ -34,7 +45,7 @@ export abstract class Lifecycle<T> {
   readonly #engine: MemberEngine<T>;
 
   static {
-    engineOf = (member) => member.#engine;
+    engineOf = (member) => asMethod(member).#engine;
   }
 
   /** @internal */

@@ -3,6 +3,7 @@ import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
+import { OptionError } from '../errors.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { voided } from '../time/deferred.ts';
@@ -47,6 +48,7 @@ export type ExecutorStatus = ExecutionStatus;
 export class PeriodicExecutor extends Periodic<unknown> {
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
+    if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
     const resolved = resolveOptions(options, {
       kind: 'task',
       names: [...SHARED, 'required'],
@@ -70,4 +72,9 @@ export class PeriodicExecutor extends Periodic<unknown> {
   inspect(): ExecutorStatus {
     return engineOf(this).inspect(entryOf(this));
   }
+}
+
+function taskFirst(received: unknown): OptionError {
+  const rule = 'must come first, before the options: new PeriodicExecutor(task, { name })';
+  return new OptionError([{ option: 'task', rule, received }], { cacheName: 'tickless' });
 }

@@ -24,7 +24,7 @@ import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
-import { engineOf } from './lifecycle.ts';
+import { asMethod, engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
@@ -155,6 +155,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * there. Rejects with `OptionError` for an unknown or a wrong option.
    */
   get(options?: ReadOptions): Promise<T> {
+    asMethod(this);
     if (options !== undefined) this.#counters.reads += 1;
     else if (this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
     return this.#reader.read(this.#entry, options);

@@ -85,7 +85,7 @@ it('closedError names the member', () => {
 
 describe('notLoadedError', () => {
   it.each([
-    [entryWith({}), 'open', /not loaded yet$/],
+    [entryWith({}), 'open', /not loaded yet: await get\(\) or ready\(\) first$/],
     [entryWith({}), 'paused', /is paused, and was never loaded$/],
     [entryWith({}), 'closed', /is closed, and was never loaded$/],
     [cold, 'open', /not loaded yet: down$/],

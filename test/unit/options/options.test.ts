@@ -1,5 +1,6 @@
 import { Duration } from 'luxon';
 import { describe, expect, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   cron,
   dailyAt,
@@ -8,6 +9,8 @@ import {
   isOptionError,
   type OptionError,
   PeriodicExecutor,
+  RefreshGroup,
+  RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
 import { VALUE_SHARED } from '../../../src/options/resolve-options.ts';
@@ -80,7 +83,6 @@ const typos: readonly (readonly [given: object, option: string, similar: string 
   [{ coolDown: { initial: 5, maximum: 7 } }, 'coolDown.maximum', undefined],
   [{ retry: { signal: 'x' } }, 'retry.signal', undefined],
   [{ tiemouts: 5 }, 'tiemouts', undefined],
-  [{ ttl: 5 }, 'ttl', undefined],
 ];
 
 /** The error for the options of a value. */
@@ -109,6 +111,51 @@ describe('a wrong option', () => {
       expect(error.problems).toHaveLength(1);
     },
   );
+
+  it.each([
+    [{ ttl: 5 }, 'ttl is schedule here, received 5'],
+    [{ fetchMethod: 1 }, 'fetchMethod is load here, received 1'],
+    [{ allowStale: true }, 'allowStale is whenTooStale here, received true'],
+    [{ maxEntries: 5 }, 'maxEntries is unknown (expected one of: name, '], // a value has no max
+    [{ schedule: '*/5 * * * *' }, "a duration over 0 (cron('*/5 * * * *')), received"],
+    [{ schedule: ' @hourly' }, "(cron('@hourly'))"],
+    [{ schedule: '05:00' }, "(dailyAt('05:00'))"],
+    [{ schedule: '600' }, "('600s', or 600 for milliseconds)"],
+    [{ timeout: '1.5' }, "timeout must be a duration over 0 ('1.5s', or 1.5 for milliseconds)"],
+    [{ load: Promise.resolve(1) }, 'load must be a function that returns the promise, received'],
+  ])('%j: the error says what to write', (given, text) => {
+    expect(errorOf(given).message).toContain(text);
+  });
+
+  it('among several that are unknown the known ones are named once', () => {
+    const { message } = errorOf({ one: 1, two: 2, three: 3 });
+    expect(message.split('expected one of')).toHaveLength(2);
+    expect(message).toMatch(
+      /one is unknown \(expected .*; two is unknown, received 2; three is unknown, received 3$/,
+    );
+  });
+
+  it('in the place of a task is told', () => {
+    for (const make of [
+      () => new PeriodicExecutor({ name: 'e' } as never, undefined as never),
+      () => new RefreshGroup().executor({ name: 'e' } as never, undefined as never),
+    ])
+      expect(make).toThrow('task must come first, before the options: new PeriodicExecutor(task, { name })');
+  });
+
+  it('of a rollback whose store keeps one version names the option', async () => {
+    const value = new RefreshingValue({ ...good, load: () => 1, backend: memoryBackend(), logger: false });
+    await value.get();
+    await expect(value.rollback({ by: 'ann' })).rejects.toThrow('the store needs keepVersions');
+  });
+
+  it('a method without its object is told', () => {
+    const { get, peek, refresh } = new RefreshingValue({ ...good, logger: false });
+    const cache = new RefreshingCache({ ...good, logger: false });
+    const { get: getKey, current, getMany, peek: peekKey } = cache;
+    for (const call of [get, peek, refresh, getKey, current, getMany, peekKey])
+      expect(() => (call as (key: string) => unknown)('k')).toThrow('write rates.get(), not get()');
+  });
 
   it('of an executor is rejected too, and a missing task', () => {
     for (const [args, option] of [

@@ -1,0 +1,38 @@
+/** What options of other libraries are called here; only one that the receiver has is named. */
+const NAMES_HERE: Readonly<Record<string, readonly string[]>> = {
+  load: ['fetchMethod', 'fetcher', 'fetch', 'fn', 'queryFn', 'loader', 'getter', 'task'],
+  loadMany: ['batchFn', 'batchLoad', 'batchLoadFn', 'loadAll'],
+  schedule: [
+    'ttl',
+    'ttlMs',
+    'stdTTL',
+    'interval',
+    'refreshInterval',
+    'refreshThreshold',
+    'refreshAfterWrite',
+    'staleTime',
+    'cron',
+  ],
+  maxStaleness: ['maxAge', 'expireAfterWrite', 'cacheTime', 'gcTime', 'expires'],
+  whenTooStale: ['allowStale', 'staleWhileRevalidate', 'swr', 'grace'],
+  whenFailing: ['staleIfError', 'allowStaleOnFetchRejection'],
+  max: ['maxEntries', 'maxKeys', 'maxItems', 'capacity'],
+  maxSize: ['maxBytes', 'maxWeight'],
+  sizeOf: ['sizeCalculation', 'weigher'],
+  keyOf: ['cacheKeyFn', 'cacheKey', 'keyFn', 'getCacheKey', 'resolver'],
+  jitter: ['ttlJitter'],
+  retry: ['retries', 'retryDelay', 'backoff'],
+  timeout: ['fetchTimeout', 'loadTimeout', 'deadline'],
+  waitUntil: ['ctx', 'executionContext'],
+};
+
+/** The option of that meaning, among those that are known; `undefined`: there is none. */
+export function nameHere(name: string, known: readonly string[]): string | undefined {
+  return known.find((one) => NAMES_HERE[one]?.includes(name));
+}
+
+/** What to write instead of a text that is no duration: ` ('600s', or 600 for milliseconds)`. */
+export function durationHint(received: unknown): string {
+  const isNumber = typeof received === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(received);
+  return isNumber ? ` ('${received.trim()}s', or ${received.trim()} for milliseconds)` : '';
+}
