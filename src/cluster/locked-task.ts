@@ -79,8 +79,8 @@ export interface LockedContext {
 export type LockedOutcome<R = unknown> =
   | { readonly kind: 'executed'; readonly result: R; readonly token: number }
   | {
-      /** Another instance runs it (`held`), or has run it and `lockAtLeastFor` is not over (`done`). */
-      readonly kind: 'held' | 'done';
+      /** It was not run here: another instance runs it (`held`), or has run it and `lockAtLeastFor` is not over (`already-done`). */
+      readonly kind: 'held' | 'already-done';
       /** Milliseconds. */
       readonly retryAfter: number;
       readonly owner: string;
@@ -131,7 +131,7 @@ export interface LockedTask<A extends readonly unknown[], R> {
  *   lockAtLeastFor: { minutes: 1 },
  * });
  * console.log((await report('nl')).kind); // executed
- * console.log((await report('nl')).kind); // done
+ * console.log((await report('nl')).kind); // already-done
  * await report.close();
  * ```
  *
@@ -219,7 +219,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     const { answer, sentAt } = await acquireToRun(lockName);
     if (answer.kind !== 'acquired') {
       const { kind, retryAfter, owner, host } = answer;
-      return { kind, retryAfter, owner, host };
+      return { kind: kind === 'done' ? 'already-done' : kind, retryAfter, owner, host };
     }
     const { held: lease } = answer;
     const { token } = lease.id;

@@ -56,7 +56,7 @@ describe('lockedTask', () => {
     await cluster.clock.advance(500);
     a.calls[0]?.resolve('done');
     await executed;
-    expect(await b.run()).toMatchObject({ kind: 'done', retryAfter: 1500 });
+    expect(await b.run()).toMatchObject({ kind: 'already-done', retryAfter: 1500 });
     await cluster.clock.advance(1500);
     void b.run();
     await cluster.clock.flush();
@@ -80,7 +80,7 @@ describe('lockedTask', () => {
     await cluster.clock.advance(100);
     late.calls[0]?.resolve('done');
     await executed;
-    expect(await run()).toMatchObject({ kind: 'done', retryAfter: 1900 });
+    expect(await run()).toMatchObject({ kind: 'already-done', retryAfter: 1900 });
     await cluster.clock.advance(1900);
     void run();
     await cluster.clock.flush();

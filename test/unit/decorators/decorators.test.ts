@@ -118,7 +118,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
       'report of b in north',
     ]);
     const task = lockedTaskOf(there, 'send');
-    expect(await task('a')).toMatchObject({ kind: 'done' });
+    expect(await task('a')).toMatchObject({ kind: 'already-done' });
     await task.close();
     await expect(there.send('c')).rejects.toThrow('is closed');
     await expect(here.fail()).rejects.toThrow('no paper');
