@@ -184,7 +184,7 @@ describe('lockedTask', () => {
       { name: (tenant) => `report-${tenant}`, lock, clock: cluster.clock, lockAtLeastFor: 1000 },
     );
     const outcomes = [await report('nl', 1), await report('be', 2), await report('nl', 3)];
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['executed', 'executed', 'done']);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['executed', 'executed', 'already-done']);
     expect(seen).toEqual([
       [true, 'nl', 1],
       [true, 'be', 2],
