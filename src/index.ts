@@ -51,6 +51,7 @@ export type {
   WriteAnswer,
 } from './cluster/store-contract.ts';
 export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
+export type { CloseReport, CutOff, LeaseLeft } from './data/close-report.ts';
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
 export type {

@@ -40,6 +40,7 @@ export class HeldLease {
   #isLost = false;
   #isTaken = false;
   #isEnded = false;
+  #isReleased = false;
   #extendError: unknown;
 
   /** @param validUntil until when it lasts at least (monotonic). */
@@ -59,6 +60,11 @@ export class HeldLease {
   /** The lock has answered that it is over: it has expired there, was released by an operator, or is forgotten. */
   get isTaken(): boolean {
     return this.#isTaken;
+  }
+
+  /** It is not known to be over. */
+  get mayBeHeld(): boolean {
+    return !this.#isReleased && !this.#isTaken && !this.isLost;
   }
 
   /** How long it is still valid, in milliseconds. */
@@ -146,18 +152,24 @@ export class HeldLease {
    * Releases it. A release that fails is tried again behind, while the lease lasts; then the lease is left to expire.
    * Never rejects.
    *
+   * @param over called when it is released, or has expired.
    * @returns whether it was released at once: it was still held here, and the lock answered.
    */
-  async release(outcome: () => ReleaseOutcome): Promise<boolean> {
+  async release(outcome: () => ReleaseOutcome, over: () => void = () => {}): Promise<boolean> {
     this.#cancelTimers();
     this.#isEnded = true;
-    if (this.isLost) return false;
+    if (this.isLost) {
+      over();
+      return false;
+    }
     try {
       const isReleased = await this.#withStepTimeout((lock) => lock.release(this.id, outcome()));
       this.#isTaken ||= !isReleased;
+      this.#isReleased = true;
+      over();
       return isReleased;
     } catch {
-      void this.#releaseLater(outcome);
+      void this.#releaseLater(outcome).then(over);
       return false;
     }
   }
@@ -178,6 +190,7 @@ export class HeldLease {
       if (this.isLost) return;
       try {
         await this.#withStepTimeout((lock) => lock.release(this.id, outcome()));
+        this.#isReleased = true;
         return;
       } catch {
         // tries again while it lasts

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import type { CloseReport } from '../data/close-report.ts';
 import { callOwned, unlessOwn } from '../engine/own-load.ts';
 import {
   ClosedError,
@@ -18,7 +19,7 @@ import {
   ownOptions,
 } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
-import { ignoreThenable } from '../time/deferred.ts';
+import { ignoreThenable, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
@@ -29,7 +30,7 @@ import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { PendingRequest } from './pending-request.ts';
-import { RunningTasks } from './running-tasks.ts';
+import { RunningTasks, type TaskRun } from './running-tasks.ts';
 import type { Store } from './store-contract.ts';
 import { addRun } from './task-runs.ts';
 import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
@@ -103,7 +104,8 @@ export interface LockedTask<A extends readonly unknown[], R> {
   register(...args: A): Promise<void>;
   /**
    * Starts no more runs, waits for those under way and the release of their leases, and aborts their `signal` after
-   * `timeout`. Every call returns the same promise; the options of the first count. Never rejects, but with `OptionError` for a
+   * `timeout`. Every call returns the same promise; the options of the first count. Resolves with the runs that were aborted, and
+   * the leases that may still be held. Never rejects, but with `OptionError` for a
    * call of the task itself before its first `await`, which would wait for itself; it closes all the same.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
@@ -111,7 +113,7 @@ export interface LockedTask<A extends readonly unknown[], R> {
   close(options?: {
     /** 0: abort at once; `Infinity`: wait as long as they take. @default 10 seconds */
     readonly timeout?: DurationLike | undefined;
-  }): Promise<void>;
+  }): Promise<CloseReport>;
   /** {@link close} with its defaults, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -214,14 +216,15 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     }
   }
 
-  async function runOnce(args: A, controller: AbortController): Promise<LockedOutcome<R>> {
-    const lockName = nameOf(args);
+  async function runOnce(lockName: string, args: A, run: TaskRun): Promise<LockedOutcome<R>> {
+    const { controller } = run;
     const { answer, sentAt } = await acquireToRun(lockName);
     if (answer.kind !== 'acquired') {
       const { kind, retryAfter, owner, host } = answer;
       return { kind: kind === 'done' ? 'already-done' : kind, retryAfter, owner, host };
     }
     const { held: lease } = answer;
+    run.lease = lease;
     const { token } = lease.id;
     const until = sentAt + atMostMs;
     const lost = (cause?: unknown): LeaseLostError => {
@@ -267,7 +270,8 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
 
   async function run(...args: A): Promise<LockedOutcome<R>> {
     if (running.isClosed) throw closed();
-    return running.track((controller) => runOnce(args, controller));
+    const lockName = nameOf(args);
+    return running.track(lockName, (run) => runOnce(lockName, args, run));
   }
 
   /** By an acquire that is given up at once, only where there is no record. */
@@ -285,13 +289,13 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
   }
 
-  function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<void> {
+  function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<CloseReport> {
     namesArgument(about, given, ['timeout']);
     const timeoutMs = durationArgument(about, 'timeout', ownOptions(given)?.timeout ?? CLOSE_TIMEOUT_MS);
     return unlessOwn([running], about, running.close(timeoutMs, closed));
   }
 
-  return Object.assign(run, { register, close, [Symbol.asyncDispose]: () => close() });
+  return Object.assign(run, { register, close, [Symbol.asyncDispose]: () => voided(close()) });
 }
 
 /** The same as of values and groups. */

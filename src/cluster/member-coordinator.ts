@@ -1,3 +1,4 @@
+import type { LeaseLeft } from '../data/close-report.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
@@ -186,6 +187,10 @@ export class MemberCoordinator implements Coordinator {
     const instant = (at: number | undefined): number | undefined =>
       at === undefined ? undefined : Math.round(wall - (now - at));
     return { checkedAt: instant(checkedAt), failingSince: instant(failingSince), error: this.#checkError };
+  }
+
+  get leases(): readonly LeaseLeft[] {
+    return this.#member.lock?.leases ?? [];
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { LeaseLeft } from '../data/close-report.ts';
 import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import type { LockUnavailableError } from '../errors.ts';
 import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
@@ -11,6 +12,7 @@ import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
+import { OpenLeases } from './open-leases.ts';
 import { OutageEvents } from './outage-events.ts';
 import { endOfUnused } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
@@ -47,6 +49,7 @@ export class MemberLock {
   readonly #serverClock: ServerClock | undefined;
   readonly #unanswered: UnansweredRequests;
   readonly #outages: OutageEvents;
+  readonly #open: OpenLeases = new OpenLeases();
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
   #leaseError: unknown;
 
@@ -129,7 +132,13 @@ export class MemberLock {
 
   /** Releases a lease. Never rejects. @returns whether it was released at once. */
   release(lease: HeldLease, outcome: () => ReleaseOutcome): Promise<boolean> {
-    return this.#access.run(() => lease.release(outcome));
+    return this.#access.run(() => lease.release(outcome, () => this.#open.delete(lease)));
+  }
+
+  /** The leases that may still be held at the backend. */
+  get leases(): readonly LeaseLeft[] {
+    const { name, namespace } = this.#context.options;
+    return this.#open.of(name, namespace);
   }
 
   /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
@@ -180,6 +189,7 @@ export class MemberLock {
     events.emit('lease-acquired', { token, ...keyOf(entry) });
     if (answer.tookOver) events.emit('took-over', { token, ...keyOf(entry) });
     const { held, tookOver = false, isForced } = answer;
+    this.#open.add(held, entry.key);
     return { kind: 'acquired', lease: held, tookOver, isForced };
   }
 }

@@ -70,8 +70,8 @@ export class Pauses implements PausesEverywhere {
     }
   }
 
-  close(): Promise<void> {
-    return this.#marks.close({ timeout: 0 });
+  async close(): Promise<void> {
+    await this.#marks.close({ timeout: 0 });
   }
 }
 

@@ -1,6 +1,7 @@
 // The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
+import type { LeaseLeft } from '../data/close-report.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
 import type { PinStatus } from '../data/pin.ts';
@@ -120,6 +121,8 @@ export interface Coordinator {
   problems(): readonly CoordinationProblem[];
   /** No round begins any more: gives back leases whose answers are awaited. Within a bounded time; never rejects. */
   close(): Promise<void>;
+  /** Those that may still be held at the backend. */
+  readonly leases: readonly LeaseLeft[];
 }
 
 /** An entry that follows other instances between its loads. */

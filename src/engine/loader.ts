@@ -1,3 +1,4 @@
+import { type CloseReport, closeReport, cutOff } from '../data/close-report.ts';
 import { LoadError } from '../errors.ts';
 import { Counters } from '../observe/counters.ts';
 import type { LoadDetails, Trigger } from '../observe/events.ts';
@@ -314,17 +315,20 @@ export class Loader<T> implements ExecutionHost<T> {
     if (now >= piggyback.readsFrom) piggyback.read(now);
   }
 
-  /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
-  async drain(timeoutMs: number): Promise<void> {
+  /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. Never rejects. */
+  async drain(timeoutMs: number): Promise<CloseReport> {
     for (const entry of [...this.active.entries])
       if (entry.flight?.outdatedBy === 'abort') this.#endByClose(entry);
     if (timeoutMs > 0) {
       for (const { flight } of this.active.entries) flight?.ref();
       await this.active.idle(timeoutMs);
     }
+    const { name, namespace } = this.options;
+    const aborted = Array.from(this.active.entries, ({ key }) => cutOff(name, namespace, key));
     for (const entry of [...this.active.entries]) this.#endByClose(entry);
     // Leases are released when the aborted loads have settled, or left to expire.
     await Promise.all([this.active.idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
+    return closeReport({ aborted, leases: this.coordinator?.leases ?? [] });
   }
 
   #endByClose(entry: Entry<T>): void {

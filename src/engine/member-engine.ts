@@ -1,5 +1,7 @@
+import type { CloseReport } from '../data/close-report.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import { StoreUnavailableError } from '../errors.ts';
+import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { Events } from '../observe/member-events.ts';
 import { memberStats } from '../observe/stats.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -27,7 +29,7 @@ export class MemberEngine<T> {
   readonly options: EngineOptions;
   readonly loader: Loader<T>;
   readonly timing: Timing;
-  #closing: Deferred<void> | undefined;
+  #closing: Deferred<CloseReport> | undefined;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
@@ -247,18 +249,24 @@ export class MemberEngine<T> {
     this.loader.events.emit(to === 'open' ? 'resumed' : 'paused', {});
   }
 
-  /** Starts no more loads, waits for those under way, then aborts them. Every call returns the same promise. */
-  close(timeoutMs: number): Promise<void> {
+  /**
+   * Starts no more loads, waits for those under way, then aborts them. Every call returns the same promise. Never rejects.
+   *
+   * @param isTold a line is logged where something is cut off.
+   */
+  close(timeoutMs: number, isTold: boolean = true): Promise<CloseReport> {
     if (this.#closing !== undefined) return this.#closing.promise;
-    const closing = new Deferred<void>();
+    const closing = new Deferred<CloseReport>();
     this.#closing = closing; // before listeners run, which may call this again
     this.loader.rules.runState = 'closed';
     this.loader.rules.piggyback = this.options.whenClosed === 'throw' ? alwaysTriggers : neverTriggers;
     this.loader.owner?.stateChanged();
-    this.loader.drain(timeoutMs).then(() => {
+    this.loader.drain(timeoutMs).then((report) => {
+      const line = isTold ? cutOffLine(report, timeoutMs) : undefined;
+      if (line !== undefined) this.options.logger.warn(line);
       this.loader.events.emit('closed', {});
       this.loader.events.clear();
-      closing.resolve();
+      closing.resolve(report);
     });
     return closing.promise;
   }

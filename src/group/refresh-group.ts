@@ -3,6 +3,7 @@
 import type { RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
+import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
@@ -12,6 +13,7 @@ import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { type JsonStatus, withJson } from '../json.ts';
+import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { Listeners } from '../observe/listeners.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
@@ -20,7 +22,7 @@ import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
-import { Deferred } from '../time/deferred.ts';
+import { Deferred, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
@@ -133,7 +135,7 @@ export class RefreshGroup implements GroupLike {
   readonly #listeners: Listeners;
   /** Between `pause()` and `resume()` of the group. */
   #isPaused = false;
-  #closing: Deferred<void> | undefined;
+  #closing: Deferred<CloseReport> | undefined;
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
 
@@ -331,28 +333,31 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Closes all members: they start no more loads; running loads are awaited, and aborted when `timeout` has passed. Reads
-   * are still served the last value, or throw `ClosedError` where `whenClosed` is `throw`. Every call
-   * returns the same promise; the options of the first count. Never rejects.
+   * are still served the last value, or throw `ClosedError` where `whenClosed` is `throw`. Every call returns the same
+   * promise; the options of the first count. Resolves with what was cut off in all members, of which there is one log line. Never rejects.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more.
    */
-  close(options?: CloseOptions): Promise<void> {
+  close(options?: CloseOptions): Promise<CloseReport> {
     const timeoutMs = closeTimeoutMs(this.#options.name, options);
     if (this.#closing !== undefined) return this.#unlessOwn(this.#closing.promise);
-    const closing = new Deferred<void>();
+    const closing = new Deferred<CloseReport>();
     this.#closing = closing; // before listeners run, which may call this again
     for (const end of this.#waits) end();
     this.#queue.close();
-    Promise.all(this.#all.map((member) => member.engine.close(timeoutMs))).then(() => {
+    Promise.all(this.#all.map((member) => member.engine.close(timeoutMs, false))).then((reports) => {
+      const report = closeReport(...reports);
+      const line = cutOffLine(report, timeoutMs);
+      if (line !== undefined) this.#options.logger.warn(line);
       this.#listeners.clear();
-      closing.resolve();
+      closing.resolve(report);
     });
     return this.#unlessOwn(closing.promise);
   }
 
   /** {@link close} with its defaults, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    return voided(this.close());
   }
 
   #addSingle<T>(member: SingleMember<T>): void {

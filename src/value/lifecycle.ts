@@ -1,11 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import type { CloseReport } from '../data/close-report.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { Execution } from '../schedule/schedule.ts';
+import { voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 
 /** The options of `close`. */
@@ -83,20 +85,19 @@ export abstract class Lifecycle<T> {
   /**
    * Starts no more loads, waits for a running execution, and aborts it when `timeout` has passed (its waiters get
    * `ClosedError`). A value is still served. Every call returns the same promise; the options of the first call count.
-   * Never rejects, but for the load itself: called by it before its first `await`, it closes and rejects at once with
+   * Resolves with what was cut off, of which there is one log line. Never rejects, but for the load itself: called by it before its first `await`, it closes and rejects at once with
    * `OptionError`, since it would wait for itself.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
-  close(options?: CloseOptions): Promise<void> {
+  close(options?: CloseOptions): Promise<CloseReport> {
     const engine = this.#engine;
-    const closed = engine.close(closeTimeoutMs(engine.options.name, options));
-    return engine.unlessOwn(closed);
+    return engine.unlessOwn(engine.close(closeTimeoutMs(engine.options.name, options)));
   }
 
   /** {@link close} with its defaults, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    return voided(this.close());
   }
 
   /**

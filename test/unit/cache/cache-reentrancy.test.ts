@@ -247,7 +247,7 @@ it('close of a value returns the same promise to a call from within it', async (
   const manual = new ManualLoad<number>();
   const value = new RefreshingValue({ name: 'v', load: manual.load, retry: false, logger: false });
   void value.get().catch(() => {});
-  const promises: Promise<void>[] = [];
+  const promises: Promise<unknown>[] = [];
   manual.call(0).context.signal.addEventListener('abort', () => void promises.push(value.close()));
   promises.push(value.close({ timeout: 0 }));
   expect(promises[0]).toBe(promises[1]);

@@ -166,7 +166,7 @@ describe('the fleet of a store', () => {
     b.link.break('no-answer', 'check');
     const last = b.value.close();
     await cluster.clock.advance(1000);
-    expect(await settled(last)).toEqual({ value: undefined });
+    expect(await settled(last)).toEqual({ value: expect.objectContaining({ drained: true }) });
   });
 
   it('finds an instance again that has members once more', async () => {

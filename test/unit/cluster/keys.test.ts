@@ -118,7 +118,7 @@ describe('keys behind a lock', () => {
     calls[1]?.resolve('why');
     expect(await Promise.all(reads)).toEqual(['ex', 'why']);
     await cluster.clock.flush();
-    expect(await settled(closing)).toEqual({ value: undefined });
+    expect(await settled(closing)).toEqual({ value: { drained: true, aborted: [], leases: [] } });
   });
 
   it('keys that look alike have different names', async () => {

@@ -355,7 +355,7 @@ describe('close', () => {
     await cluster.clock.flush();
     expect(await settled(closed)).toBe('pending');
     answer.resolve();
-    await closed;
+    expect(await closed).toEqual({ drained: true, aborted: [], leases: [] });
     expect((await cluster.lock.inspect('v'))?.state).toBe('done');
     expect(cluster.clock.timerCount).toBe(0);
   });
@@ -370,8 +370,31 @@ describe('close', () => {
     expect(isClosedError(await first)).toBe(true);
     expect(await settled(closed)).toBe('pending');
     manual.call(0).reject(new Error('aborted'));
-    await closed;
+    expect(await closed).toEqual({ drained: false, aborted: [{ name: 'v' }], leases: [] });
     expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+
+  it('tells which lease is left, in one line, where the lock does not answer or the load ignores its signal', async () => {
+    for (const fault of ['no-answer', undefined] as const) {
+      const cluster = new ManualCluster();
+      const { value, manual, link, logger } = cluster.instance({ timeout: 10 * LEASE_MS });
+      void value.get().catch(() => {});
+      await cluster.clock.flush();
+      const { token } = (await cluster.lock.inspect('v')) as { token: number };
+      if (fault !== undefined) link.break(fault, 'release');
+      const closed = value.close({ timeout: 0 });
+      if (fault !== undefined) manual.call(0).reject(new Error('aborted'));
+      await cluster.clock.advance(1000);
+      expect(await closed).toEqual({
+        drained: false,
+        aborted: [{ name: 'v' }],
+        leases: [{ name: 'v', token }],
+      });
+      expect(value.close()).toBe(closed);
+      expect(logger.lines.filter((line) => line.includes('closed'))).toEqual([
+        'warn tickless: v: closed after 0 ms: aborted 1 load (v), left 1 lease (v) to expire',
+      ]);
+    }
   });
 
   it('does not wait for ever for a load that ignores its signal', async () => {

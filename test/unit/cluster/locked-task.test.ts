@@ -223,7 +223,7 @@ describe('lockedTask', () => {
     expect(await settled(closed)).toBe('pending');
     a.calls[0]?.resolve('done');
     expect(await executed).toMatchObject({ kind: 'executed' });
-    await closed;
+    expect(await closed).toEqual({ drained: true, aborted: [], leases: [] });
     expect(a.link.take()).toEqual(['acquire', 'release']);
     expect(cluster.clock.timerCount).toBe(0);
 
@@ -236,11 +236,30 @@ describe('lockedTask', () => {
     await cluster.clock.advance(1999);
     expect(signal.aborted).toBe(false);
     await cluster.clock.advance(1);
-    await ended;
+    expect(await ended).toEqual({ drained: false, aborted: [{ name: 'nightly' }], leases: [] });
     expect(isClosedError(await failed)).toBe(true);
     expect((await cluster.lock.inspect('nightly'))?.leaseLeft).toBe(0);
     await lockedTask(() => 1, { name: 'n', lock: cluster.lock }).close();
     expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('close() tells the run that ignores its signal, and the lease that may still be held', async () => {
+    const cluster = new ManualCluster();
+    const { link, calls, run } = manualTask(cluster);
+    const unsettled = manualTask(cluster, { name: 'other' });
+    const failed = rejectionOf(run());
+    void unsettled.run().catch(() => {});
+    await cluster.clock.flush();
+    link.break('no-answer', 'release');
+    const [closed, left] = [run.close({ timeout: 0 }), unsettled.run.close({ timeout: 0 })];
+    calls[0]?.reject(new Error('aborted'));
+    await cluster.clock.advance(1000);
+    const token = expect.any(Number);
+    const [aborted, others] = [[{ name: 'nightly' }], [{ name: 'other' }]];
+    expect(await closed).toEqual({ drained: false, aborted, leases: [{ name: 'nightly', token }] });
+    expect(await left).toEqual({ drained: false, aborted: others, leases: [{ name: 'other', token }] });
+    await cluster.clock.advance(2 * LEASE_MS);
+    await failed;
   });
 
   it('register() shows a task to operators that has not run, and holds no run back', async () => {

@@ -237,7 +237,7 @@ describe('a lock', () => {
     expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
     expect((await console.act('release-lock', { id, lock: at })).status).toBe(409);
     expect((await console.act('release-lock', { id, lock: 99, token })).status).toBe(409);
-    expect((await task()).kind).toBe('done');
+    expect((await task()).kind).toBe('already-done');
     expect((await console.act('release-lock', { id, lock: at, token })).status).toBe(200);
     expect((await task()).kind).toBe('executed');
     const { records: audit } = (await console.get('api/audit')).body;

@@ -381,7 +381,7 @@ describe('close', () => {
     expect([await settled(closing), await settled(ends[0] as Promise<void>)]).toEqual(['pending', 'pending']);
     for (const call of manual.calls) call.resolve('x');
     expect(await Promise.all(reads)).toEqual(['x', 'x']);
-    expect(await settled(closing)).toEqual({ value: undefined });
+    expect(await settled(closing)).toEqual({ value: { drained: true, aborted: [], leases: [] } });
     expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
     await clock.flush();
     expect([manual.calls.length, clock.timerCount, group.inspect().running]).toEqual([3, 0, 0]);
@@ -403,7 +403,8 @@ describe('close', () => {
       if (ms > 0) await clock.advance(ms - 1);
       if (ms > 0) expect(manual.calls.some(({ context }) => context.signal.aborted)).toBe(false);
       await clock.advance(1);
-      expect(await settled(closing)).toEqual({ value: undefined });
+      const aborted = [{ name: 'a' }, { name: 'k', key: 'key' }, { name: 'e' }];
+      expect(await settled(closing)).toEqual({ value: { drained: false, aborted, leases: [] } });
       for (const error of await Promise.all(errors)) expect(isClosedError(error)).toBe(true);
       expect(manual.calls.map(({ context }) => context.signal.aborted)).toEqual([true, true, true]);
       for (const call of manual.calls) call.resolve('late');
@@ -412,23 +413,25 @@ describe('close', () => {
     });
   }
 
-  it('happens once: each call, also by asyncDispose, returns the promise of the first, whose options count', async () => {
+  it('happens once: each call returns the promise of the first, whose options count', async () => {
     const { clock, group } = make();
     const a = group.value({ name: 'a', load: hang, timeout: Infinity });
     const events = recordEvents(a);
     void a.refresh();
     const closing = group.close({ timeout: 5 });
     expect(group.close({ timeout: Infinity })).toBe(closing);
-    expect(group[Symbol.asyncDispose]()).toBe(closing);
+    const disposed = group[Symbol.asyncDispose]();
     await clock.advance(5);
-    expect(await settled(closing)).toEqual({ value: undefined });
+    const aborted = [{ name: 'a' }];
+    expect(await settled(closing)).toEqual({ value: { drained: false, aborted, leases: [] } });
+    expect(await settled(disposed)).toEqual({ value: undefined });
     expect(group.close()).toBe(closing);
     expect(typesOf(events)).toEqual(['load-started', 'closed']);
   });
 
   it('returns the same promise to a call from within it', async () => {
     const { clock, group } = make();
-    const inMidst: Promise<void>[] = [];
+    const inMidst: Promise<unknown>[] = [];
     const load = ({ signal }: { signal: AbortSignal }): Promise<string> => {
       signal.addEventListener('abort', () => inMidst.push(group.close()));
       return hang();

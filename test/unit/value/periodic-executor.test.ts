@@ -378,7 +378,8 @@ describe('close', () => {
     const closing = executor.close();
     const joined = executor.execute();
     manual.call(0).resolve(0);
-    expect(await Promise.all([running, joined, closing])).toEqual([undefined, undefined, undefined]);
+    expect(await Promise.all([running, joined])).toEqual([undefined, undefined]);
+    expect(await closing).toEqual({ drained: true, aborted: [], leases: [] });
     expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
   });
 
@@ -409,7 +410,8 @@ describe('close', () => {
 
   it('is what Symbol.asyncDispose does; 0 aborts at once; a bad timeout is an OptionError', async () => {
     const { executor } = make();
-    expect(executor[Symbol.asyncDispose]()).toBe(executor.close());
+    await executor[Symbol.asyncDispose]();
+    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
     const other = make();
     const running = rejectionOf(other.executor.requestStart());
     const error = thrownBy(() => other.executor.close({ timeout: -1 }));

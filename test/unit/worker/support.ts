@@ -39,7 +39,7 @@ export function valueFrom(
 ): RefreshingValue<unknown> {
   const load = loadOf(code, worker);
   const value = new RefreshingValue<unknown>({ name: 'v', load, logger: false, ...options });
-  onTestFinished(() => value.close({ timeout: 0 }));
+  onTestFinished(() => void value.close({ timeout: 0 }));
   return value;
 }
 
@@ -47,7 +47,7 @@ export function cacheOf(
   options: Partial<RefreshingCacheOptions<unknown, unknown>>,
 ): RefreshingCache<unknown, unknown> {
   const cache = new RefreshingCache<unknown, unknown>({ name: 'c', logger: false, ...options });
-  onTestFinished(() => cache.close({ timeout: 0 }));
+  onTestFinished(() => void cache.close({ timeout: 0 }));
   return cache;
 }
 
