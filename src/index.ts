@@ -196,6 +196,7 @@ export {
   type PeriodicExecutorOptions,
   type Task,
 } from './value/periodic-executor.ts';
+export type { ReadResult } from './value/read-result.ts';
 export {
   type InvalidateEverywhereOptions,
   type InvalidateOptions,

@@ -25,6 +25,7 @@ import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
 import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from '../value/everywhere.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
+import { type ReadResult, readResult } from '../value/read-result.ts';
 import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
@@ -175,6 +176,27 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     } catch (error) {
       return rejected(error);
     }
+  }
+
+  /**
+   * Reads the value of a key as {@link get} does, and tells its age, state and version with it, all of one instant, also where the
+   * key is evicted in that instant; as `read` of `RefreshingValue`. Rejects as `get` does.
+   */
+  read(key: K, options?: ReadOptions): Promise<ReadResult<V>> {
+    const engine = engineOf(this);
+    let used: KeyedEntry<K, V>;
+    const read = (): Promise<V> => {
+      try {
+        this.#use(key);
+        this.#counters.reads += 1;
+        return this.#readOf(this.#entries.idOf(key), key, options, undefined, (entry) => {
+          used = entry;
+        });
+      } catch (error) {
+        return rejected(error);
+      }
+    };
+    return readResult(read, () => used, engine);
   }
 
   /**
@@ -553,11 +575,18 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     return this.#readOf(id, key, options);
   }
 
-  /** @param wasTooStale as of `Reader.read`. */
-  #readOf(id: KeyId, key: K, options: ReadOptions | undefined, wasTooStale?: boolean): Promise<V> {
+  /** @param wasTooStale as of `Reader.read`. @param uses is given the entry that is read, each time. */
+  #readOf(
+    id: KeyId,
+    key: K,
+    options: ReadOptions | undefined,
+    wasTooStale?: boolean,
+    uses?: (entry: KeyedEntry<K, V>) => void,
+  ): Promise<V> {
     return this.#entries.useId(id, key, (entry) => {
+      uses?.(entry);
       const isIdle = entry.flight === undefined;
-      const again: ReadAgain<V> = (others, stale) => this.#readOf(id, key, others, stale);
+      const again: ReadAgain<V> = (others, stale) => this.#readOf(id, key, others, stale, uses);
       const read = this.#reader.read(entry, options, again, wasTooStale);
       if (isIdle) this.#takeAlong(entry);
       return read;

@@ -77,6 +77,7 @@ type ByArguments<A extends readonly unknown[], T> = {
 /** The methods that take arguments instead of a key. */
 export const KEYED_METHODS = [
   'get',
+  'read',
   'getIfPresent',
   'current',
   'peek',
