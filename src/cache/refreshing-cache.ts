@@ -184,19 +184,19 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   read(key: K, options?: ReadOptions): Promise<ReadResult<V>> {
     const engine = engineOf(this);
-    let used: KeyedEntry<K, V>;
+    let entry: KeyedEntry<K, V>;
     const read = (): Promise<V> => {
       try {
         this.#use(key);
         this.#counters.reads += 1;
-        return this.#readOf(this.#entries.idOf(key), key, options, undefined, (entry) => {
-          used = entry;
+        return this.#readOf(this.#entries.idOf(key), key, options, undefined, (found) => {
+          entry = found;
         });
       } catch (error) {
         return rejected(error);
       }
     };
-    return readResult(read, () => used, engine);
+    return readResult(read, () => entry, engine);
   }
 
   /**

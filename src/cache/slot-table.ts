@@ -1,4 +1,6 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import type { Coordinator } from '../engine/coordinator.ts';
+import type { LastExecution } from '../engine/next-execution.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { Execution, HeadersLike } from '../schedule/schedule.ts';
@@ -14,6 +16,7 @@ interface Extra {
   readonly outcome: Execution['outcome'];
   readonly since: number;
   readonly headers: HeadersLike | undefined;
+  readonly meta: ValueMeta | undefined;
   readonly tags: readonly string[] | undefined;
   readonly maxStalenessMs: number;
   readonly maxStalenessOverrideMs: number | undefined;
@@ -197,7 +200,7 @@ export class SlotTable<K, V> {
   /** Stores all of an entry, whose object may be dropped then. */
   passivate(slot: number, entry: KeyedEntry<K, V>): void {
     const { dueAt, loadedAt, clockOffset } = entry;
-    const last = entry.last as Execution;
+    const last = entry.last as LastExecution;
     const cell = slot * CELLS;
     this.#due[slot] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
     this.validate(slot, entry.validatedEpoch);
@@ -247,17 +250,19 @@ export class SlotTable<K, V> {
       result: entry.value,
       headers: extra?.headers,
       random: this.#options.random,
+      meta: extra?.meta,
     };
     return entry;
   }
 
-  #extraOf(entry: KeyedEntry<K, V>, last: Execution): Extra | undefined {
+  #extraOf(entry: KeyedEntry<K, V>, last: LastExecution): Extra | undefined {
     const { tags, maxStalenessMs, maxStalenessOverrideMs, isScheduled, scheduledFor, nextExecuteTime } =
       entry;
-    const { outcome, since = last.endedAt, headers } = last;
+    const { outcome, since, headers, meta } = last;
     const isPlain =
       tags === undefined &&
       headers === undefined &&
+      meta === undefined &&
       outcome === 'loaded' &&
       maxStalenessOverrideMs === undefined &&
       maxStalenessMs === this.#options.maxStalenessMs &&
@@ -268,6 +273,7 @@ export class SlotTable<K, V> {
     return {
       tags,
       headers,
+      meta,
       outcome,
       maxStalenessOverrideMs,
       maxStalenessMs,

@@ -12,7 +12,7 @@ export interface LockSteps
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,
-  'read' | 'write' | 'history' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
+  'read' | 'write' | 'confirm' | 'history' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
 > & {
   readonly codec: Codec;
   /** As of {@link SnapshotStore}. */

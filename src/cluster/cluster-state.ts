@@ -83,6 +83,10 @@ export class ClusterState implements ClusterStateLike {
   reading: number | undefined = undefined;
   /** The holder of the lease when the lock was last asked; this instance included. */
   holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined = undefined;
+  /** The text of a version that the store has, by its digest, where that is known. */
+  text: { readonly version: number; readonly digest: string } | undefined = undefined;
+  /** A round has found the value of that version unchanged. */
+  #confirmed: { readonly version: number; readonly round: number } | undefined = undefined;
   /** The request for a lease that has no answer yet. */
   readonly request: PendingRequest = new PendingRequest();
   /** The round under way, or the last one while it publishes and releases its lease. */
@@ -94,6 +98,23 @@ export class ClusterState implements ClusterStateLike {
     if (event.on === 'given up') this.adoptAbove = Math.max(this.adoptAbove, this.held.version - 1);
     if (event.on === 'clock set back') this.adoptAbove = 0;
     this.held = versionAfter(this.held, event);
+  }
+
+  /**
+   * The token of the last round whose result is known here: the version of the value in place, or that of a round that has confirmed
+   * it.
+   */
+  get newestRound(): number {
+    const { version } = this.held;
+    return this.#confirmed?.version === version ? Math.max(version, this.#confirmed.round) : version;
+  }
+
+  /**
+   * A round has found the value of a version unchanged. @param isInPlace it is in place here.
+   */
+  confirmed(version: number, round: number, isInPlace: boolean): void {
+    this.#confirmed = { version, round };
+    if (isInPlace) this.happened({ on: 'confirmed', version });
   }
 
   /** A local version is packed as -1 less the version. */

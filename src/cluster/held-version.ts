@@ -34,6 +34,8 @@ export type VersionEvent =
       readonly pin: Pin | undefined;
       readonly isInPlace: boolean;
     }
+  /** The value in place is that of a version which the store has. */
+  | { readonly on: 'confirmed'; readonly version: number }
   /** The store has a newer version than the one that was to be written. */
   | { readonly on: 'refused' }
   /** It is not in place any longer, or could not be published: it may be adopted again. */
@@ -75,6 +77,10 @@ export function versionAfter(held: HeldVersion, event: VersionEvent): HeldVersio
       const newest = isNewer ? { version: event.version, pin: event.pin } : { version, pin };
       return { as: event.isInPlace ? 'published' : as, ...newest };
     }
+    case 'confirmed':
+      return isPublished && version >= event.version
+        ? held
+        : { as: 'published', version: event.version, pin: undefined };
     case 'refused':
       return isPublished ? { ...held, as: 'publishing' } : held;
     case 'given up':

@@ -71,6 +71,8 @@ export type AcquireAnswer =
       readonly host: string;
       /** The token of the completed round. */
       readonly token: number;
+      /** As its release has told it. @default undefined: nothing */
+      readonly confirms?: string | undefined;
       readonly now: number;
     };
 
@@ -86,6 +88,11 @@ export type ReleaseOutcome =
        * finite. An adapter may ignore it. @default undefined: the retention
        */
       readonly keepFor?: number | undefined;
+      /**
+       * The result of the round is the version before it, and this is the text that the store has beside that: those who hold that
+       * version need not read it. At most 4,096 characters. An adapter may ignore it. @default undefined: it has another result
+       */
+      readonly confirms?: string | undefined;
     }
   | {
       /** Failed: any instance may try the same round again after `holdFor` milliseconds. From 0 to `LONGEST_LEASE_MS`. */

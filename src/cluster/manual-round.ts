@@ -54,7 +54,7 @@ export class ManualRound extends SerialRound<unknown> {
     this.#until = now + timeoutMs;
     this.#endsPin = as === 'due' && prepare === undefined;
     const recordNow = (): PublishRecord => {
-      const about = { isAbsent: false, took: 0 };
+      const about = { isAbsent: false, isKept: false, took: 0 };
       const record = { ...publishRecord(member, entry, about, this.state.newest), isManual: true, mark };
       const { pin } = this.state.held;
       return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;

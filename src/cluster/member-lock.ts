@@ -33,7 +33,11 @@ export type Acquired =
       /** It was given although a round that is done holds the next one back. */
       readonly isForced: boolean;
     }
-  | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>
+  | Extract<AcquireAnswer, { readonly kind: 'held' }>
+  | (Extract<AcquireAnswer, { readonly kind: 'done' }> & {
+      /** When it was asked (monotonic). */
+      readonly sentAt: number;
+    })
   | {
       readonly kind: 'unavailable';
       readonly error: LockUnavailableError;
@@ -166,12 +170,17 @@ export class MemberLock {
         this.#leaseError = undefined;
         const { answer, sentAt } = asked.answer;
         this.#serverClock?.learn(answer.now, sentAt);
-        return this.#accept(entry, state, answer);
+        return this.#accept(entry, state, answer, sentAt);
       }
     }
   }
 
-  #accept(entry: Entry<unknown>, state: ClusterState, answer: LeaseAnswer['answer']): Acquired {
+  #accept(
+    entry: Entry<unknown>,
+    state: ClusterState,
+    answer: LeaseAnswer['answer'],
+    sentAt: number,
+  ): Acquired {
     if (!isPlausibleToken(Math.max(state.held.version, state.adoptAbove), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
       state.happened({ on: 'clock set back' });
@@ -179,7 +188,7 @@ export class MemberLock {
     if (answer.kind !== 'acquired') {
       const { owner, host, token } = answer;
       state.holder = { owner, host, token };
-      return answer;
+      return answer.kind === 'done' ? { ...answer, sentAt } : answer;
     }
     const { events, log, options } = this.#context;
     const { owner, token } = answer.lease;

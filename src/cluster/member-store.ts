@@ -6,10 +6,12 @@ import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { type BackendPatience, PATIENT, readSilenceMs, stepLimits } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
+import { type Confirmation, confirmationIn } from './confirmation.ts';
 import { countedSteps } from './counted-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
 import type { MemberContext } from './member-context.ts';
 import { OutageEvents } from './outage-events.ts';
+import { CLOCK_BACK_MS } from './plausible.ts';
 import { type SliceBudget, sliceBudgetOf } from './slice-budget.ts';
 import { decodeSnapshot, type Snapshot } from './snapshot.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -25,6 +27,10 @@ export interface ReadSnapshot extends Snapshot {
   readonly writtenBy: number;
   /** When it was loaded (monotonic), or a little before. */
   readonly loadedAt: number;
+  /** The token of the last round with this result: its version, or that of a round which has confirmed it. */
+  readonly round: number;
+  /** It is the value in place, which was confirmed: nothing was read. */
+  readonly isKept: boolean;
 }
 
 /** A snapshot as the store has it. `decoded` rejects with the reason why it can't be used. */
@@ -42,7 +48,7 @@ export class MemberStore {
   /** Of its snapshots. */
   readonly #format: Pick<StoreSteps, 'codec' | 'schema'>;
   /** The commands of this member. */
-  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'history'>;
+  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'confirm' | 'history'>;
   readonly #outages: OutageEvents;
 
   /**
@@ -55,9 +61,14 @@ export class MemberStore {
     this.#format = codec === undefined ? access.steps : { codec };
     this.#hasLock = hasLock;
     const { events, options } = context;
-    this.#steps = countedSteps(access.steps, ['read', 'write', 'history'], () => {
+    const count = (): void => {
       events.counters.storeCommands += 1;
-    });
+    };
+    const confirm = access.steps.confirm?.bind(access.steps);
+    this.#steps = {
+      ...countedSteps(access.steps, ['read', 'write', 'history'], count),
+      ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
+    };
     this.#outages = new OutageEvents('store', events, (cause) => storeUnavailable(cause, options.name));
     this.writer = new SnapshotWriter(context, access, this.#steps, this.#format.codec, () =>
       this.noteOutage(),
@@ -78,6 +89,11 @@ export class MemberStore {
   get error(): StoreUnavailableError | undefined {
     const { isTripped, cause = this.writer.error } = this.#access.breaker;
     return isTripped || cause !== undefined ? storeUnavailable(cause, this.#context.options.name) : undefined;
+  }
+
+  /** A version in it may be confirmed, instead of written again. */
+  get confirms(): boolean {
+    return this.#access.steps.confirm !== undefined;
   }
 
   /** How long it is not asked, in milliseconds, because it did not answer; 0: it is asked. */
@@ -182,22 +198,40 @@ export class MemberStore {
   /** Rejects with the reason why it can't be used. @param sentAt when it was asked for (monotonic). */
   async #decoded(
     entry: Entry<unknown>,
-    { version, age, payload, damage }: StoredSnapshot,
+    { version, age, payload, damage, confirmation }: StoredSnapshot,
     sentAt: number,
     budget: SliceBudget,
   ): Promise<ReadSnapshot> {
     const { options, names } = this.#context;
     const { allowUndefined, kind, schema } = options;
     const { codec, schema: schemaOfStore } = this.#format;
-    const writtenBy = options.clock.monotonic() - Math.max(0, age);
+    const answeredAt = options.clock.monotonic();
     if (damage !== undefined) throw new UndecodableError(damage);
     const checks = { codec, schemas: [schemaOfStore, schema] };
     const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), budget);
     const isValue = snapshot.value !== undefined || allowUndefined;
     const isOdd = snapshot.isAbsent ? kind !== 'key' : !isValue && snapshot.mark === undefined;
     if (isOdd) throw new Error('it has no value');
+    const about = { version, round: version, isKept: false };
+    const confirmed = confirmedAgo(confirmation, version);
+    if (confirmed !== undefined) {
+      const { ago, ...times } = confirmed;
+      const writtenAt = sentAt - ago;
+      const writtenBy = answeredAt - ago;
+      const pinned = undefined; // only once the pin was over
+      return {
+        ...snapshot,
+        pinned,
+        ...about,
+        ...times,
+        writtenAt,
+        writtenBy,
+        loadedAt: writtenAt - times.age,
+      };
+    }
     const writtenAt = sentAt - Math.max(0, age);
-    return { ...snapshot, version, writtenAt, writtenBy, loadedAt: writtenAt - snapshot.age };
+    const writtenBy = answeredAt - Math.max(0, age);
+    return { ...snapshot, ...about, writtenAt, writtenBy, loadedAt: writtenAt - snapshot.age };
   }
 
   /** A snapshot that is not read for a round; `undefined`: there is none. Rejects as {@link #demand} does. */
@@ -246,4 +280,15 @@ export class MemberStore {
     this.#context.log.rejected(entry, version, error);
     this.#context.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
   }
+}
+
+/** The confirmation of that version, and how long ago it was stored. Its age may be unknown: the clock of the backend was set back. */
+function confirmedAgo(
+  stored: StoredSnapshot['confirmation'],
+  version: number,
+): (Confirmation & { readonly ago: number }) | undefined {
+  const { text, age = Number.NaN } = stored ?? {};
+  const confirmation = confirmationIn(text, version);
+  if (confirmation === undefined || !(age >= -CLOCK_BACK_MS)) return undefined;
+  return { ...confirmation, round: Math.max(confirmation.round, version), ago: Math.max(0, age) };
 }

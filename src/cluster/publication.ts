@@ -1,16 +1,18 @@
 import type { Mark } from '../data/mark.ts';
+import type { ValueMeta } from '../data/value-meta.ts';
 import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
+import { confirmationText } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
 import { pinEnded } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { SnapshotMetadata } from './snapshot.ts';
 import { withoutResult } from './without-result.ts';
 
 /** An entry right after a result was applied, whatever happens to the entry later. */
@@ -21,6 +23,7 @@ export interface PublishRecord extends CompletedLoad {
   readonly isDueTimeOverridden: boolean;
   readonly maxStaleness: number | undefined;
   readonly tags: readonly string[] | undefined;
+  readonly meta: ValueMeta | undefined;
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin: Pin | undefined;
@@ -32,6 +35,8 @@ export interface PublishRecord extends CompletedLoad {
   readonly isForced: boolean;
   /** The version before. */
   readonly knownVersion: number;
+  /** The value is still that of this version. */
+  readonly kept: number | undefined;
 }
 
 /** Records an entry as it is now. */
@@ -53,12 +58,14 @@ export function publishRecord(
     // Only if it differs from the option: the load returned it, or the schedule. Of a pinned version: that of its load.
     maxStaleness: pin && as === 'published' ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
     tags: entry.tags,
+    meta: entry.last?.meta,
     absentUntil: entry.coolDownUntil,
     pin: undefined,
     mark: undefined,
     isManual: false,
     isForced: false,
     knownVersion,
+    kept: undefined,
   };
 }
 
@@ -67,6 +74,15 @@ export function publishRecord(
  * `unwritten`: the store could not be written, or the lease is over.
  */
 export type Published = 'shared' | 'overtaken' | 'unwritten';
+
+/** A publication that has ended. */
+interface Publication {
+  readonly as: Published;
+  /** The version that the value is the same as; `undefined`: it has one of its own. */
+  readonly confirms: number | undefined;
+}
+
+const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined };
 
 /**
  * Writes a record into the store. Never rejects.
@@ -79,45 +95,25 @@ async function publish(
   entry: Entry<unknown>,
   record: PublishRecord,
   lease: HeldLease | undefined,
-): Promise<Published> {
-  const {
-    value,
-    isAbsent,
-    isDueTimeOverridden,
-    maxStaleness,
-    tags,
-    took,
-    dueAt,
-    loadedAt,
-    absentUntil,
-    pin,
-    mark,
-  } = record;
-  const { clock } = member.options;
-  // At the time of the write: the codec may take its time.
-  const metadata = (): Omit<Snapshot, 'value'> => ({
-    isAbsent,
-    age: mark === undefined ? Math.max(0, clock.monotonic() - loadedAt) : 0,
-    isDueTimeOverridden,
-    took,
-    maxStaleness,
-    tags,
-    pinned: pin && { by: pin.by, note: pin.note },
-    mark,
-    dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
-  });
+): Promise<Publication> {
+  const { value, loadedAt, pin, mark, kept, isManual } = record;
+  const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
-  const written = await store.writer.write(entry, value, metadata, lease);
+  const mayEqual = !isManual && mark === undefined;
+  const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual });
   state.publishing = undefined;
-  if (written === undefined) return 'unwritten';
-  const { version } = written;
-  if (written.kind === 'refused') {
+  if (written?.answer === undefined) return NOT_WRITTEN;
+  const { answer, confirms } = written;
+  const { version } = answer;
+  if (answer.kind === 'refused') {
+    member.events.emit('publish-refused', { token: lease?.id.token, version, ...keyOf(entry) });
     overtaken(member, entry, record, version, lease);
-    return 'overtaken';
+    return { as: 'overtaken', confirms: undefined };
   }
-  if (mark !== undefined) state.marked(version);
+  if (confirms !== undefined) state.confirmed(version, lease?.id.token ?? 0, isInPlace());
+  else if (mark !== undefined) state.marked(version);
   else {
     const before = state.held;
     state.happened({ on: 'written', version, pin, isInPlace: isInPlace() });
@@ -126,8 +122,25 @@ async function publish(
   member.events.emit('published', { version, ...keyOf(entry) });
   // Of keys, checks ask for their invalidation log.
   const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);
-  if (isHinted) member.hints?.send(member);
-  return 'shared';
+  if (isHinted && confirms === undefined) member.hints?.send(member);
+  return { as: 'shared', confirms };
+}
+
+/** As of that moment: the codec may take its time. */
+function metadataOf(record: PublishRecord, now: number): SnapshotMetadata {
+  const { isAbsent, isDueTimeOverridden, maxStaleness, tags, meta, took, pin, mark } = record;
+  return {
+    isAbsent,
+    age: mark === undefined ? Math.max(0, now - record.loadedAt) : 0,
+    isDueTimeOverridden,
+    took,
+    maxStaleness,
+    tags,
+    meta,
+    pinned: pin && { by: pin.by, note: pin.note },
+    mark,
+    dueIn: Math.max(0, (isAbsent ? record.absentUntil : record.dueAt) - now),
+  };
 }
 
 /**
@@ -145,8 +158,9 @@ export async function publishAndRelease(
 ): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
-  const outcome =
+  const publication =
     store === undefined || isTask ? undefined : await publish(member, store, entry, record, lease);
+  const outcome = publication?.as;
   published(outcome);
   if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
@@ -155,7 +169,12 @@ export async function publishAndRelease(
     const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
     const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
     if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
-    return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
+    const version = publication?.confirms;
+    const about = version !== undefined && { version, round: lease.id.token };
+    const confirms =
+      about && confirmationText({ ...metadataOf(record, options.clock.monotonic()), ...about });
+    const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
+    return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
   });
   if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
   // The hold began a moment later than the due time was computed.

@@ -1,8 +1,10 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import type { RemoteResult } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
+import { type LoadDetails, loadEnd } from '../observe/events.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
@@ -27,6 +29,12 @@ export interface RemoteLoad<T> {
   /** The due time comes from the load, not from the schedule. */
   readonly isDueTimeOverridden: boolean;
   readonly pin: Pin | undefined;
+  readonly meta: ValueMeta | undefined;
+  /** The token of the round: the version, or that of a round which has confirmed it. */
+  readonly round: number;
+  /** The value is the one in place: it was confirmed. */
+  readonly isKept: boolean;
+  readonly digest: string | undefined;
 }
 
 /** Adopts the load of another instance: its snapshot replaces the value here. */
@@ -38,11 +46,12 @@ export class Adoption<T> implements RemoteResult<T> {
   readonly #remote: RemoteLoad<T>;
 
   constructor(member: ClusterMember, remote: RemoteLoad<T>) {
-    const { isAbsent, value, tags, maxStalenessMs } = remote;
+    const { isAbsent, value, tags, maxStalenessMs, isKept } = remote;
     this.#member = member;
     this.#remote = remote;
     this.version = remote.version;
-    this.result = isAbsent ? 'absent' : { origin: 'loaded', value, metadata: { tags, maxStalenessMs } };
+    const origin = isKept ? 'kept' : 'loaded';
+    this.result = isAbsent ? 'absent' : { origin, value, metadata: { tags, maxStalenessMs } };
   }
 
   /** When its load began (monotonic), or a little before. */
@@ -60,16 +69,22 @@ export class Adoption<T> implements RemoteResult<T> {
   }
 
   isInPlace(entry: Entry<T>): boolean {
-    const { as, version } = clusterStateOf(entry).held;
+    const { held, newestRound } = clusterStateOf(entry);
     const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
-    return !isTask && entry.isLoaded && as === 'published' && version >= this.version;
+    const { isKept, round } = this.#remote;
+    if (isKept && (!entry.isLoaded || held.version !== this.version)) return true; // it was replaced meanwhile
+    return !isTask && entry.isLoaded && held.as === 'published' && newestRound >= round;
   }
 
   applyTo(entry: Entry<T>, timing: Timing): void {
     const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden, pin } = this.#remote;
+    const { round, digest, meta } = this.#remote;
     const { options } = this.#member;
     const now = options.clock.monotonic();
-    clusterStateOf(entry).happened({ on: 'adopted', version, pin });
+    const state = clusterStateOf(entry);
+    state.happened({ on: 'adopted', version, pin });
+    state.confirmed(version, round, false);
+    if (digest !== undefined) state.text = { version, digest };
     if (this.result === 'absent') {
       timing.absent(entry, Math.max(0, dueAt - now));
       return;
@@ -81,13 +96,19 @@ export class Adoption<T> implements RemoteResult<T> {
       took,
       isDueTimeOverridden,
       isPinned: pin !== undefined,
+      meta,
     });
   }
 
-  report(entry: Entry<T>): void {
+  report(entry: Entry<T>, details: LoadDetails): void {
     const { options, events } = this.#member;
     if (options.kind === 'task') return; // it has no snapshot
-    const { version, loadedAt } = this.#remote;
+    const { version, loadedAt, took, isKept } = this.#remote;
+    if (isKept) {
+      events.counters.keptElsewhere += 1;
+      events.emit('load-kept', { ...loadEnd(details, 0, took), nextExecuteTime: entry.nextExecuteTime });
+      return;
+    }
     events.emit('snapshot-adopted', { version, age: options.clock.monotonic() - loadedAt, ...keyOf(entry) });
   }
 }

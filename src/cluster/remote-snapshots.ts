@@ -6,6 +6,7 @@ import { isAbsentError } from '../errors.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
+import { confirmationIn } from './confirmation.ts';
 import type { Acquired } from './member-lock.ts';
 import type { ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS } from './pin.ts';
@@ -18,6 +19,9 @@ import { mayBeWithoutResult } from './without-result.ts';
  * round is due that much later on all instances, so that none asks a moment too early.
  */
 export const HOLD_SLACK_MS = 25;
+
+/** Another instance has completed the round. */
+type Done = Extract<Acquired, { readonly kind: 'done' }>;
 
 /** The snapshots of an entry that other instances have published: which of them this instance adopts. */
 export class RemoteSnapshots<T> {
@@ -115,10 +119,7 @@ export class RemoteSnapshots<T> {
    *
    * @param isForced a refresh that has waited for that round: a result whose load had ended before is none.
    */
-  async of(
-    done: Extract<Acquired, { readonly kind: 'done' }>,
-    isForced: boolean,
-  ): Promise<RemoteResult<T> | undefined> {
+  async of(done: Done, isForced: boolean): Promise<RemoteResult<T> | undefined> {
     const { store, options, events } = this.#member;
     const { retryAfter, finishedAgo, owner, host, token } = done;
     const entry = this.#entry;
@@ -130,16 +131,16 @@ export class RemoteSnapshots<T> {
     const dueAt = now + retryAfter;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
-    // The hold is that of the version with this token, and as long as its pin: of another version it says nothing.
-    const isHeld = (version: number): boolean => version === token;
+    // The hold is that of the round with this token, and as long as the pin of its version: of another one it says nothing.
+    const isHeld = (round: number): boolean => round === token;
     const saysNothing = mayBeWithoutResult(retryAfter);
-    if (mayBeServed() && this.#state.held.version >= token) {
+    if (mayBeServed() && this.#state.newestRound >= token) {
       if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
-      const forMs = isHeld(this.#state.held.version) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
+      const forMs = isHeld(this.#state.newestRound) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }
     if (store === undefined) return undefined;
-    const snapshot = await this.#read(this.#state.newest, token);
+    const snapshot = this.#confirmed(done, now) ?? (await this.#result(token));
     if (snapshot === undefined) {
       const { notAskedFor } = store;
       if (notAskedFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
@@ -148,8 +149,8 @@ export class RemoteSnapshots<T> {
       return new Deferral(options, forMs, true);
     }
     if (isForced && snapshot.loadedAt < this.#beganAt && !this.#isPinned(snapshot)) return undefined;
-    const { version, dueIn } = snapshot;
-    const untilAt = isHeld(version) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
+    const { round, dueIn } = snapshot;
+    const untilAt = isHeld(round) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
     if (mayBeServed() && this.#isOlder(snapshot)) {
       const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
       const forMs = Math.min(untilAt, dueAt, checkAt) - now;
@@ -157,7 +158,7 @@ export class RemoteSnapshots<T> {
       return new Deferral(options, Math.max(0, forMs), false);
     }
     if (!this.#isUsable(snapshot)) return undefined;
-    return this.#adopted(snapshot, isHeld(version) ? untilAt : undefined);
+    return this.#adopted(snapshot, isHeld(round) ? untilAt : undefined);
   }
 
   /** The last snapshot in the store, however old, for a guard to compare with where there is no value. Read once in a round. */
@@ -172,6 +173,36 @@ export class RemoteSnapshots<T> {
   /** Another instance may have published since: an empty store is looked at again. */
   waited(): void {
     if (this.#last === null) this.#last = undefined;
+  }
+
+  /** The value in place, with the times of the round, which has confirmed its version; `undefined`: it has not. */
+  #confirmed({ confirms, token, finishedAgo, sentAt }: Done, now: number): ReadSnapshot | undefined {
+    const { entry, state } = { entry: this.#entry, state: this.#state };
+    const { as, version } = state.held;
+    if (!entry.isLoaded || as !== 'published' || confirms === undefined) return undefined;
+    const confirmation = confirmationIn(confirms, version);
+    if (confirmation?.round !== token) return undefined;
+    const writtenAt = sentAt - finishedAgo;
+    const times = {
+      ...confirmation,
+      writtenAt,
+      writtenBy: now - finishedAgo,
+      loadedAt: writtenAt - confirmation.age,
+    };
+    return { ...times, value: entry.value, isAbsent: false, isKept: true };
+  }
+
+  /**
+   * The result of a round in the store: a newer version, or the one in place, where the store alone knows that the round has
+   * confirmed it.
+   */
+  async #result(token: number): Promise<ReadSnapshot | undefined> {
+    const newer = await this.#read(this.#state.newest, token);
+    const { as, version } = this.#state.held;
+    const mayBeConfirmed = this.wasRead && as === 'published' && version > this.#state.mark;
+    if (newer !== undefined || !mayBeConfirmed || !this.#member.store?.confirms) return newer;
+    const present = await this.#read(version - 1, token);
+    return present !== undefined && present.round >= token ? present : undefined;
   }
 
   /** @param expected the version that should be there; 0: any. */
@@ -253,12 +284,17 @@ export class RemoteSnapshots<T> {
       tags: undefined,
       isDueTimeOverridden: false,
       pin: undefined,
+      meta: undefined,
+      round: token,
+      isKept: false,
+      digest: undefined,
     });
   }
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adoption<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
-    const { writtenAt, pinned } = snapshot;
+    const { writtenAt, pinned, meta, round, isKept } = snapshot;
+    const digest = pinned === undefined ? snapshot.digest : undefined;
     const untilAt = dueAtOf(snapshot);
     const pin = pinned && { ...pinned, sinceAt: writtenAt, untilAt, maxStalenessMs: maxStaleness };
     const checkAt = pin ? this.#member.options.clock.monotonic() + PIN_CHECK_MS : Infinity;
@@ -273,6 +309,10 @@ export class RemoteSnapshots<T> {
       tags,
       isDueTimeOverridden,
       pin,
+      meta,
+      round,
+      isKept,
+      digest,
     });
   }
 }

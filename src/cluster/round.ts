@@ -148,11 +148,24 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (token === undefined && this.state.held.pin !== undefined)
       this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
     const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
-    this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
+    const kept = completed.isKept ? this.#confirmable() : undefined;
+    if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
     const record = publishRecord(this.member, this.entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
-    void this.#publishAndRelease({ ...record, isForced }).then(() => this.end());
+    void this.#publishAndRelease({ ...record, isForced, kept }).then(() => this.end());
     return this.over;
+  }
+
+  /** The version in place, if others can be told that it is still the value of the source. */
+  #confirmable(): number | undefined {
+    const { store, marks, lock } = this.member;
+    const { tags, id } = this.entry;
+    const { as, version, pin } = this.state.held;
+    const isOutOfDate = version <= Math.max(this.state.mark, marks?.outOfDateUpTo(id, tags) ?? 0);
+    const isOrdered =
+      as === 'published' && pin === undefined && (lock === undefined || this.token !== undefined);
+    const isIn = store?.confirms === true && version !== this.state.undecodableVersion;
+    return isIn && isOrdered && !isOutOfDate && !marks?.isBeingMarked(tags) ? version : undefined;
   }
 
   discard(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { CHARACTERS_OF_SLICE, checksumInSlices } from './checksum.ts';
+import { digestInSlices } from './digest.ts';
 import type { SliceBudget } from './slice-budget.ts';
 import type { Codec } from './store-contract.ts';
 
@@ -22,13 +23,24 @@ export interface EncodedBody {
   readonly isText: boolean;
   /** The checksum of a long text. */
   readonly sum: string | undefined;
+  /**
+   * Of the format and the text: values with the same one are the same to all readers. SHA-256, because a source that could make
+   * two texts of one digest could keep the second from other instances. `undefined`: it was not asked for.
+   */
+  readonly digest: string | undefined;
 }
 
-/** Encodes the value of a snapshot. Rejects with the error of the codec. @param isEmpty there is no value. */
+/**
+ * Encodes the value of a snapshot. Rejects with the error of the codec.
+ *
+ * @param isEmpty there is no value.
+ * @param hasDigest it is to have a digest.
+ */
 export async function encodeBody(
   value: unknown,
   isEmpty: boolean,
   codec: Codec,
+  hasDigest: boolean,
   { yields, limit }: SliceBudget,
 ): Promise<EncodedBody> {
   const encode = (): ReturnType<Codec['encode']> => {
@@ -40,7 +52,9 @@ export async function encodeBody(
   if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must return text or a Uint8Array');
   const text = isText ? body : await toBase64(body, yields);
   const sum = text.length > CHARACTERS_OF_SLICE ? await checksumInSlices([text], yields) : undefined;
-  return { format: formatOf(codec), text, isText, sum };
+  const format = formatOf(codec);
+  const digest = hasDigest ? await digestInSlices(`${format} ${isText}\n`, text, yields) : undefined;
+  return { format, text, isText, sum, digest };
 }
 
 /** The value of a snapshot. Rejects with the error of the codec. */

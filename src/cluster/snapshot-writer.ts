@@ -1,23 +1,32 @@
-import { type Entry, keyOf } from '../engine/entry.ts';
+import type { Entry } from '../engine/entry.ts';
 import { isOptionError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { BackendAccess } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
+import { confirmationText, LONGEST_CONFIRMATION } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
-import { type Snapshot, withMetadata } from './snapshot.ts';
+import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
 import { encodeBody } from './snapshot-body.ts';
 import type { Codec, WriteAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
+/** What the store has answered. */
+export interface Written {
+  /** `undefined`: nothing, or it was not asked. */
+  readonly answer: WriteAnswer | undefined;
+  /** The version that the value is the same as; `undefined`: it has one of its own. */
+  readonly confirms: number | undefined;
+}
+
 /** Writes the snapshots of a member to its store, and reports what happens. */
 export class SnapshotWriter {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #steps: Pick<StoreSteps, 'write'>;
+  readonly #steps: Pick<StoreSteps, 'write' | 'confirm'>;
   readonly #codec: Codec;
   readonly #noteOutage: () => void;
   /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
@@ -26,7 +35,7 @@ export class SnapshotWriter {
   constructor(
     context: MemberContext,
     access: BackendAccess<StoreSteps>,
-    steps: Pick<StoreSteps, 'write'>,
+    steps: Pick<StoreSteps, 'write' | 'confirm'>,
     codec: Codec,
     noteOutage: () => void,
   ) {
@@ -42,78 +51,111 @@ export class SnapshotWriter {
   }
 
   /**
-   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: the store has not answered, or was
-   * not asked.
+   * Writes the snapshot of an entry, or confirms the one in the store. Never rejects: failures are reported. `undefined`: the store
+   * has not answered, or was not asked.
    *
    * @param metadata called before the value is encoded, and at each write: the codec and the queue of the store may take
    * their time.
    * @param lease the lease of the load. If it is lost by then nothing is written.
+   * @param result what the store may have already.
    */
   async write(
     entry: Entry<unknown>,
     value: unknown,
-    metadata: () => Omit<Snapshot, 'value'>,
+    metadata: () => SnapshotMetadata,
     lease: HeldLease | undefined,
-  ): Promise<WriteAnswer | undefined> {
-    const { steps, answers, backgroundTimeoutMs, breaker } = this.#access;
-    const { options, names, log, events } = this.#context;
-    const { clock } = options;
+    { kept, mayEqual }: { readonly kept: number | undefined; readonly mayEqual: boolean },
+  ): Promise<Written | undefined> {
+    const { steps } = this.#access;
+    const { options, names, log } = this.#context;
     const token = lease?.id.token;
+    const state = clusterStateOf(entry);
     try {
-      const { isAbsent, mark } = metadata();
-      const budget = sliceBudgetOf(clock, lease?.leftMs ?? options.timeoutMs);
-      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, budget);
       const name = await names.atBackend(entry, steps.longestName);
+      const confirmed = async (version: number): Promise<Written | undefined> => {
+        const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
+        if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
+        const confirm = this.#steps.confirm.bind(undefined, name, version);
+        const answer = await this.#ask(entry, lease, told, confirm);
+        const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
+        return answer === undefined || answer.kind === 'written' || isOvertaken
+          ? { answer, confirms: version }
+          : undefined; // it was replaced by an older one or a mark, or is gone
+      };
+      const known = kept === undefined ? undefined : await confirmed(kept);
+      if (known !== undefined) return known;
+      const { isAbsent, mark } = metadata();
+      const budget = sliceBudgetOf(options.clock, lease?.leftMs ?? options.timeoutMs);
+      const hasDigest =
+        options.kind === 'value' && this.#steps.confirm !== undefined && !isAbsent && mark === undefined;
+      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, hasDigest, budget);
+      const { text } = state;
+      const isEqual = mayEqual && text !== undefined && text.digest === body.digest;
+      const equal = isEqual ? await confirmed(text.version) : undefined;
+      if (equal !== undefined) return equal;
       const maker = names.makerOf(entry);
-      const state = clusterStateOf(entry);
       const { undecodableVersion } = state;
       const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
-      let length = 0;
-      const writeOnce = (): Promise<WriteAnswer> => {
-        const about = metadata();
-        const keepFor = isAbsent ? keepAbsentFor(about.dueIn) : undefined;
-        const payload = withMetadata(body, about, maker);
-        length = payload.length;
-        if (state.publishing !== undefined) state.publishing.isSent = true;
-        return this.#steps.write(name, payload, token, rejected, keepFor);
-      };
-      const write = (): Promise<WriteAnswer> => {
-        const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
-        return answers.wait(writeOnce, clock, {
-          silenceMs: Math.min(backgroundTimeoutMs, LONGEST_STEP_MS),
-          mostMs,
-        });
-      };
-      const step = async (): Promise<WriteAnswer> => {
-        try {
-          return await write();
-        } catch (error) {
-          if (isOptionError(error) || lease?.isLost) throw error;
-          return write(); // the answer of the first may be lost
-        }
-      };
-      const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn
-      const asked = await this.#access.ask(step, clock, { isWrite: true, isWanted });
-      this.#noteOutage();
-      if (asked.kind === 'open') return undefined;
-      if (asked.kind === 'failed') {
-        const isReported = this.#error !== undefined;
-        if (breaker.isTripped) log.storeFailed(unavailableCause(asked.cause), isReported);
-        throw asked.cause;
-      }
-      log.storeAnswered();
-      this.#error = undefined;
-      const { answer } = asked;
-      log.written(entry);
-      if (answer.kind === 'written') events.counters.bytesPublished += length;
-      if (answer.kind === 'refused') {
-        events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
-      }
-      return answer;
+      const payload = (): string => withMetadata(body, metadata(), maker);
+      const answer = await this.#ask(entry, lease, payload, (text) => {
+        const { isAbsent, dueIn } = metadata();
+        return this.#steps.write(name, text, token, rejected, isAbsent ? keepAbsentFor(dueIn) : undefined);
+      });
+      if (answer?.kind === 'written')
+        state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
+      return { answer, confirms: undefined };
     } catch (error) {
-      log.writeFailed(entry, unavailableCause(error), breaker.isTripped);
+      log.writeFailed(entry, unavailableCause(error), this.#access.breaker.isTripped);
       this.#error = error;
       return undefined;
     }
+  }
+
+  /** One step at the store. @param payload made anew at each try. @throws the cause when it fails. */
+  async #ask(
+    entry: Entry<unknown>,
+    lease: HeldLease | undefined,
+    payload: () => string,
+    send: (payload: string) => Promise<WriteAnswer>,
+  ): Promise<WriteAnswer | undefined> {
+    const { answers, backgroundTimeoutMs, breaker } = this.#access;
+    const { options, log, events } = this.#context;
+    const { clock } = options;
+    const state = clusterStateOf(entry);
+    let length = 0;
+    const sendOnce = (): Promise<WriteAnswer> => {
+      const text = payload();
+      length = text.length;
+      if (state.publishing !== undefined) state.publishing.isSent = true;
+      return send(text);
+    };
+    const write = (): Promise<WriteAnswer> => {
+      const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
+      const silenceMs = Math.min(backgroundTimeoutMs, LONGEST_STEP_MS);
+      return answers.wait(sendOnce, clock, { silenceMs, mostMs });
+    };
+    const step = async (): Promise<WriteAnswer> => {
+      try {
+        return await write();
+      } catch (error) {
+        if (isOptionError(error) || lease?.isLost) throw error;
+        return write(); // the answer of the first may be lost
+      }
+    };
+    const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn
+    const asked = await this.#access.ask(step, clock, { isWrite: true, isWanted });
+    this.#noteOutage();
+    if (asked.kind === 'open') return undefined;
+    if (asked.kind === 'failed') {
+      const isReported = this.#error !== undefined;
+      if (breaker.isTripped) log.storeFailed(unavailableCause(asked.cause), isReported);
+      throw asked.cause;
+    }
+    log.storeAnswered();
+    this.#error = undefined;
+    const { answer } = asked;
+    log.written(entry);
+    if (answer.kind === 'written') events.counters.bytesPublished += length;
+    return answer;
   }
 }

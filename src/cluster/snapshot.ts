@@ -8,8 +8,10 @@ import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
 import { thisHost, thisProcess } from './identity.ts';
 import type { PinOrigin } from './pin.ts';
+import { SEAL_LENGTH, sealOf } from './seal.ts';
 import type { SliceBudget } from './slice-budget.ts';
 import { decodeBody, type EncodedBody, formatOf } from './snapshot-body.ts';
+import { areTimes, type SnapshotTimes, type TimesLine, timesIn, timesLine } from './snapshot-times.ts';
 import type { Codec } from './store-contract.ts';
 
 /** The value or key that has made a snapshot. One of another maker is not used. */
@@ -24,25 +26,16 @@ export interface SnapshotMaker {
 export type Publisher = Partial<Pick<VersionRecord, 'owner' | 'host' | 'by' | 'note'>>;
 
 /** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
-export interface Snapshot {
+export interface Snapshot extends SnapshotTimes {
   readonly value: unknown;
   /** The source has no such key; there is no value. */
   readonly isAbsent: boolean;
-  /** How old it was when it was written. */
-  readonly age: number;
-  /** From when it was written to when the next round begins; `Infinity`: never by itself. */
-  readonly dueIn: number;
-  /** The due time comes from the load, not from the schedule. */
-  readonly isDueTimeOverridden: boolean;
-  /** How long its load took. */
-  readonly took: number;
-  /** The age limit that the load gave it; `Infinity`: none. */
-  readonly maxStaleness: number | undefined;
-  readonly tags: readonly string[] | undefined;
   /** A person has pinned it, until `dueIn`. */
   readonly pinned?: PinOrigin | undefined;
   /** It is a mark: there is no value, and all that is older is out of date. */
   readonly mark?: Mark | undefined;
+  /** See {@link EncodedBody.digest}. */
+  readonly digest?: string | undefined;
 }
 
 /**
@@ -55,14 +48,7 @@ const ENVELOPE = 1;
 /** A foreign text under the name may be large: without this beginning it is not read to the end. */
 const BEGINNING = '{"tickless":';
 
-/** The end of the line. */
-function sealOf(sum: string): string {
-  return `,"sum":"${sum}"}`;
-}
-
-const SEAL_LENGTH = sealOf(checksum('')).length;
-
-interface Header {
+interface Header extends TimesLine {
   readonly tickless: number;
   /** Before all that may be long. Earlier versions of the library write none, and ignore it. */
   readonly publisher?: Publisher;
@@ -72,12 +58,6 @@ interface Header {
   readonly name?: string;
   readonly isBase64?: true;
   readonly isAbsent?: true;
-  readonly age?: number;
-  readonly dueIn: number | null;
-  readonly isDueSaid?: true;
-  readonly took: number;
-  readonly maxStaleness?: number | null;
-  readonly tags?: readonly string[];
   /** By the publisher. */
   readonly isPinned?: true;
   readonly mark?: Mark;
@@ -85,7 +65,12 @@ interface Header {
   readonly length: number;
   /** Of what follows the line, if that is long. The checksum of the line then covers the line only. */
   readonly bodySum?: string;
+  /** Of a value: see {@link EncodedBody.digest}. */
+  readonly digest?: string;
 }
+
+/** All of a snapshot but its value. */
+export type SnapshotMetadata = Omit<Snapshot, 'value' | 'digest'>;
 
 /**
  * The whole text of a snapshot. The age in the metadata is that of the moment of the write.
@@ -93,18 +78,8 @@ interface Header {
  * @param request the person or tool that has it published, and why. @default a load
  */
 export function withMetadata(
-  { format, text, isText, sum }: EncodedBody,
-  {
-    isAbsent,
-    age,
-    dueIn,
-    isDueTimeOverridden,
-    took,
-    maxStaleness,
-    tags,
-    pinned,
-    mark,
-  }: Omit<Snapshot, 'value'>,
+  { format, text, isText, sum, digest }: EncodedBody,
+  { isAbsent, pinned, mark, ...times }: SnapshotMetadata,
   { kind, name }: SnapshotMaker,
   request: Pick<Publisher, 'by' | 'note'> = {},
 ): string {
@@ -116,16 +91,12 @@ export function withMetadata(
     name,
     ...(isText ? {} : { isBase64: true }),
     ...(isAbsent ? { isAbsent } : {}),
-    age,
-    dueIn: orNull(dueIn),
-    ...(isDueTimeOverridden ? { isDueSaid: true } : {}),
-    took,
-    ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
-    ...(tags === undefined ? {} : { tags }),
+    ...timesLine(times),
     ...(pinned === undefined ? {} : { isPinned: true }),
     ...(mark === undefined ? {} : { mark }),
     length: text.length,
     ...(sum === undefined ? {} : { bodySum: sum }),
+    ...(digest === undefined ? {} : { digest }),
   };
   const line = JSON.stringify(header).slice(0, -1);
   return `${line}${sealOf(checksum(`${line}\n${sum === undefined ? text : ''}`))}\n${text}`;
@@ -154,18 +125,9 @@ export async function decodeSnapshot(
     const [written, read] = [header.format, formatOf(codec)].map(showKey);
     throw new Error(`it is of the format ${written}, and the codec reads ${read}`);
   }
-  const { isAbsent = false, isDueSaid = false, age = 0, took, tags } = header;
-  const about = {
-    isAbsent,
-    isDueTimeOverridden: isDueSaid,
-    age,
-    took,
-    tags,
-    pinned: header.isPinned && pinOrigin(header),
-    mark: header.mark,
-    dueIn: header.dueIn ?? Infinity,
-    maxStaleness: header.maxStaleness === null ? Infinity : header.maxStaleness,
-  };
+  const { isAbsent = false, mark, digest } = header;
+  const pinned = header.isPinned && pinOrigin(header);
+  const about = { ...timesIn(header), isAbsent, pinned, mark, digest };
   if (isAbsent || header.mark) return { ...about, value: undefined };
   let value: unknown;
   try {
@@ -239,26 +201,17 @@ function readHeader(line: string): Header {
   }
   if (typeof header?.tickless !== 'number') throw new UndecodableError('it is not a snapshot of tickless');
   if (header.tickless !== ENVELOPE) throw new Error(`it is of version ${header.tickless} of the envelope`);
-  const { format, age = 0, dueIn, took, maxStaleness = null, tags = [] } = header;
   const isWhole =
-    typeof format === 'string' &&
-    (dueIn === null || isNumber(dueIn, -Number.MAX_VALUE, Number.MAX_VALUE)) &&
-    isNumber(age, 0, Number.MAX_VALUE) &&
-    isNumber(took, 0, Number.MAX_VALUE) &&
-    (maxStaleness === null || isNumber(maxStaleness, Number.MIN_VALUE, Number.MAX_VALUE)) &&
+    typeof header.format === 'string' &&
+    areTimes(header) &&
     [undefined, true].includes(header.isAbsent) &&
     [undefined, 'value', 'key'].includes(header.kind) &&
     ['undefined', 'string'].includes(typeof header.name) &&
     isNumber(header.length, 0, Number.MAX_SAFE_INTEGER) &&
     ['undefined', 'string'].includes(typeof header.bodySum) &&
-    Array.isArray(tags) &&
-    tags.every((tag) => typeof tag === 'string') &&
+    ['undefined', 'string'].includes(typeof header.digest) &&
     [undefined, true].includes(header.isPinned) &&
     [undefined, 'invalidated', 'dropped'].includes(header.mark);
   if (!isWhole) throw new UndecodableError('its envelope is damaged');
   return header as Header;
-}
-
-function orNull(number: number): number | null {
-  return number === Infinity ? null : number;
 }

@@ -41,6 +41,8 @@ export interface StoredSnapshot {
    * @default undefined: it is readable
    */
   readonly damage?: string | undefined;
+  /** The text that `confirm` has put beside this version, and the milliseconds since then, as `age`. @default undefined: there is none */
+  readonly confirmation?: { readonly text: string; readonly age: number } | undefined;
 }
 
 /** A version that a store has under a name, as its backend lists it. `createStore` makes a {@link VersionRecord} of it. */
@@ -130,6 +132,14 @@ export interface SnapshotStore {
     rejected?: number,
     keepFor?: number,
   ): Promise<WriteAnswer>;
+  /**
+   * Puts a text of at most 4,096 characters beside the present snapshot, in the place of the one before: its value was loaded again,
+   * and is the same. `version` and `age` stay, what is read has it as `confirmation`, and the next write deletes it. The retention
+   * begins anew. Optional: without it each snapshot is written.
+   *
+   * @returns `refused`: the present version is another one, which it returns; 0: there is none, or it is damaged.
+   */
+  readonly confirm?: ((name: string, version: number, text: string) => Promise<WriteAnswer>) | undefined;
   /**
    * The present version of each name, at the same index; 0: there is none, or its version is damaged. A check whether
    * anything has changed: it reads no payload, so the snapshot of a version may still prove to be damaged, and does not

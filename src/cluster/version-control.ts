@@ -192,6 +192,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       version,
       ...times,
       pin: request && pin,
+      ...{ meta: snapshot.meta, round: version, isKept: false, digest: undefined },
     });
   }
 

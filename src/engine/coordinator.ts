@@ -205,6 +205,8 @@ export interface CoordinatedRound<T> {
 /** The result of a load that ran here. */
 export interface CompletedLoad {
   readonly isAbsent: boolean;
+  /** The value in place is still that of the source. */
+  readonly isKept: boolean;
   /** How long it took, in milliseconds. */
   readonly took: number;
 }
@@ -223,8 +225,8 @@ export interface RemoteResult<T> {
   isInPlace?(entry: Entry<T>): boolean;
   /** Sets the times of the entry. A value is in place already. */
   applyTo(entry: Entry<T>, timing: Timing): void;
-  /** Emits the event of an adoption, once all is in place. */
-  report(entry: Entry<T>): void;
+  /** Emits the event of an adoption, once all is in place. @param details of the load that it ends; that of a check, where none. */
+  report(entry: Entry<T>, details: LoadDetails): void;
 }
 
 /** The state of an execution in the cluster, as far as this instance knows: no backend is asked. */

@@ -1,3 +1,4 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import type { LoadDetails, Trigger } from '../observe/events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 
@@ -32,6 +33,8 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
         readonly value: Previous;
         /** Epoch milliseconds. */
         readonly loadedAt: number;
+        /** What the load of it returned as `meta`, on this instance or another one; `undefined`: nothing. */
+        readonly meta?: ValueMeta | undefined;
       }
     | undefined;
 }

@@ -11,6 +11,7 @@ import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type FlightEnd, type FlightScope } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
+import type { LastExecution } from './next-execution.ts';
 import { timeoutError } from './read-errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { RetryJitter } from './retry-jitter.ts';
@@ -88,7 +89,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     const context = new TryContext(this.details, attempt, abort);
     const { last, value, promise } = this.entry;
     this.previous = promise;
-    if (options.kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
+    if (options.kind !== 'task') context.previous = last && previousOf(value, last);
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;
     const load = (): ReturnType<Load<T>> => this.#host.load(context, this.entry, abort);
@@ -154,4 +155,9 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     host.active.rounds.add(round);
     return round;
   }
+}
+
+/** The value in place, as a load sees it. */
+function previousOf(value: unknown, { endedAt: loadedAt, meta }: LastExecution): LoadContext['previous'] {
+  return meta === undefined ? { value, loadedAt } : { value, loadedAt, meta };
 }

@@ -1,3 +1,4 @@
+import { metaOf, type ValueMeta } from '../data/value-meta.ts';
 import { showKey } from '../errors.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
@@ -40,6 +41,12 @@ export interface KeepOptions {
    * does, also when that is kept. Without meaning for a single value.
    */
   readonly tags?: readonly string[] | undefined;
+  /**
+   * What the next load gets as `context.previous.meta`, on any instance of a cluster and after `restore`: an `ETag`, a
+   * `Last-Modified`, a cursor. A plain object of at most 2,000 characters of JSON, which keeps what JSON does. It holds as long as
+   * the value does, also when that is kept.
+   */
+  readonly meta?: ValueMeta | undefined;
 }
 
 /** As {@link KeepOptions}, for a new value. */
@@ -100,6 +107,7 @@ export interface ValueMetadata {
   readonly maxStalenessMs?: number | undefined;
   readonly headers?: HeadersLike | undefined;
   readonly tags?: readonly string[] | undefined;
+  readonly meta?: ValueMeta | undefined;
 }
 
 /** The value to serve from now on, with its metadata. */
@@ -151,6 +159,17 @@ export function readLoadResult<T>(
   }
 }
 
+/** The result, as that of `keep()` where its value says the same as the one in place. Throws what `isUnchanged` throws. */
+export function unlessUnchanged<T>(
+  result: LoadResult<T> | 'absent',
+  held: { readonly isLoaded: boolean; readonly isInitial: boolean; readonly value: T | undefined },
+  isUnchanged: ((before: unknown, now: unknown) => boolean) | undefined,
+): LoadResult<T> | 'absent' {
+  if (isUnchanged === undefined || result === 'absent' || result.origin !== 'loaded') return result;
+  if (!held.isLoaded || held.isInitial || !isUnchanged(held.value, result.value)) return result;
+  return { ...result, origin: 'kept', value: held.value as T };
+}
+
 /**
  * The new value that a load returned, plain or with metadata, and its tags. `undefined`: it returned none, or what
  * {@link readLoadResult} refuses.
@@ -184,13 +203,19 @@ function undefinedError(): TypeError {
   return new TypeError('the load returned undefined, and allowUndefined is not set');
 }
 
-const METADATA: readonly (keyof KeepOptions)[] = ['nextExecuteTime', 'headers', 'maxStaleness', 'tags'];
+const METADATA: readonly (keyof KeepOptions)[] = [
+  'nextExecuteTime',
+  'headers',
+  'maxStaleness',
+  'tags',
+  'meta',
+];
 
 function checkMetadata(given: KeepOptions): ValueMetadata {
   const checks = new OptionChecks('loaded() or keep()');
   checks.names('', given, METADATA);
   checks.done();
-  const { nextExecuteTime, headers, maxStaleness, tags } = ownOptions(given);
+  const { nextExecuteTime, headers, maxStaleness, tags, meta } = ownOptions(given);
   const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
   if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {
     throw new TypeError(
@@ -200,5 +225,5 @@ function checkMetadata(given: KeepOptions): ValueMetadata {
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
     throw new TypeError(`tags must be an array of strings, the load returned ${showKey(tags)}`);
   }
-  return { nextExecuteTime, headers, maxStalenessMs, tags };
+  return { nextExecuteTime, headers, maxStalenessMs, tags, meta: metaOf(meta) };
 }

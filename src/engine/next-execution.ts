@@ -1,8 +1,12 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 
 /** An execution as an entry remembers it. */
-export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>>;
+export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>> & {
+  /** What the load returned with the value, for the next one. */
+  readonly meta: ValueMeta | undefined;
+};
 
 /** A result of a schedule that can't be used. */
 export interface BrokenSchedule {

@@ -1,3 +1,4 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import { isAbsentError } from '../errors.ts';
 import type { Entry } from './entry.ts';
 import type { MemberEngine } from './member-engine.ts';
@@ -10,6 +11,8 @@ export interface RestoredValue<T> {
   readonly nextExecuteTime: number;
   /** The age limit that the load returned with it, if any. */
   readonly maxStalenessMs: number | undefined;
+  /** What its load returned with it, for the next one. */
+  readonly meta?: ValueMeta | undefined;
   /** It is due whatever the schedule says, and no load has returned it. @default false */
   readonly isInitial?: boolean;
 }
@@ -23,7 +26,7 @@ export interface RestoredValue<T> {
 export function putRestored<T>(
   { options, loader, timing, coordinator }: MemberEngine<T>,
   entry: Entry<T>,
-  { value, ageMs, nextExecuteTime, maxStalenessMs, isInitial = false }: RestoredValue<T>,
+  { value, ageMs, nextExecuteTime, maxStalenessMs, meta, isInitial = false }: RestoredValue<T>,
   prepare?: () => void,
 ): boolean {
   if (entry.isLoaded && options.clock.monotonic() - entry.loadedAt <= ageMs) return false;
@@ -32,7 +35,7 @@ export function putRestored<T>(
   prepare?.();
   entry.putValue(value, isInitial);
   if (options.membership?.hasStore) coordinator?.replaced(entry);
-  timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
+  timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, 0, meta);
   loader.inPlace(entry);
   return true;
 }

@@ -5,7 +5,7 @@ import {
   LoadError,
   type TicklessError,
 } from '../errors.ts';
-import { type LoadEndDetails, loadEnd } from '../observe/events.ts';
+import { type LoadDetails, type LoadEndDetails, loadEnd } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
 import type { RemoteResult } from './coordinator.ts';
@@ -15,7 +15,13 @@ import type { FlightEnd } from './flight.ts';
 import type { ExecutionHost, LoadExecution } from './load-execution.ts';
 import type { OutdatedBy } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
-import { isKept, type KeyedLoadReturn, type LoadResult, readLoadResult } from './load-result.ts';
+import {
+  isKept,
+  type KeyedLoadReturn,
+  type LoadResult,
+  readLoadResult,
+  unlessUnchanged,
+} from './load-result.ts';
 import { absentError } from './read-errors.ts';
 import type { Timing } from './timing.ts';
 
@@ -35,6 +41,9 @@ export interface Reload {
   readonly kind: 'again';
   readonly wanted: 'read' | 'forced';
 }
+
+/** The store was checked behind a read. */
+const CHECK: LoadDetails = { trigger: 'due', background: true };
 
 /** Applies the ends of flights to their entries, and reports them. */
 export class Settler<T> {
@@ -100,7 +109,7 @@ export class Settler<T> {
     this.#accept({ entry }, result, remote);
     this.#isOutdated(entry, result, undefined);
     this.#reporter.recovered(entry, false);
-    remote.report(entry);
+    remote.report(entry, CHECK);
   }
 
   #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
@@ -113,6 +122,7 @@ export class Settler<T> {
     const remote = end.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
     if (remote?.isInPlace?.(entry)) {
+      if (!entry.isLoaded) return { kind: 'again', wanted: 'read' }; // "unchanged", of a value that was dropped
       const settled = undefined;
       return { kind: 'loaded', value: entry.value as T, isForAll: answersAll(run, end), settled };
     }
@@ -123,7 +133,10 @@ export class Settler<T> {
     let result: LoadResult<T> | 'absent';
     try {
       if (end.kind === 'failed') throw end.error;
-      result = remote?.result ?? readLoadResult(end.result, entry, this.#options);
+      const { isUnchanged } = this.#options;
+      result =
+        remote?.result ??
+        unlessUnchanged(readLoadResult(end.result, entry, this.#options), entry, isUnchanged);
       if (result !== 'absent') this.#host.keys?.admit(entry, result);
       this.isSynchronous = end.isSynchronous;
     } catch (cause) {
@@ -138,9 +151,9 @@ export class Settler<T> {
     if (remote === undefined) {
       settled = isDropped
         ? round?.discard()
-        : round?.complete({ isAbsent: result === 'absent', took: duration });
+        : round?.complete({ isAbsent: result === 'absent', isKept: isKeptResult(result), took: duration });
       this.#reporter.succeeded(entry, result, details);
-    } else if (!isDropped) remote.report(entry);
+    } else if (!isDropped) remote.report(entry, run.details);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     const isForAll = !isOutdated;
     if (result !== 'absent') return { kind: 'loaded', value: result.value, isForAll, settled };
@@ -217,6 +230,10 @@ export class Settler<T> {
     this.#reporter.failed(entry, type, details, coolingDown, !details.background && isAwaited);
     return { kind: 'failed', error, isForAll: answersAll(run, end), settled };
   }
+}
+
+function isKeptResult(result: LoadResult<unknown> | 'absent'): boolean {
+  return result !== 'absent' && result.origin === 'kept';
 }
 
 /** It answers those too that came after it was superseded: a cancelled one answers all that wait. */

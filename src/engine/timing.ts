@@ -1,3 +1,4 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
 import type { CoolingDown } from '../observe/events.ts';
 import { methodOf } from '../plain-object.ts';
@@ -27,6 +28,7 @@ export interface AdoptedTimes {
   /** The due time comes from the load, not from the schedule. */
   readonly isDueTimeOverridden: boolean;
   readonly isPinned: boolean;
+  readonly meta: ValueMeta | undefined;
 }
 
 /**
@@ -84,6 +86,7 @@ export class Timing {
       result: entry.value,
       headers: metadata.headers,
       random,
+      meta: metadata.meta ?? (origin === 'kept' ? entry.last?.meta : undefined),
     };
     const coolingDown = this.#plan(entry, metadata, now, wall, wall);
     if (coolingDown === undefined && entry.lastError !== undefined) entry.clearFailures();
@@ -95,6 +98,7 @@ export class Timing {
    *
    * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
    * @param took how long its load took, in milliseconds.
+   * @param meta what its load returned with it, for the next one.
    */
   restored(
     entry: Entry<unknown>,
@@ -102,6 +106,7 @@ export class Timing {
     nextExecuteTime: number,
     maxStalenessMs: number | undefined,
     took: number = 0,
+    meta?: ValueMeta,
   ): void {
     const { clock, random } = this.#options;
     const now = clock.monotonic();
@@ -112,7 +117,7 @@ export class Timing {
     entry.loadedAt = now - ageMs;
     entry.maxStalenessOverrideMs = maxStalenessMs;
     const { value: result } = entry;
-    entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined };
+    entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined, meta };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
     entry.isScheduled = !entry.isInitial; // once, by the schedule
     if (entry.isInitial) entry.setDueNow(); // also for a group that has read the clock before
@@ -165,11 +170,11 @@ export class Timing {
   /** The snapshot of another instance is in place: see {@link restored}. */
   adopted(
     entry: Entry<unknown>,
-    { ageMs, nextExecuteTime, maxStalenessMs, took, ...remote }: AdoptedTimes,
+    { ageMs, nextExecuteTime, maxStalenessMs, took, meta, ...remote }: AdoptedTimes,
   ): void {
     entry.clearFailures();
     entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    this.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, took);
+    this.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, took, meta);
     if (remote.isPinned) entry.deferredUntil = entry.dueAt; // no group looks ahead
     if (!remote.isDueTimeOverridden) return;
     entry.isScheduled = false;

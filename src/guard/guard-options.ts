@@ -1,6 +1,7 @@
 import { isNumber, type OptionChecks } from '../option-checks.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { Accept } from './accept.ts';
+import type { Unchanged } from './unchanged.ts';
 
 /** The options of values and caches that guard what replaces a value. */
 export interface GuardOptions<T> {
@@ -28,24 +29,41 @@ export interface GuardOptions<T> {
    * from 0: only empty ones; `Infinity`: any. @default 1,000,000
    */
   readonly maxQuarantined?: number | undefined;
+  /**
+   * Makes a load whose value says the same as the one in place a `keep()`: that object stays, its age begins anew, `load-kept` is
+   * emitted instead of `changed`, nothing that is derived of it is made again, and in a cluster the other instances get a
+   * confirmation instead of the value. `'deep'`: deep equality, also of `Map`, `Set`, `Date`, typed arrays and circular values;
+   * in the first milliseconds of a process a value may still count as a new one. A function gets the value in place and the new one,
+   * after `schema` and `accept`; it must be synchronous and change neither, and throwing fails the load. It is not asked about the
+   * first value, nor about one that is `initial`. @default undefined: each loaded value is a new one
+   */
+  readonly unchanged?: Unchanged<T> | undefined;
 }
 
 /** The names of {@link GuardOptions}. */
-export const GUARD_OPTIONS = ['schema', 'accept', 'maxQuarantined'] as const;
+export const GUARD_OPTIONS = ['schema', 'accept', 'maxQuarantined', 'unchanged'] as const;
 
 /** {@link GuardOptions} of values of any type. */
 export interface AnyGuardOptions {
   readonly schema?: StandardSchema | undefined;
   readonly accept?: Accept<never> | undefined;
   readonly maxQuarantined?: number | undefined;
+  readonly unchanged?: Unchanged<never> | undefined;
 }
 
 export function checkGuardOptions(
-  { schema, accept, maxQuarantined }: AnyGuardOptions,
+  { schema, accept, maxQuarantined, unchanged }: AnyGuardOptions,
   checks: OptionChecks,
 ): void {
   if (schema !== undefined) checks.that(isSchema(schema), 'schema', SCHEMA_RULE, schema);
   if (accept !== undefined) checks.function('accept', accept);
+  const isRule = unchanged === undefined || unchanged === 'deep' || typeof unchanged === 'function';
+  checks.that(
+    isRule,
+    'unchanged',
+    "must be 'deep' or a function of the value in place and the new one",
+    unchanged,
+  );
   const isSize = isNumber(maxQuarantined, 0, Infinity);
   checks.that(isSize, 'maxQuarantined', 'must be a number of 0 or more', maxQuarantined);
 }

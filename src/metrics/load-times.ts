@@ -26,7 +26,10 @@ export function observeLoads(
 ): () => void {
   const stops = groups.flatMap((group) =>
     ENDS.map(([type, outcome]) =>
-      group.on(type, ({ name, duration }) => observe(duration / 1000, { name, outcome })),
+      group.on(type, ({ name, duration, attempts }) => {
+        const isElsewhere = type === 'load-kept' && attempts === 0;
+        if (!isElsewhere) observe(duration / 1000, { name, outcome });
+      }),
     ),
   );
   return () => {

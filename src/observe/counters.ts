@@ -10,6 +10,8 @@ export class Counters {
   misses: number = 0;
   /** Reads that waited for a load. */
   waited: number = 0;
+  /** `load-kept` of loads on other instances. */
+  keptElsewhere: number = 0;
   bytesPublished: number = 0;
   lockCommands: number = 0;
   storeCommands: number = 0;

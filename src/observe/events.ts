@@ -73,7 +73,10 @@ export interface EventDetails<V = unknown> {
     /** It returned `absent()`: the source does not have the key. Not present where it returned a value. */
     readonly isAbsent?: boolean;
   };
-  /** A load returned `keep()`: the old value has a new age. */
+  /**
+   * A load returned `keep()`, or with the option `unchanged` what is in place: the old value has a new age. `attempts` is 0 where
+   * another instance has loaded, and `duration` that of its load.
+   */
   'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
   /**
    * A try of a load failed, and another one follows. `attempt` is 1 for the first. `pause` is the time until the next one begins, in

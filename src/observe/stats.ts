@@ -23,15 +23,15 @@ export interface MemberStats {
   readonly failures: number;
   /** Failures because `schema` or `accept` refused the value. */
   readonly rejections: number;
-  /** Loads that returned `keep()`. */
+  /** Loads here that returned `keep()`, or with the option `unchanged` what is in place. */
   readonly kept: number;
-  /** Snapshots of other instances that were taken over. */
+  /** Results of other instances that were taken over: snapshots, and confirmations of the value in place. */
   readonly adopted: number;
   /** Leases that this instance took over from one that had crashed or was paused. */
   readonly tookOver: number;
   /** How long those of the loads took that have begun. */
   readonly loading: LoadTimes;
-  /** Values that were written to the store, and the length of their snapshots in characters: bytes where all is ASCII. */
+  /** Values that were written to the store or confirmed in it, and the characters that this has sent: bytes where all is ASCII. */
   readonly published: number;
   readonly bytesPublished: number;
   /**
@@ -47,8 +47,9 @@ export interface MemberStats {
 }
 
 export function memberStats(counters: Counters): MemberStats {
-  const { reads, misses, waited, bytesPublished, lockCommands, storeCommands } = counters;
+  const { reads, misses, waited, keptElsewhere, bytesPublished, lockCommands, storeCommands } = counters;
   const of = (type: EventType): number => counters.events[type] ?? 0;
+  const kept = of('load-kept') - keptElsewhere;
   const failures = of('load-failed') + of('load-timed-out');
   return Object.freeze({
     reads,
@@ -57,11 +58,11 @@ export function memberStats(counters: Counters): MemberStats {
     waited,
     servedStale: of('stale-served'),
     tooStale: of('too-stale'),
-    loads: failures + of('load-succeeded') + of('load-kept'),
+    loads: failures + of('load-succeeded') + kept,
     failures,
     rejections: of('value-rejected'),
-    kept: of('load-kept'),
-    adopted: of('snapshot-adopted'),
+    kept,
+    adopted: of('snapshot-adopted') + keptElsewhere,
     tookOver: of('took-over'),
     loading: counters.loading.times,
     published: of('published'),

@@ -3,6 +3,7 @@ import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
+import { isUnchangedBy } from '../guard/unchanged.ts';
 import type { FreshnessRule } from '../observe/freshness.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts';
@@ -117,6 +118,7 @@ export function resolveOptions(
     schema,
     accept,
     maxQuarantined = defaults.maxQuarantined,
+    unchanged,
     waitUntil,
     logger = console,
     clock = systemClock,
@@ -182,7 +184,7 @@ export function resolveOptions(
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
-  checkGuardOptions({ schema, accept, maxQuarantined }, checks);
+  checkGuardOptions({ schema, accept, maxQuarantined, unchanged }, checks);
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
@@ -204,6 +206,7 @@ export function resolveOptions(
     schema,
     accept,
     maxQuarantined,
+    isUnchanged: isUnchangedBy(unchanged, safeLogger),
     absentForMs,
     propagateWithinMs: propagateWithin === undefined ? undefined : toMillis(propagateWithin),
     freshness,

@@ -1,3 +1,4 @@
+import { isDeepEqualAwaited } from '../data/late-deep-equal.ts';
 import { OptionError } from '../errors.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { Clock, Timer } from '../time/clock.ts';
@@ -21,10 +22,10 @@ const { setImmediate, setTimeout } = globalThis as unknown as {
   readonly setTimeout: (callback: () => void) => void;
 };
 
-/** Runs all ready promise jobs, the jobs that these create, and work in slices to its end. */
+/** Runs all ready promise jobs, the jobs that these create, and work in slices and imports to their end. */
 async function settle(): Promise<void> {
   do await new Promise<void>((resolve) => (setImmediate ?? setTimeout)(resolve));
-  while (areYieldsAwaited());
+  while (areYieldsAwaited() || isDeepEqualAwaited());
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isMeta, META_RULE, type ValueMeta } from '../data/value-meta.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
@@ -16,6 +17,8 @@ export interface DumpedValue<T> {
   readonly nextExecuteTime: number | null;
   /** Its age limit in milliseconds, where that is not the one of the option; `null`: none. */
   readonly maxStaleness?: number | null | undefined;
+  /** What its load returned as `meta`; left out: nothing. */
+  readonly meta?: ValueMeta | undefined;
 }
 
 /**
@@ -52,12 +55,13 @@ export function dumpOf<E extends Entry<unknown>, More extends object>(
   const now = clock.monotonic();
   const at = clock.now();
   const dumped = Array.from(entries, (entry) => {
-    const { value, maxStalenessMs, isInvalidated, nextExecuteTime } = entry;
+    const { value, maxStalenessMs, isInvalidated, nextExecuteTime, last } = entry;
     return {
       value,
       age: Math.max(0, now - entry.loadedAt),
       nextExecuteTime: isInvalidated ? at : orNull(nextExecuteTime),
       ...(maxStalenessMs === usual ? {} : { maxStaleness: orNull(maxStalenessMs) }),
+      ...(last?.meta === undefined ? {} : { meta: last.meta }),
       ...more(entry),
     };
   });
@@ -114,7 +118,7 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
       isValid &&= holds;
     };
     const given: Partial<E> = this.#entries[index] ?? {};
-    const { age, nextExecuteTime, maxStaleness } = given;
+    const { age, nextExecuteTime, maxStaleness, meta } = given;
     let { value } = given;
     const isValue = (value !== undefined || this.#options.allowUndefined) && !isThenable(value);
     check(isValue, 'value', 'must be a value', value);
@@ -128,6 +132,7 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
     check(isTime, 'nextExecuteTime', 'must be epoch milliseconds or null', nextExecuteTime);
     const isLimit = (maxStaleness ?? null) === null || isNumber(maxStaleness, 0, Infinity);
     check(isLimit, 'maxStaleness', 'must be a number of 0 or more, or null', maxStaleness);
+    check(meta === undefined || isMeta(meta), 'meta', META_RULE, meta);
     checkMore({ ...given, value }, check);
     if (!isValid) return undefined;
     return {
@@ -135,6 +140,7 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
       ageMs: (age as number) + this.#sinceMs,
       nextExecuteTime: nextExecuteTime ?? Infinity,
       maxStalenessMs: maxStaleness === null ? Infinity : maxStaleness,
+      meta,
     };
   }
 }

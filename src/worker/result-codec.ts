@@ -1,3 +1,4 @@
+import { metaOf } from '../data/value-meta.ts';
 import {
   type Absent,
   absent,
@@ -101,13 +102,14 @@ function withMark(mark: Mark, value: unknown): unknown {
 }
 
 /** Replaces objects with methods, which cannot be cloned: luxon's durations, `Headers`. */
-function cloneableOptions({ nextExecuteTime, maxStaleness, headers, tags }: KeepOptions): KeepOptions {
+function cloneableOptions({ nextExecuteTime, maxStaleness, headers, tags, meta }: KeepOptions): KeepOptions {
   return {
     nextExecuteTime,
     maxStaleness: maxStaleness === undefined ? undefined : toMillis(maxStaleness),
     headers: isIterable(headers) ? Object.fromEntries(headers) : headers,
     // A copy each: an array that several results share could force the value into one chunk.
     tags: Array.isArray(tags) ? [...tags] : tags,
+    meta: metaOf(meta),
   };
 }
 

@@ -36,7 +36,7 @@ const jsonValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
 })).any;
 
 const duration = fc.oneof(fc.nat(), fc.double({ min: 0, max: Number.MAX_VALUE, noNaN: true }));
-const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
+const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent' | 'digest'>> = fc.record({
   age: duration,
   dueIn: fc.oneof(duration, fc.constant(Infinity)),
   isDueTimeOverridden: fc.boolean(),
@@ -47,6 +47,7 @@ const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
     duration.map((ms) => ms + 0.5),
   ),
   tags: fc.oneof(fc.constant(undefined), fc.array(text, { maxLength: 4 })),
+  meta: fc.oneof(fc.constant(undefined), fc.constant({ etag: '"a"', cursor: 3, parts: [1, { of: null }] })),
 });
 
 const MAKER = { kind: 'value', name: 'v' } as const;
@@ -58,7 +59,7 @@ async function encoded(
   metadata: Omit<Snapshot, 'value'>,
   codec: Codec = defaultCodec,
 ): Promise<string> {
-  return withMetadata(await encodeBody(value, metadata.isAbsent, codec, BUDGET), metadata, MAKER);
+  return withMetadata(await encodeBody(value, metadata.isAbsent, codec, false, BUDGET), metadata, MAKER);
 }
 
 const bytes: Codec = {
@@ -68,7 +69,7 @@ const bytes: Codec = {
 };
 
 /** All that was not said is there, as undefined: what others have added to `Object.prototype` is not read. */
-const UNPINNED = { pinned: undefined, mark: undefined };
+const UNPINNED = { pinned: undefined, mark: undefined, digest: undefined };
 
 const plain = {
   age: 0,
@@ -77,6 +78,7 @@ const plain = {
   took: 0,
   maxStaleness: undefined,
   tags: undefined,
+  meta: undefined,
 };
 
 /** Also for objects with a property `constructor` or `__proto__`, which vitest takes for what they are made of. */

@@ -7,6 +7,8 @@ export interface LockRow extends LockRecord {
   readonly requestId: string;
   /** The damaged field of the record that this one has replaced. */
   readonly replaced: string | undefined;
+  /** As of the release that has ended its round. */
+  readonly confirms: string | undefined;
   /** The backend's wall clock in epoch milliseconds. */
   readonly now: number;
 }
@@ -29,7 +31,7 @@ export function checkRow(row: LockRow): LockRow {
 
 /** The answer to an acquire: the caller's lease if it has its request id and is live; else what prevents it. */
 export function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
-  const { name, owner, host, token, now, tookOver, leaseLeft, holdLeft, replaced } = row;
+  const { name, owner, host, token, now, tookOver, leaseLeft, holdLeft, replaced, confirms } = row;
   const isLive = row.state === 'running' && leaseLeft > 0;
   if (isLive && row.requestId === requestId) {
     return {
@@ -42,7 +44,8 @@ export function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAn
   }
   if (!isLive && row.state === 'done' && holdLeft > 0) {
     const finishedAgo = Math.max(0, row.finishedAgo ?? 0);
-    return { kind: 'done', retryAfter: holdLeft, finishedAgo, owner, host, token, now };
+    const said = confirms === undefined ? {} : { confirms };
+    return { kind: 'done', retryAfter: holdLeft, finishedAgo, owner, host, token, ...said, now };
   }
   const left = isLive ? leaseLeft : holdLeft;
   return {
@@ -58,6 +61,12 @@ export function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAn
 }
 
 /** The record for operators. */
-export function recordOf({ requestId: _, replaced: __, now: ___, ...row }: LockRow): LockRecord {
+export function recordOf({
+  requestId: _,
+  replaced: __,
+  confirms: ___,
+  now: ____,
+  ...row
+}: LockRow): LockRecord {
   return { ...row, leaseLeft: Math.max(0, row.leaseLeft), holdLeft: Math.max(0, row.holdLeft) };
 }

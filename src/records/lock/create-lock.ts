@@ -1,3 +1,4 @@
+import { LONGEST_CONFIRMATION } from '../../cluster/confirmation.ts';
 import { withCoordination } from '../../cluster/coordination.ts';
 import { randomId, thisHost, thisProcess } from '../../cluster/identity.ts';
 import { lockAccess } from '../../cluster/lock-access.ts';
@@ -14,7 +15,7 @@ import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../../cluster/namespace.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
 import { LockUnavailableError } from '../../errors.ts';
-import { OptionChecks, ownOptions } from '../../option-checks.ts';
+import { isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
@@ -60,6 +61,7 @@ interface GivenOutcome {
   readonly as?: string;
   readonly holdFor?: number;
   readonly keepFor?: number | undefined;
+  readonly confirms?: string | undefined;
 }
 
 /**
@@ -131,13 +133,20 @@ class CheckedLock implements Lock {
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    const { as: ending, holdFor, keepFor } = ownOptions<GivenOutcome>(outcome ?? {});
+    const { as: ending, holdFor, keepFor, confirms } = ownOptions<GivenOutcome>(outcome ?? {});
     this.#byHand.check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
       checks.oneOf('as', ending, ['done', 'failed', 'abandoned']);
       if (ending !== 'abandoned')
         checks.finiteDurationFromZero('holdFor', holdFor as number, LONGEST_LEASE_MS);
       if (ending === 'done' && keepFor !== undefined) checks.finiteDuration('keepFor', keepFor);
+      const isShort = confirms === undefined || (isText(confirms) && confirms.length <= LONGEST_CONFIRMATION);
+      checks.that(
+        isShort,
+        'confirms',
+        `must be a text of at most ${LONGEST_CONFIRMATION} characters`,
+        confirms,
+      );
     });
     return this.#byHand.ask(lease.name, () => this.#steps.release(lease, outcome));
   }

@@ -52,7 +52,7 @@ export class RecordLock
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
-    const note = noteOf({ state: 'released', error: undefined });
+    const note = noteOf({ state: 'released', error: undefined, confirms: undefined });
     const about = { op: 'amend', name: this.#beginning + name, token, id: undefined } as const;
     return (await this.#apply({ ...about, phase: 'held', note, forMs: 0, keepMs: undefined })).isDone;
   }
@@ -69,7 +69,7 @@ export class RecordLock
 
 /** For people: the backend does not look at it. */
 type Holder = Pick<LockRow, 'owner' | 'host'>;
-type End = Pick<LockRow, 'state'> & { readonly error?: string | undefined };
+type End = Pick<LockRow, 'state' | 'confirms'> & { readonly error?: string | undefined };
 
 /** Longer error texts are cut. In UTF-16 code units. */
 const MAX_ERROR_LENGTH = 16_000;
@@ -102,20 +102,21 @@ export function endOf(
   const outcome = ownOptions(given);
   const { as: state } = outcome;
   const error = state === 'failed' ? outcome.error : undefined;
+  const confirms = state === 'done' ? outcome.confirms : undefined;
   return {
     op: 'amend',
     name: beginning + name,
     token,
     id,
     phase: 'held',
-    note: noteOf({ state, error }),
+    note: noteOf({ state, error, confirms }),
     forMs: state === 'abandoned' ? 0 : outcome.holdFor,
     keepMs: state === 'done' ? outcome.keepFor : undefined,
   };
 }
 
-function noteOf({ state, error }: End): string {
-  return JSON.stringify({ state, error: error?.slice(0, MAX_ERROR_LENGTH) });
+function noteOf({ state, error, confirms }: End): string {
+  return JSON.stringify({ state, error: error?.slice(0, MAX_ERROR_LENGTH), confirms });
 }
 
 /** The beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
@@ -125,7 +126,7 @@ const REPLACED = 'replaced a damaged record: ';
 export function lockRow(name: string, row: Row, now: number): LockRow {
   const { owner, host } = parsed<Holder>(row.text);
   const isHeld = row.phase === 'held';
-  const { state, error } = parsed<End>(row.note);
+  const { state, error, confirms } = parsed<End>(row.note);
   return {
     name,
     token: row.token,
@@ -140,6 +141,7 @@ export function lockRow(name: string, row: Row, now: number): LockRow {
     finishedAgo: isHeld ? row.changedAgo : undefined,
     lastError: row.replaced === undefined ? textOr(undefined, error) : REPLACED + row.replaced,
     replaced: row.replaced,
+    confirms: textOr(undefined, confirms),
     now,
   };
 }

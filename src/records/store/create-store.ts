@@ -1,3 +1,4 @@
+import { LONGEST_CONFIRMATION } from '../../cluster/confirmation.ts';
 import { withCoordination } from '../../cluster/coordination.ts';
 import { withDamage } from '../../cluster/damage.ts';
 import { fleetOf } from '../../cluster/fleet.ts';
@@ -162,6 +163,15 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
       });
       const write = (): Promise<WriteAnswer> => steps.write(name, payload, token, rejected, keepFor);
       return byHand.ask(name, write, writeTimeoutMs(timeoutMs));
+    },
+    async confirm(name: string, version: number, text: string): Promise<WriteAnswer> {
+      byHand.check(name, (found) => {
+        found.that(Number.isSafeInteger(version), 'version', 'must be a version', version);
+        const isShort = isText(text) && text.length <= LONGEST_CONFIRMATION;
+        found.that(isShort, 'text', `must be a text of at most ${LONGEST_CONFIRMATION} characters`, text);
+        found.storable('text', text);
+      });
+      return byHand.ask(name, () => steps.confirm(name, version, text), writeTimeoutMs(timeoutMs));
     },
     async delete(name: string): Promise<boolean> {
       byHand.check(name);

@@ -65,6 +65,13 @@ export class RecordStore {
     return { kind: isDone ? 'written' : 'refused', version };
   }
 
+  async confirm(name: string, token: number, note: string): Promise<WriteAnswer> {
+    const amend = { op: 'amend', name: this.#beginning + name, token, id: undefined, phase: 'held' } as const;
+    const { isDone, row } = await this.#apply({ ...amend, note, forMs: 0, keepMs: undefined });
+    const isSound = row !== undefined && row.damage === undefined;
+    return { kind: isDone ? 'written' : 'refused', version: isSound ? row.token : 0 };
+  }
+
   async delete(name: string): Promise<boolean> {
     return (await this.#apply({ op: 'delete', name: this.#beginning + name })).isDone;
   }
@@ -94,8 +101,9 @@ export class RecordStore {
 }
 
 /** An age of less than nothing is judged where all stores are. */
-function snapshotOf({ token, text: payload, age, damage, place }: Row): StoredSnapshot {
-  if (damage === undefined) return { version: token, age, payload };
+function snapshotOf({ token, text: payload, age, damage, place, note, changedAgo }: Row): StoredSnapshot {
+  const confirmation = note === '' ? {} : { confirmation: { text: note, age: changedAgo } };
+  if (damage === undefined) return { version: token, age, payload, ...confirmation };
   const version = Number.isSafeInteger(token) ? token : 0;
   const where = place === undefined ? 'record' : `file ${place}`;
   const about = `its ${where} is damaged: the field ${damage} in it is missing, implausible or of a wrong type`;

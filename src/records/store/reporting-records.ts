@@ -46,5 +46,6 @@ export function reportingRecords(
 }
 
 function isOfRound(edit: Edit): boolean {
-  return edit.op === 'read' ? edit.isBrief !== true : edit.op === 'put' && !edit.name.startsWith(REPORT);
+  if (edit.op === 'read') return edit.isBrief !== true;
+  return edit.op === 'amend' || (edit.op === 'put' && !edit.name.startsWith(REPORT));
 }

@@ -43,6 +43,7 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     keepVersions,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
+    confirm: store.confirm?.bind(store),
     history: async (name: string) => store.history?.(name) ?? presentOnly(store, name),
     reports,
   };

@@ -72,7 +72,11 @@ test('previous has the type of the annotation', () => {
   const value = new RefreshingValue({
     name,
     load: async ({ previous }: LoadContext<Rates>) => {
-      type Previous = { readonly value: Rates; readonly loadedAt: number };
+      type Previous = {
+        readonly value: Rates;
+        readonly loadedAt: number;
+        readonly meta?: Readonly<Record<string, unknown>> | undefined;
+      };
       expectTypeOf(previous).toEqualTypeOf<Previous | undefined>();
       return previous === undefined ? loaded(rates) : keep();
     },

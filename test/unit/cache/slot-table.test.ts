@@ -39,6 +39,7 @@ function entryOf(id: string, change: (entry: CacheEntry) => void = () => {}): Ca
     outcome: 'loaded',
     result: entry.value,
     headers: undefined,
+    meta: undefined,
     random: Math.random,
   };
   change(entry);

@@ -126,7 +126,10 @@ describe('the events', () => {
     const [value, task] = [await make(), await make({ optionsOf: optionsOfTask })];
     const remote = { version: 7, loadedAt: 6900 } as RemoteLoad<unknown>;
     for (const { options, events } of [value, task]) {
-      new Adoption({ options, events } as ClusterMember, remote).report(new Entry('NL'));
+      new Adoption({ options, events } as ClusterMember, remote).report(new Entry('NL'), {
+        trigger: 'due',
+        background: true,
+      });
     }
     expect(value.emitted).toMatchObject([{ type: 'snapshot-adopted', version: 7, age: 100, key: 'NL' }]);
     expect(task.emitted).toEqual([]);

@@ -44,6 +44,10 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
         tags: undefined,
         isDueTimeOverridden: false,
         pin: undefined,
+        meta: undefined,
+        round: 1,
+        isKept: false,
+        digest: undefined,
         ...adopted,
       }).applyTo(entry, timing),
     /** Another instance is executing. */

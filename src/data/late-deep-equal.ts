@@ -1,0 +1,28 @@
+/** Deep equality for those that may never need it: it is imported when it is first asked for, and there a moment later. */
+type DeepEqual = (a: unknown, b: unknown) => boolean;
+
+let deepEqual: DeepEqual | undefined;
+let underWay: Promise<void> | undefined;
+
+/** Imports it, once. Rejects where a bundler has left it out. */
+export function importDeepEqual(): Promise<void> {
+  if (deepEqual !== undefined) return Promise.resolve();
+  underWay ??= import('./deep-equal.ts')
+    .then((imported) => {
+      ({ deepEqual } = imported);
+    })
+    .finally(() => {
+      underWay = undefined;
+    });
+  return underWay;
+}
+
+/** Virtual time waits for it. */
+export function isDeepEqualAwaited(): boolean {
+  return underWay !== undefined;
+}
+
+/** `false` for any two values until it is there. */
+export function areDeepEqual(a: unknown, b: unknown): boolean {
+  return deepEqual?.(a, b) === true;
+}

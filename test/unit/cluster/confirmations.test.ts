@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/backends/memory.ts';
+import {
+  derive,
+  keep,
+  type LoadContext,
+  loaded,
+  RefreshingValue,
+  type RefreshingValueOptions,
+} from '../../../src/index.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
+
+interface Rates {
+  readonly USD: number;
+}
+type Load = (context: LoadContext<Rates>) => unknown;
+
+/** What a service of the cluster has seen. */
+interface Seen {
+  readonly rates: RefreshingValue<Rates>;
+  readonly events: string[];
+  derived: number;
+}
+
+/** Four instances of rates with a period of 5 minutes, each with an index that is derived of them. */
+function ratesCluster(
+  load: Load,
+  own: Partial<RefreshingValueOptions<Rates>> = {},
+): VirtualCluster<Seen, unknown, [LoadContext<Rates>], 4> {
+  return virtualCluster({
+    instances: 4,
+    source: load,
+    service: ({ source, clock, lock, store, random }) => {
+      const rates = new RefreshingValue<Rates>({
+        name: 'rates',
+        load: ((context: LoadContext<Rates>) => source(context)) as never,
+        schedule: { minutes: 5 },
+        logger: false,
+        ...{ clock, lock, store, random, ...own },
+      });
+      const seen: Seen = { rates, events: [], derived: 0 };
+      const index = derive([rates], (now) => {
+        seen.derived += 1;
+        return Object.keys(now);
+      });
+      rates.on('*', ({ type }) => seen.events.push(type));
+      return Object.assign(seen, { index });
+    },
+  });
+}
+
+async function readsOfAnHour(cluster: ReturnType<typeof ratesCluster>): Promise<void> {
+  await cluster.run(
+    { minutes: 61 },
+    {
+      every: { seconds: 30 },
+      read: ({ rates, ...seen }) =>
+        Promise.all([rates.get(), (seen as never as { index: { get(): unknown } }).index.get()]),
+    },
+  );
+}
+
+/** The number of events of a type on each instance. */
+function counts({ instances }: ReturnType<typeof ratesCluster>, type: string): number[] {
+  return instances.map(({ service }) => service.events.filter((one) => one === type).length);
+}
+
+const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
+
+describe('a load that finds its value unchanged', () => {
+  it.each([
+    ['keep()', {}, ({ previous }: LoadContext<Rates>) => (previous === undefined ? { USD: 1.08 } : keep())],
+    ['an equal value', { unchanged: 'deep' }, () => ({ USD: 1.08 })],
+    [
+      'a function that says so',
+      { unchanged: (a: Rates, b: Rates) => a.USD === b.USD },
+      () => ({ USD: 1.08 }),
+    ],
+  ] as const)('%s: others extend the age, hear load-kept, and derive nothing', async (_, own, load) => {
+    const cluster = ratesCluster(load as Load, own as Partial<RefreshingValueOptions<Rates>>);
+    await readsOfAnHour(cluster);
+    expect(cluster.source.calls).toHaveLength(13);
+    expect(counts(cluster, 'changed'), 'changed').toEqual([1, 1, 1, 1]);
+    expect(
+      cluster.instances.map(({ service }) => service.derived),
+      'derived',
+    ).toEqual([1, 1, 1, 1]);
+    for (const { service } of cluster.instances) {
+      const { age, state, lock } = service.rates.inspect();
+      expect(age, 'age').toBeLessThanOrEqual(300_000);
+      expect(state).toBe('fresh');
+      expect(lock?.version, 'version').toBe(cluster.instances[0].service.rates.inspect().lock?.version);
+    }
+    const stats = cluster.instances.map(({ service }) => service.rates.stats());
+    expect(sum(stats.map(({ loads }) => loads)), 'loads').toBe(13);
+    expect(sum(stats.map(({ kept }) => kept)), 'kept here').toBe(12);
+    expect(sum(counts(cluster, 'load-kept')), 'kept anywhere').toBe(48);
+    expect(sum(counts(cluster, 'snapshot-adopted')), 'adopted').toBe(3);
+  });
+
+  it('the same text is no new version, without being asked for', async () => {
+    const cluster = ratesCluster(() => ({ USD: 1.08 }));
+    await readsOfAnHour(cluster);
+    expect(cluster.source.calls).toHaveLength(13);
+    const adopted = sum(counts(cluster, 'snapshot-adopted'));
+    expect(adopted, 'adopted').toBe(3);
+    const versions = new Set(cluster.instances.map(({ service }) => service.rates.inspect().lock?.version));
+    expect([...versions], 'versions').toHaveLength(1);
+  });
+
+  it('a changed one is adopted by all', async () => {
+    let edition = 0;
+    const cluster = ratesCluster(() => ({ USD: Math.floor(edition++ / 4) }), { unchanged: 'deep' });
+    await readsOfAnHour(cluster);
+    expect(cluster.instances.map(({ service }) => service.rates.peek()?.USD)).toEqual([3, 3, 3, 3]);
+    expect(counts(cluster, 'changed')).toEqual([4, 4, 4, 4]);
+  });
+
+  it('publishes a few hundred characters where it published the value', async () => {
+    const table = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key ${i}`, i]));
+    const cluster = ratesCluster(({ previous }) => (previous === undefined ? table : keep()));
+    await readsOfAnHour(cluster);
+    const published = sum(cluster.instances.map(({ service }) => service.rates.stats().bytesPublished));
+    const whole = JSON.stringify(table).length;
+    expect(published - whole).toBeLessThan(12 * 600);
+  });
+
+  it('a started instance serves the age of the last confirmation', async () => {
+    const cluster = ratesCluster(({ previous }) => (previous === undefined ? { USD: 1 } : keep()));
+    await readsOfAnHour(cluster);
+    const [first, , , last] = cluster.instances;
+    await last.restart();
+    await cluster.run(0, { read: ({ rates }) => rates.get() });
+    expect(cluster.source.calls).toHaveLength(13);
+    expect(last.service.rates.inspect().age).toBeLessThanOrEqual(
+      (first.service.rates.inspect().age ?? 0) + 1,
+    );
+  });
+
+  it('meta travels with the value, and with its confirmations', async () => {
+    const seen: unknown[] = [];
+    const cluster = ratesCluster(({ previous }) => {
+      seen.push(previous?.meta);
+      const { edition = 0 } = (previous?.meta ?? {}) as { edition?: number };
+      return previous === undefined
+        ? loaded({ USD: 1 }, { meta: { edition: 1 } })
+        : keep({ meta: { edition: edition + 1 } });
+    });
+    await readsOfAnHour(cluster);
+    expect(seen).toEqual([undefined, ...Array.from({ length: 12 }, (_, i) => ({ edition: i + 1 }))]);
+  });
+
+  it('a mark after it is answered by a whole value', async () => {
+    const cluster = ratesCluster(({ previous }) => (previous === undefined ? { USD: 1 } : keep()), {
+      propagateWithin: { seconds: 1 },
+    });
+    await cluster.run({ minutes: 12 }, { every: { seconds: 30 }, read: ({ rates }) => rates.get() });
+    const { version } = cluster.instances[0].service.rates.inspect().lock ?? {};
+    const marking = cluster.instances[1].service.rates.invalidate({ everywhere: true });
+    await cluster.run({ minutes: 12 }, { every: { seconds: 1 }, read: ({ rates }) => rates.get() });
+    await marking;
+    const versions = cluster.instances.map(({ service }) => service.rates.inspect().lock?.version);
+    expect(new Set(versions).size, 'one version').toBe(1);
+    expect(versions[0], 'a later one').toBeGreaterThan(version ?? Infinity);
+  });
+});
+
+describe('a store without confirm', () => {
+  it('gets each value anew', async () => {
+    const clock = new FakeClock();
+    const { confirm: _, ...plain } = memoryStore({ clock });
+    const store = wrapStore(plain);
+    const value = new RefreshingValue({
+      name: 'v',
+      clock,
+      store,
+      logger: false,
+      load: ({ previous }): never => (previous === undefined ? { USD: 1 } : keep()) as never,
+    });
+    await value.get();
+    await clock.flush();
+    const [first] = await plain.history('v');
+    await value.refresh();
+    await clock.flush();
+    expect((await plain.history('v'))[0]?.version).toBeGreaterThan(first?.version ?? Infinity);
+  });
+});
