@@ -167,7 +167,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * With `loadMany`, keys whose loads begin in the same turn of the event loop come in one call.
    */
   get(key: K, options?: ReadOptions): Promise<V> {
-    asMethod(this);
+    if (this === undefined) asMethod(this);
     try {
       const slot = this.#use(key);
       if (options !== undefined || slot < 0) this.#counters.reads += 1;
@@ -224,7 +224,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} for the key `undefined`.
    */
   current(key: K): V {
-    asMethod(this);
+    if (this === undefined) asMethod(this);
     const slot = this.#use(key);
     if (slot < 0) this.#counters.reads += 1;
     else if (this.#isFresh(slot, this.#sync)) return this.#table.value(slot);
@@ -239,7 +239,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * `AggregateError` of several. With `onError` it resolves without these keys instead.
    */
   getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
-    asMethod(this);
+    if (this === undefined) asMethod(this);
     const { onError, waitUntil, ...others } = ownOptions(options ?? {});
     const checks = new OptionChecks(this.#options.member.name);
     const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';

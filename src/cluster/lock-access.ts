@@ -16,6 +16,7 @@ export function lockAccess(
   const urgent: LockSteps = {
     leaseFor: steps.leaseFor,
     longestName: steps.longestName,
+    tellsConfirmations: steps.tellsConfirmations,
     acquire: (request) => steps.acquire(request),
     extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => steps.release(lease, outcome),

@@ -82,6 +82,11 @@ export class MemberLock {
     this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
   }
 
+  /** Other instances hear from it that a version is confirmed. */
+  get tellsConfirmations(): boolean {
+    return this.#access.steps.tellsConfirmations === true;
+  }
+
   /** Why it could not be asked the last time. */
   get error(): LockUnavailableError | undefined {
     const { isTripped, cause = this.#leaseError } = this.#access.breaker;

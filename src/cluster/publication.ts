@@ -101,7 +101,7 @@ async function publish(
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
-  const mayEqual = !isManual && mark === undefined;
+  const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
   const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual });
   state.publishing = undefined;
   if (written?.answer === undefined) return NOT_WRITTEN;

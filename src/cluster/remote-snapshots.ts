@@ -140,7 +140,7 @@ export class RemoteSnapshots<T> {
       return new Deferral(options, forMs, false);
     }
     if (store === undefined) return undefined;
-    const snapshot = this.#confirmed(done, now) ?? (await this.#result(token));
+    const snapshot = this.#confirmed(done, now) ?? (await this.#read(this.#state.newest, token));
     if (snapshot === undefined) {
       const { notAskedFor } = store;
       if (notAskedFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
@@ -190,19 +190,6 @@ export class RemoteSnapshots<T> {
       loadedAt: writtenAt - confirmation.age,
     };
     return { ...times, value: entry.value, isAbsent: false, isKept: true };
-  }
-
-  /**
-   * The result of a round in the store: a newer version, or the one in place, where the store alone knows that the round has
-   * confirmed it.
-   */
-  async #result(token: number): Promise<ReadSnapshot | undefined> {
-    const newer = await this.#read(this.#state.newest, token);
-    const { as, version } = this.#state.held;
-    const mayBeConfirmed = this.wasRead && as === 'published' && version > this.#state.mark;
-    if (newer !== undefined || !mayBeConfirmed || !this.#member.store?.confirms) return newer;
-    const present = await this.#read(version - 1, token);
-    return present !== undefined && present.round >= token ? present : undefined;
   }
 
   /** @param expected the version that should be there; 0: any. */

@@ -162,8 +162,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     const { tags, id } = this.entry;
     const { as, version, pin } = this.state.held;
     const isOutOfDate = version <= Math.max(this.state.mark, marks?.outOfDateUpTo(id, tags) ?? 0);
-    const isOrdered =
-      as === 'published' && pin === undefined && (lock === undefined || this.token !== undefined);
+    const isTold = lock === undefined || (lock.tellsConfirmations && this.token !== undefined);
+    const isOrdered = as === 'published' && pin === undefined && isTold;
     const isIn = store?.confirms === true && version !== this.state.undecodableVersion;
     return isIn && isOrdered && !isOutOfDate && !marks?.isBeingMarked(tags) ? version : undefined;
   }

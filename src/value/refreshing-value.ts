@@ -156,7 +156,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * there. Rejects with `OptionError` for an unknown or a wrong option.
    */
   get(options?: ReadOptions): Promise<T> {
-    asMethod(this);
+    if (this === undefined) asMethod(this);
     if (options !== undefined) this.#counters.reads += 1;
     else if (this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
     return this.#reader.read(this.#entry, options);

@@ -22,7 +22,7 @@ import { ManualLoad } from './manual-load.ts';
 import { recordsOfStore } from './records-of-steps.ts';
 
 /** What is asked of a lock or a store. */
-export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'check';
+export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'confirm' | 'check';
 
 /**
  * What becomes of a command: it does not arrive; it is carried out and its answer is lost; it gets lost without a word;
@@ -99,6 +99,18 @@ export class Link {
           () => reported(report, () => store.write(name, payload, token, rejected, keepFor)),
           report,
         ),
+      confirm: (name, version, text, report) =>
+        this.#send(
+          'confirm',
+          name,
+          [version, text],
+          () =>
+            reported(
+              report,
+              async () => (await store.confirm?.(name, version, text)) ?? { kind: 'refused', version: 0 },
+            ),
+          report,
+        ),
       delete: (name) => store.delete(name),
       versions: (names, report) =>
         this.#send(
@@ -162,8 +174,9 @@ export class Link {
 
 function lockMethods(
   lock: LockProvider,
-): Pick<LockProvider, 'leaseFor' | 'inspect' | 'list' | 'forceRelease'> {
+): Pick<LockProvider, 'leaseFor' | 'tellsConfirmations' | 'inspect' | 'list' | 'forceRelease'> {
   return {
+    tellsConfirmations: lock.tellsConfirmations,
     leaseFor: lock.leaseFor,
     inspect: (name) => lock.inspect(name),
     list: (options) => lock.list(options),

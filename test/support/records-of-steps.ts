@@ -27,6 +27,7 @@ import type {
 /** The record of a lock. A duration that is over may be negative. */
 export interface LockRow extends LockRecord {
   readonly requestId: string;
+  readonly confirms?: string | undefined;
   readonly now: number;
 }
 
@@ -36,6 +37,7 @@ export interface Ending {
   readonly holdFor: number;
   readonly error: string | undefined;
   readonly keepFor?: number | undefined;
+  readonly confirms?: string | undefined;
 }
 
 export interface LeaseExtension {
@@ -66,7 +68,7 @@ export interface StepsOfLock {
 /** The beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
 export const REPLACED = 'replaced a damaged record: ';
 
-function rowOfLock({ requestId, owner, host, state, lastError, ...row }: LockRow): Row {
+function rowOfLock({ requestId, owner, host, state, lastError, confirms, ...row }: LockRow): Row {
   const isRunning = state === 'running';
   const replaced = lastError?.startsWith(REPLACED) ? lastError.slice(REPLACED.length) : undefined;
   return {
@@ -74,7 +76,7 @@ function rowOfLock({ requestId, owner, host, state, lastError, ...row }: LockRow
     id: requestId,
     phase: isRunning ? (row.tookOver ? 'seized' : 'leased') : 'held',
     text: JSON.stringify({ owner, host }),
-    note: JSON.stringify({ state, error: replaced === undefined ? lastError : undefined }),
+    note: JSON.stringify({ state, error: replaced === undefined ? lastError : undefined, confirms }),
     age: row.acquiredAgo,
     changedAgo: row.finishedAgo as number,
     left: isRunning ? row.leaseLeft : row.holdLeft,
@@ -91,8 +93,8 @@ function requestOf({ name, id: requestId, text, forMs: leaseFor, force }: Claim)
 }
 
 function endingOf({ note = '{}', forMs: holdFor, keepMs: keepFor }: Amend): Ending {
-  const { state, error } = JSON.parse(note) as Pick<Ending, 'state' | 'error'>;
-  return { state, holdFor, error, keepFor };
+  const { state, error, confirms } = JSON.parse(note) as Pick<Ending, 'state' | 'error' | 'confirms'>;
+  return { state, holdFor, error, keepFor, confirms };
 }
 
 /** One by one, unless there is a step for several. */
@@ -166,6 +168,10 @@ export interface StepsOfStore {
   write(
     ...asked: [...Parameters<SnapshotStore['write']>, report?: InstanceReport]
   ): ReturnType<SnapshotStore['write']>;
+  /** @default none is confirmed */
+  confirm?(
+    ...asked: [...Parameters<NonNullable<SnapshotStore['confirm']>>, report?: InstanceReport]
+  ): Promise<WriteAnswer>;
   delete(name: string): Promise<boolean>;
   readonly readMany?: Many<SnapshotRead, StoredSnapshot | undefined>;
   readonly writeMany?: Many<SnapshotWrite, WriteAnswer>;
@@ -184,10 +190,11 @@ export interface StepsOfStore {
   readonly takesReports?: boolean | undefined;
 }
 
-function rowOfSnapshot({ version, age, payload, damage }: StoredSnapshot): Row {
+function rowOfSnapshot({ version, age, payload, damage, confirmation }: StoredSnapshot): Row {
+  const { text: note = '', age: changedAgo = age } = confirmation ?? {};
   return {
-    ...{ token: version, id: '', phase: 'held', text: payload, note: '', damage },
-    ...{ age, changedAgo: age, left: 0 },
+    ...{ token: version, id: '', phase: 'held', text: payload, note, damage },
+    ...{ age, changedAgo, left: 0 },
   } as Row;
 }
 
@@ -204,7 +211,7 @@ export function recordsOfStore(steps: StepsOfStore): Records {
     return found.map((read) => (read instanceof Error ? read : read?.damage ? 0 : (read?.version ?? 0)));
   }
   async function answersTo(edits: readonly Edit[], report?: InstanceReport): Promise<(Answer | Error)[]> {
-    const [first] = edits as [Read | Put | undefined];
+    const [first] = edits as [Read | Put | Amend | undefined];
     if (first === undefined || (first.op === 'read' && first.isBrief)) {
       const versions = await versionsOf(
         edits.map(({ name }) => of(name)),
@@ -224,6 +231,17 @@ export function recordsOfStore(steps: StepsOfStore): Records {
       return found.map((read) =>
         read instanceof Error ? read : { isDone: read !== undefined, row: read && rowOfSnapshot(read) },
       );
+    }
+    if (first.op === 'amend') {
+      const amends = edits as readonly Edit[] as readonly Amend[];
+      const found = await oneByOne(amends, async ({ name, token, note = '' }): Promise<WriteAnswer> => {
+        return (await steps.confirm?.(of(name), token, note, report)) ?? { kind: 'refused', version: 0 };
+      });
+      return found.map((answer) => {
+        if (answer instanceof Error) return answer;
+        const { kind, version } = answer;
+        return { isDone: kind === 'written', row: rowOfSnapshot({ version, age: 0, payload: '' }) };
+      });
     }
     if (first.op !== 'put') return [{ isDone: await steps.delete(of((first as Edit).name)), row: undefined }];
     const writes = (edits as readonly Put[]).map(({ name, text, token, over, keepMs }) => ({

@@ -92,6 +92,7 @@ export function createLock(records: Records, given: LockOptions, kind: RecordsKi
 
 /** The lock for use by hand. */
 class CheckedLock implements Lock {
+  readonly tellsConfirmations: boolean = true;
   readonly leaseFor: number;
   readonly longestName: number | undefined;
   readonly #steps: RecordLock;

@@ -132,6 +132,13 @@ export class Backend {
     return answer;
   }
 
+  async confirm(name: string, version: number, text: string, report?: InstanceReport): Promise<WriteAnswer> {
+    const left = report && this.#snapshots.versions([], report);
+    const answer = await this.#snapshots.confirm?.(name, version, text);
+    await left;
+    return answer as WriteAnswer;
+  }
+
   /** Damages all snapshots. */
   damageAll(): void {
     this.spoiled += 1;

@@ -1,5 +1,5 @@
 import type { Instance } from './instance.ts';
-import type { Message } from './network.ts';
+import { isWrite, type Message } from './network.ts';
 import type { World } from './world.ts';
 
 /** The error of fast or slow clocks over the length of a lease, and late timers. */
@@ -36,8 +36,8 @@ export class Leases {
     const { referee, scenario } = this.#world;
     // An extension or a release may have waited for its turn.
     const { hasWaitedMs } = instance.link;
-    const isHeld = token !== undefined && this.#isHeld(name, token, step === 'write' ? 0 : hasWaitedMs);
-    if (step === 'write') {
+    const isHeld = token !== undefined && this.#isHeld(name, token, isWrite(step) ? 0 : hasWaitedMs);
+    if (isWrite(step)) {
       referee.holds(11, isHeld || !scenario.hasLock, () => {
         return `${instance.name}: publishes ${name} with token ${token}, whose lease is over`;
       });

@@ -1,5 +1,6 @@
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
 import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
+import { confirmationIn } from '../../../src/cluster/confirmation.ts';
 import type { Hints } from '../../../src/cluster/hint-contract.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
@@ -56,7 +57,7 @@ const LONGEST_WAIT_MS = 3 * CLIENT_TIMEOUT_MS;
 const LONGEST_WRITE_MS = 6000;
 /** The lateness of timers. */
 const SLACK_MS = 10;
-const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write'];
+const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write', 'confirm'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
 const LATEST_TWIN_MS = 8000;
@@ -64,8 +65,22 @@ const LATEST_TWIN_MS = 8000;
 /** The greatest delay of a late write, while its sender waits for the answer. */
 const LATEST_WRITE_MS = 1400;
 
+/** It publishes a snapshot, or confirms one. */
+export function isWrite(step: Step): boolean {
+  return step === 'write' || step === 'confirm';
+}
+
 /** The commands to the backend. */
-type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'history' | 'versions' | 'reports';
+type Step =
+  | 'acquire'
+  | 'extend'
+  | 'release'
+  | 'read'
+  | 'write'
+  | 'confirm'
+  | 'history'
+  | 'versions'
+  | 'reports';
 
 /** A sent message. */
 export interface Message {
@@ -78,6 +93,8 @@ export interface Message {
   readonly force?: boolean;
   /** Of `write`. */
   readonly payload?: string;
+  /** Of `confirm`: the version. */
+  readonly version?: number;
   /** The text of a report. */
   readonly report?: string;
   /** Of a report: the id of the instance. */
@@ -200,6 +217,13 @@ export class Link {
             backend.write(name, payload, token, report),
           );
         },
+        confirm: (name, version, payload, given) => {
+          const report = asReported(given);
+          const token = confirmationIn(payload, version)?.round || undefined;
+          return this.#send({ step: 'confirm', name, token, version, payload, ...reportIn(report) }, () =>
+            backend.confirm(name, version, payload, report),
+          );
+        },
         history: async (name) => {
           const about = { step: 'history', name, token: undefined } as const;
           const found = await this.#send(about, () => backend.history(name));
@@ -226,7 +250,7 @@ export class Link {
 
   /** A message that was sent by then, in the time of the world, is unanswered, and has not timed out. */
   awaitsOneOf(then: number): boolean {
-    return this.#isAwaited(then, ({ step }) => (step === 'write' ? LONGEST_WRITE_MS : LONGEST_WAIT_MS));
+    return this.#isAwaited(then, ({ step }) => (isWrite(step) ? LONGEST_WRITE_MS : LONGEST_WAIT_MS));
   }
 
   #isAwaited(then: number, limitMs: (message: Message) => number): boolean {
@@ -308,7 +332,7 @@ export class Link {
           });
         });
       };
-      const isLate = message.step === 'write' && random.chance(weather.lateWrite);
+      const isLate = isWrite(message.step) && random.chance(weather.lateWrite);
       const usual = (): number => (took === undefined ? way() : took - wayBack);
       const wayThere = isLate ? random.between(200, LATEST_WRITE_MS) : usual();
       if (random.chance(weather.lostThere)) this.#wire.failed(message, 'is lost');

@@ -5,7 +5,7 @@ import { Instance } from './instance.ts';
 import { Leases } from './leases.ts';
 import type { Machine } from './machine.ts';
 import { type Misfortune, Misfortunes } from './misfortunes.ts';
-import { CLIENT_TIMEOUT_MS, type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
+import { CLIENT_TIMEOUT_MS, isWrite, type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
 import { Rest } from './rest.ts';
@@ -163,7 +163,7 @@ export class World extends Cluster<Instance> {
         if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         const instance = instanceOf();
         this.#leaseWatch.sent(instance, message);
-        if (message.step === 'write') this.#writesUnderWay.set(message, this.timeline.now);
+        if (isWrite(message.step)) this.#writesUnderWay.set(message, this.timeline.now);
         this.commands.sent(instance, message);
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
@@ -171,7 +171,7 @@ export class World extends Cluster<Instance> {
       failed: (message, how) => this.trace.add(name, () => `${what(message)} ${how}`),
       arrived: (message, answer) => {
         this.trace.add('backend', () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
-        if (message.step === 'write') this.#writeArrived(message);
+        if (isWrite(message.step)) this.#writeArrived(message);
       },
     };
   }

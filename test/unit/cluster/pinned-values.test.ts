@@ -217,9 +217,10 @@ it('a mark takes the place of no version that may be pinned: it fails where the 
 });
 
 it('unpin discards no value that a person sets everywhere meanwhile', async () => {
+  let loads = 0;
   const cluster = virtualCluster({
     instances: 3,
-    source: () => 'loaded',
+    source: () => `load ${++loads}`,
     store: { keepVersions: 5, propagateWithin: 1000 },
     service: ({ source, name, ...given }) =>
       new RefreshingValue({

@@ -214,7 +214,7 @@ describe.each(Object.keys(kinds))('200 %s on one store', (kind) => {
     await read();
     expect(logger.lines).toHaveLength(2);
     expect(logger.lines[1]).toContain('store available again after');
-    expect(asked('write')).toBe(loads.length);
+    expect(asked('write') + asked('confirm')).toBe(loads.length); // some find the same text in the store
   });
 
   it('make a bounded number of writes to a store that refuses them', async () => {
@@ -281,10 +281,11 @@ describe('what one member writes', () => {
     link.fault = (step, { args }) =>
       step === 'write' && (args[0] as string | undefined)?.includes('large') ? 'refused' : undefined;
     const lines = recordLines();
+    let loads = 0;
     const make = (name: string): RefreshingValue<string> =>
       new RefreshingValue({
         name,
-        load: async () => name,
+        load: async () => `${name} ${++loads}`,
         schedule: 1000,
         clock,
         logger: lines,
