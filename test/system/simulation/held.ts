@@ -1,5 +1,5 @@
 import type { TicklessEvent } from '../../../src/index.ts';
-import type { Change, Loaded, Subject, Watch } from './subject.ts';
+import { type Change, isKeptElsewhere, type Loaded, type Subject, type Watch } from './subject.ts';
 
 /** The value of a subject at an instant, as far as its readers can know. */
 export interface Holding {
@@ -53,7 +53,7 @@ export class Held implements Watch {
       case 'load-succeeded':
       case 'load-kept':
         this.#absent(event.type === 'load-succeeded' && event.isAbsent === true);
-        this.#loadedAt = this.#monotonic;
+        this.#loadedAt = isKeptElsewhere(event) ? undefined : this.#monotonic;
         break;
       case 'snapshot-adopted':
         this.#absent(this.#subject.peek() === undefined);

@@ -1,6 +1,13 @@
 import type { EventOf, TicklessEvent } from '../../../../src/index.ts';
 import { RETRY_AFTER_S } from '../source.ts';
-import type { Call, Change, LoadRun, Subject, Watch } from '../subject.ts';
+import {
+  type Call,
+  type Change,
+  isKeptElsewhere,
+  type LoadRun,
+  type Subject,
+  type Watch,
+} from '../subject.ts';
 import type { World } from '../world.ts';
 
 /**
@@ -62,7 +69,9 @@ export class CoolDowns implements Watch {
       case 'load-kept': {
         const before = this.#failures;
         this.#over();
-        this.#loadedAt = this.#subject.instance.machine.monotonic();
+        this.#loadedAt = isKeptElsewhere(event)
+          ? Number.NEGATIVE_INFINITY
+          : this.#subject.instance.machine.monotonic();
         this.#before = before;
         break;
       }

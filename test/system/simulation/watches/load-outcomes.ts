@@ -1,5 +1,5 @@
 import type { TicklessEvent } from '../../../../src/index.ts';
-import type { Change, Subject, Watch } from '../subject.ts';
+import { type Change, isKeptElsewhere, type Subject, type Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
 /** Rule 6: the outcome of each load is emitted once. */
@@ -16,7 +16,9 @@ export class LoadOutcomes implements Watch {
     this.#world = world;
   }
 
-  emitted({ type }: TicklessEvent): void {
+  emitted(event: TicklessEvent): void {
+    const { type } = event;
+    if (isKeptElsewhere(event)) return;
     const { referee } = this.#world;
     const { id } = this.#subject;
     switch (type) {
