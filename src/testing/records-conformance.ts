@@ -96,6 +96,10 @@ class Walk {
       const amended = pick([end, { forMs: LONG_MS }]);
       return { op: 'amend', name, token: near(token) ?? 1, id: pick([id, id, undefined]), ...amended };
     }
+    if (draw < 0.5) {
+      const note = pick(['confirmed', `confirmed ${draw}`]); // beside the text of a snapshot
+      return { op: 'amend', name, token: near(token) ?? 1, id: undefined, phase: 'held', note, forMs: 0 };
+    }
     const text = pick(['short', `${draw}`, `long ${'x'.repeat(5000)}`]);
     const over = pick([undefined, undefined, token]);
     return {

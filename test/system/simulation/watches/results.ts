@@ -5,6 +5,7 @@ import {
   isNotLoadedError,
   isStaleValueError,
 } from '../../../../src/index.ts';
+import type { Holding } from '../held.ts';
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
@@ -67,8 +68,10 @@ export class Results implements Watch {
       const wasDropped = this.#subject.drops.some((drop) => order < drop.order);
       refused(id.includes('[') && (now.wasAbsent(order) || wasDropped));
     } else if (isStaleValueError(error)) {
-      const isTooOld = (age: number | undefined): boolean => (age ?? 0) > this.#limit - ROUNDING_MS;
-      refused(what !== 'refresh' && (isTooOld(held.age) || isTooOld(now.now.age)));
+      // The age of one that was found unchanged elsewhere is unknown.
+      const isTooOld = ({ value, age }: Holding): boolean =>
+        value !== undefined && (age === undefined || age > this.#limit - ROUNDING_MS);
+      refused(what !== 'refresh' && (isTooOld(held) || isTooOld(now.now)));
     } else if (isNotLoadedError(error)) {
       const isEmpty = now.now.value === undefined && !isOfMany;
       refused(isEmpty && (what === 'current' || now.wasPaused(order)));
