@@ -88,7 +88,7 @@ export class Instance {
     return work;
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<unknown> {
     this.#reading.abort();
     await this.#read;
     await this.value.close();

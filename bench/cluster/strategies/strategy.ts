@@ -23,7 +23,7 @@ export interface Answer {
 export interface Reader {
   read(): Promise<Answer>;
   /** Does not close the client. */
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 /** A way of sharing a value that is expensive to load. */

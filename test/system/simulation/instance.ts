@@ -47,6 +47,9 @@ export class Instance extends Process {
     const { lock, store } = link;
     const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
     const { piggyback, concurrency } = scenario;
+    const equals = (before: Loaded, now: Loaded): boolean => before.serial === now.serial;
+    const unchanged =
+      scenario.unchanged === 'by serial' ? { unchanged: equals } : { unchanged: scenario.unchanged };
     const common = {
       clock: machine,
       random: () => random.next(),
@@ -72,6 +75,7 @@ export class Instance extends Process {
       load: load('rates'),
       schedule: period,
       ...common,
+      ...unchanged,
       ...shared,
       ...limits,
     });
@@ -80,6 +84,7 @@ export class Instance extends Process {
       load: load('local'),
       schedule: period,
       ...common,
+      ...unchanged,
       ...member,
     });
     this.calendar = new RefreshingValue<Loaded>({
@@ -87,6 +92,7 @@ export class Instance extends Process {
       load: load('calendar'),
       schedule: ({ since, endedAt }) => (Math.floor((since ?? endedAt) / CALENDAR_MS) + 1) * CALENDAR_MS,
       ...common,
+      ...unchanged,
       ...member,
     });
     const loadKey = (key: string, context: Parameters<World['source']['load']>[1]): Promise<Loaded> =>
@@ -111,6 +117,7 @@ export class Instance extends Process {
       max: scenario.maxKeys,
       absentFor: period,
       ...common,
+      ...unchanged,
       ...(scenario.hasKeyLocks ? shared : {}),
       ...limits,
     });

@@ -18,6 +18,8 @@ export interface Scenario extends Faults {
   readonly timeout: number;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   readonly retries: number;
+  /** Loads that bring the value in place again are `keep()`; else it is another object with the same text. */
+  readonly unchanged: 'deep' | 'by serial' | undefined;
   /** `Infinity`: none. */
   readonly maxStaleness: number;
   readonly whenTooStale: 'wait' | 'throw' | 'serve';
@@ -77,6 +79,7 @@ export function drawScenario(random: Random): Scenario {
     readsEvery: random.pick([15, 60, 250]),
     changesEvery: isCalm ? Infinity : random.pick([150, 600, Infinity]),
     misfortuneEvery: isCalm ? Infinity : random.pick([300, 1000, 3000]),
+    unchanged: random.pick(['deep', 'by serial', undefined]),
   };
 }
 

@@ -27,6 +27,7 @@ export const MOODS: Readonly<Record<'calm' | 'well' | 'ill' | 'down', Weights>> 
     slow: 8,
     synchronous: 4,
     kept: 6,
+    same: 6,
     said: 4,
     tagged: 4,
     absent: 3,
@@ -39,6 +40,7 @@ export const MOODS: Readonly<Record<'calm' | 'well' | 'ill' | 'down', Weights>> 
     long: 8,
     synchronous: 2,
     kept: 2,
+    same: 2,
     absent: 1,
     fails: 8,
     throws: 5,
@@ -56,7 +58,7 @@ export const MOODS: Readonly<Record<'calm' | 'well' | 'ill' | 'down', Weights>> 
 export const RETRY_AFTER_S = 3;
 
 /** The possible results of a key in a batch. */
-const TOGETHER = ['value', 'kept', 'tagged', 'absent', 'fails', 'asksForRest', 'hangs'];
+const TOGETHER = ['value', 'kept', 'same', 'tagged', 'absent', 'fails', 'asksForRest', 'hangs'];
 
 /** The async context of readers: no load may see it (rule 10). */
 export const callers: AsyncLocalStorage<string> = new AsyncLocalStorage();
@@ -109,6 +111,11 @@ export class Source {
         return value;
       case 'kept':
         return after(takes, 'kept', keep());
+      case 'same': {
+        const { value: again } = context.previous as { readonly value: Loaded };
+        run.same = again.serial;
+        return after(takes, 'same', { ...again });
+      }
       case 'said': {
         const inMs = random.between(50, 2000);
         world.said.add(run.serial);
@@ -174,6 +181,7 @@ export class Source {
       endedAt: undefined,
       endedAtOwn: undefined,
       brought: undefined,
+      same: undefined,
       wasStopped: false,
     };
     world.runs.set(run.serial, run);
@@ -210,6 +218,7 @@ export class Source {
     if (isBatched && !TOGETHER.includes(fate)) return 'value';
     switch (fate) {
       case 'kept':
+      case 'same':
         return held !== undefined && held.revision === this.revision ? fate : 'value';
       case 'absent':
         return isKeyed ? fate : 'value';

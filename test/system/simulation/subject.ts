@@ -34,7 +34,10 @@ export interface LoadRun {
   /** When its machine noticed the end; `undefined`: it is running. */
   endedAt: number | undefined;
   endedAtOwn: number | undefined;
-  brought: 'value' | 'kept' | 'absent' | 'error' | undefined;
+  /** `same`: another object, equal to the value that was in place when it began. */
+  brought: 'value' | 'kept' | 'same' | 'absent' | 'error' | undefined;
+  /** The serial of the value that it brings again; `undefined`: it brings none again. */
+  same: number | undefined;
   /** It was aborted before it ended. */
   wasStopped: boolean;
 }

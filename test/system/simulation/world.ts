@@ -127,9 +127,9 @@ export class World extends Cluster<Instance> {
     const { now } = this.timeline;
     if (brought !== 'error') this.completed.add(`${subject.options.lockName} ${run.token}`);
     if (brought === 'value') this.freshness.set(serial, { firstAt: now, lastAt: now, by: run });
-    const held = subject.peek()?.serial;
+    const held = run.same ?? subject.peek()?.serial;
     const known = held === undefined ? undefined : this.freshness.get(held);
-    if (brought !== 'kept' || known === undefined || wasStopped) return;
+    if ((brought !== 'kept' && brought !== 'same') || known === undefined || wasStopped) return;
     known.lastAt = now;
     known.by = run;
   }

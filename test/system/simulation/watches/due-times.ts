@@ -37,7 +37,7 @@ export class DueTimes implements Watch {
   }
 
   ended({ brought, wasStopped, endedAtOwn, serial, trigger }: LoadRun): void {
-    if (wasStopped || (brought !== 'value' && brought !== 'kept')) return;
+    if (wasStopped || brought === undefined || brought === 'absent' || brought === 'error') return;
     const isByCalendar =
       this.#subject.options.delay === undefined && trigger === 'due' && !this.#isSaidByLoad;
     if (isByCalendar) this.#calendar(endedAtOwn ?? 0);

@@ -25,6 +25,10 @@ export class Replacements implements Watch {
     this.#tokens.set(serial, isBatched ? 'unknown' : token);
   }
 
+  ended({ same, token, isBatched }: LoadRun): void {
+    if (same !== undefined) this.#tokens.set(same, isBatched ? 'unknown' : token);
+  }
+
   changed({ kind }: Change): void {
     if (kind === 'drop') this.#hasLeft = true;
   }

@@ -87,7 +87,7 @@ export class Values implements Watch {
       referee.holds(1, !run.wasStopped || run.isBatched, () => {
         return `${id}: load ${run.serial} was aborted, and is served`;
       });
-      referee.holds(7, run.brought === 'value' || run.brought === 'kept', () => {
+      referee.holds(7, run.brought !== 'absent' && run.brought !== 'error', () => {
         return `${id}: load ${run.serial} returned no value`;
       });
       return;
