@@ -88,7 +88,7 @@ export class Instance {
     return work;
   }
 
-  async close(): Promise<unknown> {
+  async close(): Promise<void> {
     this.#reading.abort();
     await this.#read;
     await this.value.close();

@@ -58,7 +58,7 @@ export class Instances {
     for (let i = 0; i < times; i++) await this.#all[i % this.#all.length]?.value.get();
   }
 
-  async close(): Promise<unknown> {
+  async close(): Promise<void> {
     await Promise.all(this.#all.map((instance) => instance.close()));
     for (const client of this.#clients) client.destroy();
   }
