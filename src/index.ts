@@ -67,6 +67,7 @@ export type {
 export type { IdOf } from './data/items.ts';
 export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
+export type { ValueMeta } from './data/value-meta.ts';
 export type { CompareOptions, RollbackOptions } from './data/version-control.ts';
 export type { VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
@@ -141,6 +142,7 @@ export {
 } from './group/refresh-group.ts';
 export type { Accept, AcceptDetails } from './guard/accept.ts';
 export type { GuardOptions } from './guard/guard-options.ts';
+export type { Unchanged } from './guard/unchanged.ts';
 export type { JsonStatus } from './json.ts';
 // Observation.
 export {
