@@ -196,7 +196,7 @@ export class LoadError extends TicklessError {
   }
 
   /**
-   * What each try has thrown, in their order, `cause` last; of more than ten tries the last ten. Empty after `cancel()`. A log line
+   * The thrown value of each try, in their order, `cause` last; of more than ten tries the last ten. Empty after `cancel()`. A log line
    * does not show them: `console.log(error.errors)`.
    */
   get errors(): readonly unknown[] {

@@ -1,4 +1,4 @@
-/** What options of other libraries are called here; only one that the receiver has is named. */
+/** The names that options of other libraries have here; only one that the receiver has is named. */
 const NAMES_HERE: Readonly<Record<string, readonly string[]>> = {
   load: ['fetchMethod', 'fetcher', 'fetch', 'fn', 'queryFn', 'loader', 'getter', 'task'],
   loadMany: ['batchFn', 'batchLoad', 'batchLoadFn', 'loadAll'],
@@ -31,7 +31,7 @@ export function nameHere(name: string, known: readonly string[]): string | undef
   return known.find((one) => NAMES_HERE[one]?.includes(name));
 }
 
-/** What to write instead of a text that is no duration: ` ('600s', or 600 for milliseconds)`. */
+/** The duration to write instead of a text that is none: ` ('600s', or 600 for milliseconds)`. */
 export function durationHint(received: unknown): string {
   const isNumber = typeof received === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(received);
   return isNumber ? ` ('${received.trim()}s', or ${received.trim()} for milliseconds)` : '';

@@ -13,7 +13,7 @@ export interface Confirmation extends SnapshotTimes {
   readonly round: number;
 }
 
-/** A longer one is no saving: the snapshot is published instead. In UTF-16 code units. */
+/** Instead of a longer one the snapshot is published. In UTF-16 code units. */
 export const LONGEST_CONFIRMATION = 4096;
 
 interface Line extends TimesLine {

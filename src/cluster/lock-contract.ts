@@ -71,7 +71,7 @@ export type AcquireAnswer =
       readonly host: string;
       /** The token of the completed round. */
       readonly token: number;
-      /** As its release has told it. @default undefined: nothing */
+      /** As it was released. @default undefined: nothing */
       readonly confirms?: string | undefined;
       readonly now: number;
     };
@@ -164,7 +164,7 @@ export interface LockProvider {
   /** The longest name that the lock accepts, in bytes of UTF-8. `undefined`: any length. */
   readonly longestName?: number | undefined;
   /**
-   * Its answer `done` has what `release` was told with `confirms`. Without that a value that was loaded again unchanged is published as
+   * Its answer `done` has the `confirms` of the release. Without that a value that was loaded again unchanged is published as
    * any. @default false
    */
   readonly tellsConfirmations?: boolean | undefined;

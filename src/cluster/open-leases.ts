@@ -1,7 +1,7 @@
 import { cutOff, type LeaseLeft } from '../data/close-report.ts';
 import type { HeldLease } from './held-lease.ts';
 
-/** So many are kept before those that have expired without a release are looked for. */
+/** At most this number is kept before those that have expired without a release are looked for. */
 const FEW = 100;
 
 /** The leases of a member that are not known to be over. */

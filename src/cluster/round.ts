@@ -156,7 +156,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     return this.over;
   }
 
-  /** The version in place, if others can be told that it is still the value of the source. */
+  /** The version in place, if it can be confirmed for other instances. */
   #confirmable(): number | undefined {
     const { store, marks, lock } = this.member;
     const { tags, id } = this.entry;

@@ -14,7 +14,7 @@ import type { Codec, WriteAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
-/** What the store has answered. */
+/** The answer of the store. */
 export interface Written {
   /** `undefined`: nothing, or it was not asked. */
   readonly answer: WriteAnswer | undefined;

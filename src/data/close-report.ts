@@ -17,7 +17,7 @@ export interface LeaseLeft extends CutOff {
 export interface CloseReport {
   /** All that was under way has ended by itself, and all leases are released: nothing was cut off. */
   readonly drained: boolean;
-  /** What was aborted when the time was over, in the order in which it began. */
+  /** The loads that were aborted when the time was over, in the order in which it began. */
   readonly aborted: readonly CutOff[];
   /** The leases that could not be released in time. Their holders expire at the backend, or are released there a moment later. */
   readonly leases: readonly LeaseLeft[];

@@ -1,8 +1,8 @@
 import { isPlainObject } from '../plain-object.ts';
 
 /**
- * What a load remembers with its value, for the next one: an `ETag`, a cursor. A small JSON object: what JSON does not keep
- * (`undefined`, functions, symbols) is left out, and a `Date` becomes text.
+ * The notes of a load about its value, for the next one: an `ETag`, a cursor. A small JSON object; fields that JSON does not keep
+ * (`undefined`, functions, symbols) are left out, and a `Date` becomes text.
  */
 export type ValueMeta = Readonly<Record<string, unknown>>;
 

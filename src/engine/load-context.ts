@@ -33,7 +33,7 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
         readonly value: Previous;
         /** Epoch milliseconds. */
         readonly loadedAt: number;
-        /** What the load of it returned as `meta`, on this instance or another one; `undefined`: nothing. */
+        /** The `meta` that its load returned, on this instance or another one; `undefined`: none. */
         readonly meta?: ValueMeta | undefined;
       }
     | undefined;

@@ -4,7 +4,7 @@ import { ignoreThenable } from '../time/deferred.ts';
 
 /** An execution as an entry remembers it. */
 export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>> & {
-  /** What the load returned with the value, for the next one. */
+  /** The `meta` of the value, for the next load. */
   readonly meta: ValueMeta | undefined;
 };
 

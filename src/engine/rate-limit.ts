@@ -7,12 +7,12 @@ const REFUSALS: readonly unknown[] = [429, 403, 503];
 /** Beginnings of pairs: `RateLimit-Remaining` of the IETF drafts up to 6 and those that are in use since before them. */
 const PREFIXES = ['ratelimit', 'x-ratelimit', 'x-rate-limit'] as const;
 
-/** A number that is no count of seconds from now: the epoch in seconds, or in milliseconds. */
+/** A number from which on it is not a count of seconds from now: the epoch in seconds, or in milliseconds. */
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
 
 interface Quota {
-  /** Of calls; `undefined`: it is not told. */
+  /** Of calls; `undefined`: it is not reported. */
   readonly remaining: number | undefined;
   /** When it is full again, in milliseconds from now. */
   readonly resetMs: number;

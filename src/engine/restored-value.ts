@@ -11,7 +11,7 @@ export interface RestoredValue<T> {
   readonly nextExecuteTime: number;
   /** The age limit that the load returned with it, if any. */
   readonly maxStalenessMs: number | undefined;
-  /** What its load returned with it, for the next one. */
+  /** The `meta` of its load. */
   readonly meta?: ValueMeta | undefined;
   /** It is due whatever the schedule says, and no load has returned it. @default false */
   readonly isInitial?: boolean;

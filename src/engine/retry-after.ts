@@ -28,7 +28,7 @@ export function retryAfterMs(error: unknown, now: number): number {
   return 0;
 }
 
-/** What the headers of a response, or of an error, ask for: a value of `Retry-After`, or an instant. */
+/** The pause that the headers of a response, or of an error, ask for: a value of `Retry-After`, or an instant. */
 function asked({ headers, status, statusCode }: Record<string, unknown>, now: number): unknown {
   if (!isObject(headers)) return undefined;
   const headerOf = headerOfAny(headers);

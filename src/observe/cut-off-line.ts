@@ -2,7 +2,7 @@ import type { CloseReport, CutOff } from '../data/close-report.ts';
 import { showKey, showName } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
 
-/** So many are named in the line. */
+/** At most this number is named in the line. */
 const MOST_NAMED = 3;
 
 /** The line of a `close()` that has cut something off; `undefined`: it has not. */

@@ -12,7 +12,7 @@ export interface Failure {
   readonly retryAt: number;
   /** A caller got the error: it needs no line. */
   readonly reachedCaller?: boolean;
-  /** What kind of cause it has. */
+  /** The kind of its cause. */
   readonly kind?: string;
 }
 
@@ -30,7 +30,7 @@ export interface OutageSummary {
  * store. Reads no clock and has no timer: lines come with events. All instants are monotonic.
  *
  *  - The first failure begins an outage, and asks for a line. Further failures ask for one a minute after the last, and at once
- *    where their cause is of another kind than the last line has said; once a minute.
+ *    where their cause is of another kind than in the last line; once a minute.
  *  - The success of the only failing key ends it. So does the success of any key, once all failing keys could have been
  *    tried again for a minute: they are no longer read.
  *  - An outage that begins within a minute of the last line waits for the rest of that minute. One that ends before is

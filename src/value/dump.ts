@@ -17,7 +17,7 @@ export interface DumpedValue<T> {
   readonly nextExecuteTime: number | null;
   /** Its age limit in milliseconds, where that is not the one of the option; `null`: none. */
   readonly maxStaleness?: number | null | undefined;
-  /** What its load returned as `meta`; left out: nothing. */
+  /** The `meta` of its load; left out: none. */
   readonly meta?: ValueMeta | undefined;
 }
 

@@ -4,7 +4,7 @@ import { type JsonStatus, withJson } from '../json.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 import { type ValueStatus, valueStatus } from './value-status.ts';
 
-/** What a read tells of the value that it is served, all of one instant. A copy: it does not change. */
+/** The value that a read is served with its age and state, all of one instant. A copy: it does not change. */
 export interface ReadResult<T>
   extends Pick<
       ValueStatus<T>,
@@ -23,7 +23,7 @@ export interface ReadResult<T>
 }
 
 /**
- * Reads, and tells of the entry that was read.
+ * Reads, and adds the state of the entry that was read.
  *
  * @param read the read; it is made again where the value was dropped in the moment in which it came.
  * @param entryOf the entry that it has read.
