@@ -41,7 +41,10 @@ export interface StoredSnapshot {
    * @default undefined: it is readable
    */
   readonly damage?: string | undefined;
-  /** The text that `confirm` has put beside this version, and the milliseconds since then, as `age`. @default undefined: there is none */
+  /**
+   * The text that `confirm` has put beside this version, and the milliseconds since then, as `age`. Not where a version was asked for.
+   * @default undefined: there is none
+   */
   readonly confirmation?: { readonly text: string; readonly age: number } | undefined;
 }
 

@@ -4,6 +4,7 @@ import { between, ensure, present, rejects, same } from './assert.ts';
 import { AWKWARD_NAMES, type ConformanceCase, sleep, UNSTORABLE_TEXTS, uniqueName } from './conformance.ts';
 import { type Case, StoreCaseContext, type StoreSubject, TOKEN, testCase } from './store/case-context.ts';
 import { CHECKS } from './store/checks.ts';
+import { CONFIRM } from './store/confirm.ts';
 import { HISTORY } from './store/history.ts';
 import { MANY } from './store/many.ts';
 
@@ -27,7 +28,7 @@ export type { StoreSubject } from './store/case-context.ts';
 export function storeConformance(subject: StoreSubject): readonly ConformanceCase[] {
   const { unreachable, postdate, keepVersions, inNamespace } = subject;
   const has = { always: true, unreachable, postdate, keepVersions, inNamespace };
-  return [...CASES, ...MANY, ...HISTORY, ...CHECKS]
+  return [...CASES, ...MANY, ...HISTORY, ...CONFIRM, ...CHECKS]
     .filter(({ needs }) => has[needs] !== undefined)
     .map(({ name, run }) => ({
       name,

@@ -33,7 +33,8 @@ export class RecordStore {
 
   async read(name: string, newerThan?: number, token?: number): Promise<StoredSnapshot | undefined> {
     const { row } = await this.#apply(readOf(this.#beginning + name, { newerThan, token }));
-    return row && snapshotOf(row);
+    // The note is that of the present edition.
+    return row && snapshotOf(token === undefined ? row : { ...row, note: '' });
   }
 
   /** The present version of each name; 0: none, or it is damaged. */

@@ -411,6 +411,9 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       ? released({ ...record, leaseUntil: at + 1 }, lease, ending, at)
       : released(record, lease, ending, at),
   ),
+  onRelease('release forgets the confirmation', (record, lease, ending, at) =>
+    released(record, lease, { ...ending, confirms: undefined }, at),
+  ),
   onRelease('release forgets the hold', (record, lease, ending, at) =>
     released(record, lease, { ...ending, holdFor: 0 }, at),
   ),

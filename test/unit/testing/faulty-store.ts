@@ -20,6 +20,7 @@ interface Written {
   readonly version: number;
   readonly writtenAt: number;
   readonly payload: string;
+  readonly confirmed?: { readonly text: string; readonly at: number };
 }
 
 /** A correct backend in memory; a fault replaces one of its methods. */
@@ -75,7 +76,10 @@ class Backend {
     const written = this.snapshots.get(this.keyOf(name));
     if (written === undefined || !this.isNewer(written.version, newerThan)) return undefined;
     if (!this.isPlausible(written.version)) return { version: 0, age: 0, payload: '', damage: 'its version' };
-    return { version: written.version, payload: written.payload, age: this.ageOf(written) };
+    const { version, payload, confirmed } = written;
+    const { text, at = 0 } = confirmed ?? {};
+    const confirmation = text === undefined ? {} : { confirmation: { text, age: performance.now() - at } };
+    return { version, payload, age: this.ageOf(written), ...confirmation };
   }
 
   async write(...asked: Parameters<SnapshotStore['write']>): Promise<WriteAnswer> {
@@ -91,6 +95,13 @@ class Backend {
     const isRepeated = token === present && kept === before?.payload && this.keepsAgeOfRepeated();
     const writtenAt = isRepeated ? before.writtenAt : performance.now();
     this.snapshots.set(this.keyOf(name), { version, payload: kept, writtenAt });
+    return { kind: 'written', version };
+  }
+
+  async confirm(name: string, version: number, text: string): Promise<WriteAnswer> {
+    const written = this.snapshots.get(this.keyOf(name));
+    if (written?.version !== version) return { kind: 'refused', version: written?.version ?? 0 };
+    this.snapshots.set(this.keyOf(name), { ...written, confirmed: { text, at: performance.now() } });
     return { kind: 'written', version };
   }
 
@@ -350,6 +361,38 @@ export const STORE_FAULTS: readonly StoreFault[] = [
       return performance.now() - this.firstAt;
     },
   }),
+
+  // confirm
+  fault('a confirmation is lost', {
+    confirm: async (_: string, version: number) => ({ kind: 'written', version }),
+  }),
+  fault('a confirmation of any version is stored', {
+    async confirm(this: Backend, name: string, _: number, text: string) {
+      const version = this.snapshots.get(this.keyOf(name))?.version ?? 0;
+      return Backend.prototype.confirm.call(this, name, version, text);
+    },
+  }),
+  fault('a confirmation makes the snapshot young', {
+    async confirm(this: Backend, name: string, version: number, text: string) {
+      const written = this.snapshots.get(this.keyOf(name));
+      if (written !== undefined)
+        this.snapshots.set(this.keyOf(name), { ...written, writtenAt: performance.now() });
+      return Backend.prototype.confirm.call(this, name, version, text);
+    },
+  }),
+  fault('a confirmation outlives its version', {
+    async write(this: Backend, ...asked: Parameters<SnapshotStore['write']>) {
+      const { confirmed } = this.snapshots.get(this.keyOf(asked[0])) ?? {};
+      const answer = await Backend.prototype.write.call(this, ...asked);
+      const written = this.snapshots.get(this.keyOf(asked[0]));
+      if (written && confirmed) this.snapshots.set(this.keyOf(asked[0]), { ...written, confirmed });
+      return answer;
+    },
+  }),
+  outside('any confirmation is accepted', (store) => ({
+    confirm: async (name, version, text) =>
+      (await store.confirm?.(name, version, text.slice(0, 4000) || 'x')) as WriteAnswer,
+  })),
 
   // delete
   fault('delete does nothing', {

@@ -23,6 +23,8 @@ export interface BackendRecord {
    * any; only once a round is done. @default undefined: as long as any
    */
   readonly keepFor?: number | undefined;
+  /** As the release of its round has it. */
+  readonly confirms?: string | undefined;
 }
 
 /** An instant by both clocks of a backend, in milliseconds: `at` for durations, `wall` for tokens. */
@@ -113,7 +115,7 @@ export function extended(
 export function released(
   record: BackendRecord | undefined,
   lease: LeaseId,
-  { state, holdFor, error, keepFor }: Ending,
+  { state, holdFor, error, keepFor, confirms }: Ending,
   at: number,
 ): BackendRecord | undefined {
   if (record === undefined || !isOf(record, lease)) return undefined;
@@ -127,6 +129,7 @@ export function released(
     finishedAt: at,
     lastError: error ?? null,
     keepFor,
+    confirms,
   };
 }
 
