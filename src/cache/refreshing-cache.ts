@@ -293,7 +293,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     if (!this.#entries.has(key)) return undefined;
     return this.#entries.use(key, (entry) => {
       const execution = engineOf(this).inspect(entry);
-      return valueStatus(entry, execution, this.#options.member.clock.monotonic(), hasValue);
+      return valueStatus(entry, execution, this.#rules, this.#options.member.clock.monotonic(), hasValue);
     });
   }
 

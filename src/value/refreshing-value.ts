@@ -200,7 +200,11 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     const engine = engineOf(this);
     const entry = entryOf(this);
     const hasValue = inspectsValues(engine.options.name, options);
-    return valueStatus(entry, engine.inspect(entry), engine.options.clock.monotonic(), hasValue);
+    const {
+      loader,
+      options: { clock },
+    } = engine;
+    return valueStatus(entry, engine.inspect(entry), loader.rules, clock.monotonic(), hasValue);
   }
 
   /**
