@@ -90,8 +90,10 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
    * Over which time after the schedule's instant keys are spread that were loaded together: each falls due at a
    * random instant of it. A duration, or `{ ratio }` of the time from the load to that instant; `false` or 0: not at
    * all. Where `maxStaleness` leaves less room, the time begins before that instant.
-   * @default { ratio: 1 } for a schedule that is a duration (due between one and two periods after the load), { ratio:
-   * 0.1 } for any other
+   *
+   * Without it, keys whose schedule is a duration are spread before that instant, and none falls due later: the first due time
+   * of a key, and that after a load that came late, is a random instant of the last nine tenths of the period; then each
+   * follows the schedule. @default { ratio: 0.1 } for a schedule that is not a duration
    */
   readonly jitter?: DurationLike | JitterRatio | false | undefined;
   /**

@@ -351,6 +351,7 @@ describe('rule 9: the clocks', () => {
       const { clock, cache } = manual({
         load: undefined,
         loadMany,
+        batchAhead: false,
         jitter: undefined,
         schedule: { minutes: 100 },
       });
