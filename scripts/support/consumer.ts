@@ -68,6 +68,14 @@ const guarded = [
   new RefreshingValue({ name: 'v', load: prices, accept: every((v) => v.size > 0) }).current.length,
 ] as const;
 
+const keyed = [
+  new RefreshingCache({ name: 'c', load: ({ id }: { id: string }) => id, keyOf: ({ id }) => id }).current({
+    id: 'a',
+  }).length,
+  // @ts-expect-error objects as keys need keyOf
+  new RefreshingCache({ name: 'c', load: (key: { id: string }) => key.id }),
+] as const;
+
 class Hourly extends PeriodicExecutor {
   protected override nextExecuteTime(execution: Execution): number {
     return execution.endedAt + 3_600_000;
@@ -80,6 +88,7 @@ export const used = [
   wrong,
   euro,
   guarded,
+  keyed,
   Hourly,
   cron('0 5 * * *'),
   dailyAt('05:00'),

@@ -71,8 +71,9 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
    */
   readonly sizeOf?: ((value: V, key: K) => number) | undefined;
   /**
-   * Says which keys are the same: those for which it answers with the same string (or number, …). Without it objects
-   * are the same only if they are identical. Called at each read; it should be quick. @default the key itself
+   * Says which keys are the same: those for which it answers with the same string (or number, …). Required for keys that are
+   * objects, since two equal ones would never be the same: without it they are refused with `OptionError`. Called at each
+   * read; it should be quick. @default the key itself
    */
   readonly keyOf?: ((key: K) => string | number | bigint | boolean | symbol) | undefined;
   /**
@@ -105,3 +106,12 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
   /** As of `RefreshingValue`. @default false */
   readonly allowUndefined?: (undefined extends V ? boolean : false) | undefined;
 }
+
+/** Requires `keyOf` where a key may be an object. */
+export type KeyOfObjects<K> = 0 extends 1 & K
+  ? unknown // of `any` only a read knows it
+  : [Extract<Exclude<K, string | number | bigint | boolean | symbol | null | undefined>, object>] extends [
+        never,
+      ]
+    ? unknown
+    : { readonly keyOf: NonNullable<RefreshingCacheOptions<K, unknown>['keyOf']> };

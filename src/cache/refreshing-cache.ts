@@ -30,7 +30,7 @@ import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/re
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
-import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
+import type { KeyContext, KeyOfObjects, RefreshingCacheOptions } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { CacheDump } from './dump.ts';
@@ -105,7 +105,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   #queue: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: RefreshingCacheOptions<K, V, Previous>) {
+  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) =>

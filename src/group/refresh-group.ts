@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
@@ -186,7 +186,7 @@ export class RefreshGroup implements GroupLike {
 
   /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   cache<K, V extends Previous, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous>,
+    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K>,
   ): RefreshingCache<K, V, Previous> {
     return new RefreshingCache({ ...options, group: this });
   }
