@@ -159,7 +159,7 @@ function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number
 }
 
 /** Kinds of problems of which neither reads nor loads fail now. */
-const NOTICES: readonly RowProblem['kind'][] = ['not-loaded', 'paused', 'behind'];
+const NOTICES: readonly RowProblem['kind'][] = ['not-loaded', 'paused', 'behind', 'burning'];
 
 /** How much a problem wants attention. */
 export function problemLevel({ kind, isFatal }: Pick<RowProblem, 'kind' | 'isFatal'>): Exclude<Level, 'ok'> {

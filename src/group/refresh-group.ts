@@ -32,7 +32,7 @@ import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
 import { type GroupStats, groupStats } from './group-stats.ts';
-import { fatalFirst, type GroupMember, type HealthProblem, type Member } from './member.ts';
+import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
@@ -84,8 +84,13 @@ export interface GroupStatus extends JsonStatus {
 export interface Health extends JsonStatus {
   /** No problem is fatal: reads are served. */
   readonly ok: boolean;
-  /** All problems, the fatal ones first. */
+  /**
+   * All problems of now, members with fatal ones first; of each member a backend that is down first, as the cause of what
+   * follows.
+   */
   readonly problems: readonly HealthProblem[];
+  /** Objectives that were missed in the last hour (`burning`), also where the members have recovered; not present: none. */
+  readonly notices?: readonly HealthProblem[];
 }
 
 /** The options of `ready`. */
@@ -401,7 +406,11 @@ export class RefreshGroup implements GroupLike {
   }
 
   #healthOf(members: readonly Member[]): Health {
-    const problems = fatalFirst(members.flatMap((member) => member.health()));
-    return withJson({ ok: problems[0]?.isFatal !== true, problems });
+    const each = members.map((member) => member.health());
+    const isFatal = (problems: readonly HealthProblem[]): boolean => problems.some((one) => one.isFatal);
+    const fatal = each.filter(isFatal);
+    const problems = [...fatal, ...each.filter((one) => !isFatal(one))].flat();
+    const notices = members.flatMap((member) => member.notices());
+    return withJson({ ok: fatal.length === 0, problems, ...(notices.length > 0 && { notices }) });
   }
 }
