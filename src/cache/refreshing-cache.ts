@@ -23,7 +23,14 @@ import { droppable, ignoreRejection, ignoreThenable, isThenable, rejected } from
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
-import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from '../value/everywhere.ts';
+import {
+  type EverywhereOptions,
+  everywhereArgument,
+  invalidateIf,
+  type SetEverywhereOptions,
+  setArgument,
+  shareIf,
+} from '../value/everywhere.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import { type ReadResult, readResult } from '../value/read-result.ts';
 import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
@@ -409,8 +416,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
   set(key: K, value: V): void;
-  set(key: K, value: V, options: EverywhereOptions): Promise<void>;
-  set(key: K, value: V, options?: EverywhereOptions): Promise<void> | undefined {
+  set(key: K, value: V, options: SetEverywhereOptions): Promise<void>;
+  set(key: K, value: V, given?: SetEverywhereOptions): Promise<void> | undefined {
+    const [options, origin] = setArgument(this.#options.member.name, given);
     const isForAll = keyArgument(engineOf(this), options);
     checkValue(this.#options.member, key, value);
     const checked = schemaArgument(this.#options.member, key, value);
@@ -418,7 +426,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
       engine.set(entry, checked, () => entry.describe(size, undefined));
-      const shared = options && shareIf(isForAll, engine, entry);
+      const shared = options && shareIf(isForAll, engine, entry, origin);
       return isForAll && shared ? thenMarked(engine, entry, shared, 'changed') : shared;
     });
   }

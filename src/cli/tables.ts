@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
 import { emptyText, type HereStatus, type MemberRow } from '../console/rows.ts';
-import type { VersionRecord } from '../data/version-record.ts';
+import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 
@@ -94,11 +94,11 @@ export function locksText(records: readonly LockRow[]): string {
 
 export function historyText(history: readonly VersionRecord[]): string {
   if (history.length === 0) return 'the store has no version';
-  const rows = history.map(({ version, age, bytes, by, host, note, isPinned, mark, damage }) => [
+  const rows = history.map(({ version, age, bytes, note, isPinned, mark, damage, ...maker }) => [
     String(version),
     `${showDuration(age)} ago`,
     `${bytes} B`,
-    [by ?? 'a load', host].filter((part) => part !== undefined).join(' on '),
+    makerText(maker),
     [isPinned ? 'pinned' : '', mark ?? '', damage === undefined ? '' : 'damaged', note ?? '']
       .filter(Boolean)
       .join(', '),

@@ -1,4 +1,6 @@
 import type { Mark } from '../data/mark.ts';
+import type { PublishOrigin } from '../data/origin.ts';
+import type { VersionMaker } from '../data/version-record.ts';
 import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { keepAbsentFor } from './absent-records.ts';
@@ -24,6 +26,9 @@ export interface PublishRecord extends CompletedLoad {
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin: Pin | undefined;
+  /** What makes it, and who has it published. */
+  readonly made: VersionMaker;
+  readonly origin: PublishOrigin | undefined;
   /** It is a mark: there is no value. */
   readonly mark: Mark | undefined;
   /** A person has it published: see `manual-round.ts`. */
@@ -55,6 +60,8 @@ export function publishRecord(
     tags: entry.tags,
     absentUntil: entry.coolDownUntil,
     pin: undefined,
+    made: 'load',
+    origin: undefined,
     mark: undefined,
     isManual: false,
     isForced: false,
@@ -91,6 +98,8 @@ async function publish(
     loadedAt,
     absentUntil,
     pin,
+    made,
+    origin,
     mark,
   } = record;
   const { clock } = member.options;
@@ -103,6 +112,8 @@ async function publish(
     maxStaleness,
     tags,
     pinned: pin && { by: pin.by, note: pin.note },
+    made,
+    origin,
     mark,
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });

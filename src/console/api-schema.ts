@@ -129,6 +129,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     bytes: count,
     'owner?': text,
     'host?': text,
+    'made?': text,
     'by?': text,
     'note?': text,
     isPinned: flag,
