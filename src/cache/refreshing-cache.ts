@@ -489,7 +489,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Replaces the schedule of all keys; `jitter` applies to it as before. The next execute times are computed anew from the
+   * Replaces the schedule of all keys, which are spread by it as before (`jitter`). The next execute times are computed anew from the
    * last loads, at a cost that grows with the number of keys; an instant that has passed is due. Loads under way go on.
    * Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
    *

@@ -200,7 +200,7 @@ function checkOwn<K, V extends P, P>(
 
 const SPAN_RULE = 'must be a finite duration of 0 or more, { ratio }, or false';
 
-/** That of keys whose schedule is no duration: an instant of a calendar, which they must not come before. */
+/** The default where the schedule is not a duration, but an instant of a calendar: keys must not be due before it. */
 const CALENDAR_JITTER = { ratio: 0.1 };
 
 /** lru-cache allocates the order at once: a `max` beyond this is a mistake. It is also the limit of a Map. */

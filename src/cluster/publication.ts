@@ -26,7 +26,7 @@ export interface PublishRecord extends CompletedLoad {
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin: Pin | undefined;
-  /** What makes it, and who has it published. */
+  /** For `history`. */
   readonly made: VersionMaker;
   readonly origin: PublishOrigin | undefined;
   /** It is a mark: there is no value. */

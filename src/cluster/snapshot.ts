@@ -42,7 +42,7 @@ export interface Snapshot {
   readonly tags: readonly string[] | undefined;
   /** A person has pinned it, until `dueIn`. */
   readonly pinned?: PinOrigin | undefined;
-  /** What made it, and who had it published, for `history`. */
+  /** For `history`. */
   readonly made?: VersionMaker | undefined;
   readonly origin?: PublishOrigin | undefined;
   /** It is a mark: there is no value, and all that is older is out of date. */

@@ -1,6 +1,6 @@
 import type { OptionChecks } from '../option-checks.ts';
 
-/** Who has a version published, and why, for people. */
+/** The person or tool that has a version published, and the reason, for people. */
 export interface PublishOrigin {
   /** The name of the person or tool, up to 500 characters. @default undefined: not named */
   readonly by?: string | undefined;

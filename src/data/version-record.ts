@@ -1,7 +1,7 @@
 import type { Mark } from './mark.ts';
 
 /**
- * What made a version: `load`: a load; `set`: `set` everywhere, or `acceptQuarantined`; `rollback`, `unpin`; `invalidate`: a mark of it.
+ * The origin of a version: `load`: a load; `set`: `set` everywhere, or `acceptQuarantined`; `rollback`, `unpin`; `invalidate`: a mark of it.
  */
 export type VersionMaker = 'load' | 'set' | 'rollback' | 'unpin' | 'invalidate';
 
@@ -17,7 +17,7 @@ export interface VersionRecord {
   readonly owner: string | undefined;
   /** The host of that process, for people. */
   readonly host: string | undefined;
-  /** What made it; `undefined`: the payload does not tell, as of earlier versions of the library. */
+  /** Its origin; `undefined`: the payload does not tell, as of earlier versions of the library. */
   readonly made?: VersionMaker | undefined;
   /** The person or tool that had it published; `undefined`: a load did, or one that was not named. */
   readonly by: string | undefined;
@@ -31,7 +31,7 @@ export interface VersionRecord {
   readonly damage?: string | undefined;
 }
 
-/** What made a version, by whom and where, for people. */
+/** The origin of a version in words, with the person and the host. */
 export function makerText({ made, by, host }: Pick<VersionRecord, 'made' | 'by' | 'host'>): string {
   const what =
     made === undefined ? by : made === 'load' ? undefined : made + (by === undefined ? '' : ` by ${by}`);

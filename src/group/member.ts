@@ -60,7 +60,7 @@ interface AnyMember {
   inspect(): ExecutionStatus | CacheStatus;
   /** As in `health({ start: false })` of the group: a backend that is down first, then those that are fatal. */
   health(): readonly HealthProblem[];
-  /** What is over by now, or may be: a missed objective of the last hour. As `notices` of `health()` of the group. */
+  /** Problems of the last hour that may be over: a missed objective. As `notices` of `health()` of the group. */
   notices(): readonly HealthProblem[];
 }
 
