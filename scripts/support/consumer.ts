@@ -1,9 +1,18 @@
 // What a user of the package writes. check-package.mjs type-checks a copy of it against the packed tarball, with
 // `skipLibCheck: false`, under both module resolutions that matter.
 
-import { cron, dailyAt, type Execution, isLoadError, PeriodicExecutor, RefreshingValue } from 'tickless';
+import {
+  cron,
+  dailyAt,
+  type Execution,
+  isLoadError,
+  PeriodicExecutor,
+  RefreshingCache,
+  RefreshingValue,
+  refreshing,
+} from 'tickless';
 import { publishDiagnostics } from 'tickless/diagnostics';
-import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
+import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { FakeClock } from 'tickless/testing';
 import { isWorkerError, loadInWorker } from 'tickless/worker';
 
@@ -32,6 +41,41 @@ const threaded = new RefreshingValue({
 });
 const euro: number = threaded.current.euro;
 
+const prices = async (): Promise<ReadonlyMap<string, number>> => new Map([['apple', 1]]);
+const guarded = [
+  new RefreshingValue({ name: 'prices', load: prices, accept: every((v) => v.size > 0) }).current.size,
+  new RefreshingValue({ name: 'prices', load: prices, accept: growsAtMost(2, { sizeOf: (v) => v.size }) })
+    .current.size,
+  new RefreshingCache({
+    name: 'names',
+    load: async (code: string) => [code],
+    accept: changesAtMost(0.5, { sizeOf: (v) => v.length }),
+  }).current('a').length,
+  // A function gives its guards the type, and so does a class that is given it.
+  refreshing(prices, { accept: every((v) => v.size > 0) }).current.size,
+  refreshing(async (code: string) => [code], { accept: shrinksAtMost(0.3, { sizeOf: (v) => v.length }) }),
+  // @ts-expect-error a Map has no length
+  refreshing(prices, { accept: every((v) => v.length > 0) }),
+  new RefreshingValue<ReadonlyMap<string, number>>({
+    name: 'v',
+    load: prices,
+    // @ts-expect-error the same
+    accept: every((v) => v.length > 0),
+  }),
+  // @ts-expect-error a guard of another type
+  new RefreshingValue({ name: 'prices', load: prices, accept: every((v: string) => v.length > 0) }),
+  // @ts-expect-error guards leave the value as the load returns it
+  new RefreshingValue({ name: 'v', load: prices, accept: every((v) => v.size > 0) }).current.length,
+] as const;
+
+const keyed = [
+  new RefreshingCache({ name: 'c', load: ({ id }: { id: string }) => id, keyOf: ({ id }) => id }).current({
+    id: 'a',
+  }).length,
+  // @ts-expect-error objects as keys need keyOf
+  new RefreshingCache({ name: 'c', load: (key: { id: string }) => key.id }),
+] as const;
+
 class Hourly extends PeriodicExecutor {
   protected override nextExecuteTime(execution: Execution): number {
     return execution.endedAt + 3_600_000;
@@ -43,6 +87,8 @@ export const used = [
   current,
   wrong,
   euro,
+  guarded,
+  keyed,
   Hourly,
   cron('0 5 * * *'),
   dailyAt('05:00'),

@@ -71,8 +71,9 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
    */
   readonly sizeOf?: ((value: V, key: K) => number) | undefined;
   /**
-   * Says which keys are the same: those for which it answers with the same string (or number, …). Without it objects
-   * are the same only if they are identical. Called at each read; it should be quick. @default the key itself
+   * Says which keys are the same: those for which it answers with the same string (or number, …). Required for keys that are
+   * objects, since two equal ones would never be the same: without it they are refused with `OptionError`. Called at each
+   * read; it should be quick. @default the key itself
    */
   readonly keyOf?: ((key: K) => string | number | bigint | boolean | symbol) | undefined;
   /**
@@ -90,8 +91,10 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
    * Over which time after the schedule's instant keys are spread that were loaded together: each falls due at a
    * random instant of it. A duration, or `{ ratio }` of the time from the load to that instant; `false` or 0: not at
    * all. Where `maxStaleness` leaves less room, the time begins before that instant.
-   * @default { ratio: 1 } for a schedule that is a duration (due between one and two periods after the load), { ratio:
-   * 0.1 } for any other
+   *
+   * Without it, keys whose schedule is a duration are spread before that instant, and none falls due later: the first due time
+   * of a key, and that after a load that came late, is a random instant of the last nine tenths of the period; then each
+   * follows the schedule. @default { ratio: 0.1 } for a schedule that is not a duration
    */
   readonly jitter?: DurationLike | JitterRatio | false | undefined;
   /**
@@ -103,3 +106,12 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
   /** As of `RefreshingValue`. @default false */
   readonly allowUndefined?: (undefined extends V ? boolean : false) | undefined;
 }
+
+/** Requires `keyOf` where a key may be an object. */
+export type KeyOfObjects<K> = 0 extends 1 & K
+  ? unknown // of `any` only a read knows it
+  : [Extract<Exclude<K, string | number | bigint | boolean | symbol | null | undefined>, object>] extends [
+        never,
+      ]
+    ? unknown
+    : { readonly keyOf: NonNullable<RefreshingCacheOptions<K, unknown>['keyOf']> };

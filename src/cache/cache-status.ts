@@ -14,6 +14,8 @@ export interface CacheStatus extends JsonStatus {
   readonly running: number;
   /** How many keys have a last load that failed. */
   readonly failing: number;
+  /** Keys fail, and there is no value of any key: reads are refused. */
+  readonly refusesReads: boolean;
   /** Its counters, of all keys together. */
   readonly stats: MemberStats;
   /** Why the lock and the store could not be used the last time; not present without a lock and a store. */
@@ -34,11 +36,14 @@ export function cacheStatus(
   const errorOf = (kind: CoordinationProblem['kind']): Error | undefined =>
     problems?.find((problem) => problem.kind === kind)?.error;
   const active = entries.active();
+  const { size } = entries.table;
+  const failing = entries.failing().length;
   return withJson({
     name,
-    size: entries.table.size,
+    size,
     running: active.filter(({ flight }) => flight !== undefined).length,
-    failing: entries.failing().length,
+    failing,
+    refusesReads: failing > 0 && size === 0,
     stats,
     ...(problems && {
       lock: { lockError: errorOf('lock-unavailable'), storeError: errorOf('store-unavailable') },

@@ -83,12 +83,14 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   idOf(key: K): KeyId {
     const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
     const { keepsKeys, member } = this.#options;
-    const isId = keepsKeys ? IDS.includes(typeof id) : id !== undefined;
+    const isId = keepsKeys ? IDS.includes(typeof id) : id !== undefined && !isObject(id);
     if (isId) return id as KeyId;
     const [option, rule, received] =
       key === undefined
         ? ['key', 'must not be undefined', key]
-        : ['keyOf', 'must return a string, a number, a bigint or a boolean', ignoreThenable(id)];
+        : keepsKeys
+          ? ['keyOf', 'must return a string, a number, a bigint or a boolean', ignoreThenable(id)]
+          : ['keyOf', 'must be given for keys that are objects: two equal ones are never the same', key];
     throw new OptionError([{ option, rule, received }], { cacheName: member.name });
   }
 
@@ -313,6 +315,10 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 }
 
 /** The types of what `keyOf` may return. */
+function isObject(key: unknown): boolean {
+  return typeof key === 'function' || (typeof key === 'object' && key !== null);
+}
+
 const IDS: readonly string[] = ['string', 'number', 'bigint', 'boolean'];
 
 /** It has a load under way, or one that is about to start, or waiters. */

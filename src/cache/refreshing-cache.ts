@@ -23,14 +23,21 @@ import { droppable, ignoreRejection, ignoreThenable, isThenable, rejected } from
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
-import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from '../value/everywhere.ts';
+import {
+  type EverywhereOptions,
+  everywhereArgument,
+  invalidateIf,
+  type SetEverywhereOptions,
+  setArgument,
+  shareIf,
+} from '../value/everywhere.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import { type ReadResult, readResult } from '../value/read-result.ts';
 import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
-import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
+import type { KeyContext, KeyOfObjects, RefreshingCacheOptions } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { CacheDump } from './dump.ts';
@@ -105,7 +112,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   #queue: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: RefreshingCacheOptions<K, V, Previous>) {
+  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) =>
@@ -293,7 +300,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     if (!this.#entries.has(key)) return undefined;
     return this.#entries.use(key, (entry) => {
       const execution = engineOf(this).inspect(entry);
-      return valueStatus(entry, execution, this.#options.member.clock.monotonic(), hasValue);
+      return valueStatus(entry, execution, this.#rules, this.#options.member.clock.monotonic(), hasValue);
     });
   }
 
@@ -409,8 +416,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
   set(key: K, value: V): void;
-  set(key: K, value: V, options: EverywhereOptions): Promise<void>;
-  set(key: K, value: V, options?: EverywhereOptions): Promise<void> | undefined {
+  set(key: K, value: V, options: SetEverywhereOptions): Promise<void>;
+  set(key: K, value: V, given?: SetEverywhereOptions): Promise<void> | undefined {
+    const [options, origin] = setArgument(this.#options.member.name, given);
     const isForAll = keyArgument(engineOf(this), options);
     checkValue(this.#options.member, key, value);
     const checked = schemaArgument(this.#options.member, key, value);
@@ -418,7 +426,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
       engine.set(entry, checked, () => entry.describe(size, undefined));
-      const shared = options && shareIf(isForAll, engine, entry);
+      const shared = options && shareIf(isForAll, engine, entry, origin);
       return isForAll && shared ? thenMarked(engine, entry, shared, 'changed') : shared;
     });
   }
@@ -481,7 +489,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Replaces the schedule of all keys; `jitter` applies to it as before. The next execute times are computed anew from the
+   * Replaces the schedule of all keys, which are spread by it as before (`jitter`). The next execute times are computed anew from the
    * last loads, at a cost that grows with the number of keys; an instant that has passed is due. Loads under way go on.
    * Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
    *

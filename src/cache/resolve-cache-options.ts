@@ -12,7 +12,7 @@ import { type JitterWidth, widthOf } from '../schedule/with-jitter.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { Batches } from './batches.ts';
 import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
-import { jittered } from './jitter.ts';
+import { jittered, spreadFirst } from './jitter.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { Bound } from './lru.ts';
 import type { NegativeCacheBounds } from './negative-cache.ts';
@@ -79,8 +79,8 @@ export function resolveCacheOptions<K, V extends P, P>(
   const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
   const { schedule, periodMs } = resolved;
   const spread = (unspread: Schedule, ms: number): Schedule => {
-    const standard = { ratio: Number.isNaN(ms) ? 0.1 : 1 };
-    const width = jitter === false ? undefined : widthOf(jitter ?? standard);
+    if (jitter === undefined && !Number.isNaN(ms)) return spreadFirst(unspread);
+    const width = jitter === false ? undefined : widthOf(jitter ?? CALENDAR_JITTER);
     return width === undefined ? unspread : jittered(unspread, width);
   };
   const ofGroup = resolved.loadLimit;
@@ -199,6 +199,9 @@ function checkOwn<K, V extends P, P>(
 }
 
 const SPAN_RULE = 'must be a finite duration of 0 or more, { ratio }, or false';
+
+/** The default where the schedule is not a duration, but an instant of a calendar: keys must not be due before it. */
+const CALENDAR_JITTER = { ratio: 0.1 };
 
 /** lru-cache allocates the order at once: a `max` beyond this is a mistake. It is also the limit of a Map. */
 const LARGEST_MAX = 2 ** 24;

@@ -1,8 +1,8 @@
 import Table from 'cli-table3';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
-import type { HereStatus, MemberRow } from '../console/rows.ts';
-import type { VersionRecord } from '../data/version-record.ts';
+import { emptyText, type HereStatus, type MemberRow } from '../console/rows.ts';
+import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 
@@ -94,11 +94,11 @@ export function locksText(records: readonly LockRow[]): string {
 
 export function historyText(history: readonly VersionRecord[]): string {
   if (history.length === 0) return 'the store has no version';
-  const rows = history.map(({ version, age, bytes, by, host, note, isPinned, mark, damage }) => [
+  const rows = history.map(({ version, age, bytes, note, isPinned, mark, damage, ...maker }) => [
     String(version),
     `${showDuration(age)} ago`,
     `${bytes} B`,
-    [by ?? 'a load', host].filter((part) => part !== undefined).join(' on '),
+    makerText(maker),
     [isPinned ? 'pinned' : '', mark ?? '', damage === undefined ? '' : 'damaged', note ?? '']
       .filter(Boolean)
       .join(', '),
@@ -107,14 +107,16 @@ export function historyText(history: readonly VersionRecord[]): string {
 }
 
 function stateOf({ here, kind }: MemberRow): string {
-  const { state, running, paused, failures = 0, pinned, size = 0 } = here;
+  const { state, running, paused, failures = 0, readsFailed = 0, pinned, size = 0 } = here;
+  const shown = state === 'empty' ? emptyText(here) : state;
   const more = [
     running && 'loading',
     failures > 0 && `failed x${failures}`,
+    readsFailed > 0 && `${readsFailed} reads refused`,
     pinned && 'pinned',
     paused && 'paused',
   ];
-  return [kind === 'cache' ? `${size} keys` : state, ...more.filter(Boolean)].join(', ');
+  return [kind === 'cache' ? `${size} keys` : shown, ...more.filter(Boolean)].join(', ');
 }
 
 function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {

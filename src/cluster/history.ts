@@ -19,10 +19,10 @@ export async function presentOnly(
 export function versionRecord(stored: StoredVersion): VersionRecord {
   const { version, age, bytes, beginning, damage } = ownOptions(stored);
   const read = withDamage({ version, age, payload: beginning, damage });
-  const { owner, host, by, note, pinnedFor, mark } = publisherIn(read.payload);
+  const { owner, host, made, by, note, pinnedFor, mark } = publisherIn(read.payload);
   const isPinned = read.age < pinnedFor;
   return {
-    ...{ version: read.version, age: read.age, bytes, owner, host, by, note, isPinned, mark },
+    ...{ version: read.version, age: read.age, bytes, owner, host, made, by, note, isPinned, mark },
     damage: read.damage,
   };
 }

@@ -1,3 +1,4 @@
+import type { VersionMaker } from '../data/version-record.ts';
 import type { ShareRequest } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
@@ -55,7 +56,9 @@ export class ManualRound extends SerialRound<unknown> {
     this.#endsPin = as === 'due' && prepare === undefined;
     const recordNow = (): PublishRecord => {
       const about = { isAbsent: false, isKept: false, took: 0 };
-      const record = { ...publishRecord(member, entry, about, this.state.newest), isManual: true, mark };
+      const origin = typeof as === 'object' ? as : undefined;
+      const by = { isManual: true, mark, made: makerOf(as, prepare !== undefined), origin };
+      const record = { ...publishRecord(member, entry, about, this.state.newest), ...by };
       const { pin } = this.state.held;
       return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;
     };
@@ -244,4 +247,10 @@ export class ManualRound extends SerialRound<unknown> {
 /** The record of a version that no load replaces before the pin is over. */
 function pinned(record: PublishRecord, pin: Pin): PublishRecord {
   return { ...record, pin, dueAt: pin.untilAt, isDueTimeOverridden: true };
+}
+
+function makerOf(as: ShareRequest | undefined, isLog: boolean): VersionMaker {
+  if (as === 'pinned') return 'rollback';
+  if (as === 'due' && !isLog) return 'unpin';
+  return as === undefined || typeof as === 'object' ? 'set' : 'invalidate';
 }

@@ -1,5 +1,7 @@
 import type { Mark } from '../data/mark.ts';
+import type { PublishOrigin } from '../data/origin.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
+import type { VersionMaker } from '../data/version-record.ts';
 import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { keepAbsentFor } from './absent-records.ts';
@@ -27,6 +29,9 @@ export interface PublishRecord extends CompletedLoad {
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin: Pin | undefined;
+  /** For `history`. */
+  readonly made: VersionMaker;
+  readonly origin: PublishOrigin | undefined;
   /** It is a mark: there is no value. */
   readonly mark: Mark | undefined;
   /** A person has it published: see `manual-round.ts`. */
@@ -61,6 +66,8 @@ export function publishRecord(
     meta: entry.last?.meta,
     absentUntil: entry.coolDownUntil,
     pin: undefined,
+    made: 'load',
+    origin: undefined,
     mark: undefined,
     isManual: false,
     isForced: false,
@@ -128,7 +135,7 @@ async function publish(
 
 /** As of that moment: the codec may take its time. */
 function metadataOf(record: PublishRecord, now: number): SnapshotMetadata {
-  const { isAbsent, isDueTimeOverridden, maxStaleness, tags, meta, took, pin, mark } = record;
+  const { isAbsent, isDueTimeOverridden, maxStaleness, tags, meta, took, pin, made, origin, mark } = record;
   return {
     isAbsent,
     age: mark === undefined ? Math.max(0, now - record.loadedAt) : 0,
@@ -138,6 +145,8 @@ function metadataOf(record: PublishRecord, now: number): SnapshotMetadata {
     tags,
     meta,
     pinned: pin && { by: pin.by, note: pin.note },
+    made,
+    origin,
     mark,
     dueIn: Math.max(0, (isAbsent ? record.absentUntil : record.dueAt) - now),
   };

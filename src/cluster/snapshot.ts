@@ -1,5 +1,6 @@
 import type { Mark } from '../data/mark.ts';
-import type { VersionRecord } from '../data/version-record.ts';
+import type { PublishOrigin } from '../data/origin.ts';
+import type { VersionMaker, VersionRecord } from '../data/version-record.ts';
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, ownOptions } from '../option-checks.ts';
@@ -23,7 +24,7 @@ export interface SnapshotMaker {
 }
 
 /** The publisher of a snapshot, for people: no text of it decides anything. */
-export type Publisher = Partial<Pick<VersionRecord, 'owner' | 'host' | 'by' | 'note'>>;
+export type Publisher = Partial<Pick<VersionRecord, 'owner' | 'host' | 'made' | 'by' | 'note'>>;
 
 /** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
 export interface Snapshot extends SnapshotTimes {
@@ -32,6 +33,9 @@ export interface Snapshot extends SnapshotTimes {
   readonly isAbsent: boolean;
   /** A person has pinned it, until `dueIn`. */
   readonly pinned?: PinOrigin | undefined;
+  /** For `history`. */
+  readonly made?: VersionMaker | undefined;
+  readonly origin?: PublishOrigin | undefined;
   /** It is a mark: there is no value, and all that is older is out of date. */
   readonly mark?: Mark | undefined;
   /** See {@link EncodedBody.digest}. */
@@ -79,13 +83,13 @@ export type SnapshotMetadata = Omit<Snapshot, 'value' | 'digest'>;
  */
 export function withMetadata(
   { format, text, isText, sum, digest }: EncodedBody,
-  { isAbsent, pinned, mark, ...times }: SnapshotMetadata,
+  { isAbsent, pinned, made, origin, mark, ...times }: SnapshotMetadata,
   { kind, name }: SnapshotMaker,
   request: Pick<Publisher, 'by' | 'note'> = {},
 ): string {
   const header: Header = {
     tickless: ENVELOPE,
-    publisher: { owner: thisProcess(), host: thisHost(), ...request, ...pinned },
+    publisher: { owner: thisProcess(), host: thisHost(), made, ...origin, ...request, ...pinned },
     format,
     kind,
     name,
@@ -154,12 +158,16 @@ export function publisherIn(
 ): Publisher & { readonly pinnedFor: number; readonly mark: Mark | undefined } {
   try {
     const { publisher = {}, isPinned, dueIn, mark } = readHeader(beginning.split('\n', 1)[0] ?? '');
-    const texts = Object.entries(publisher).filter(([, text]) => typeof text === 'string');
+    const texts = Object.entries(publisher).filter(([of, text]) =>
+      of === 'made' ? MAKERS.includes(text as VersionMaker) : typeof text === 'string',
+    );
     return { ...Object.fromEntries(texts), pinnedFor: isPinned ? (dueIn ?? Infinity) : 0, mark };
   } catch {
     return { pinnedFor: 0, mark: undefined };
   }
 }
+
+const MAKERS: readonly VersionMaker[] = ['load', 'set', 'rollback', 'unpin', 'invalidate'];
 
 function pinOrigin({ publisher: { by, note } = {} }: Header): PinOrigin {
   return { by: String(by), ...(typeof note === 'string' ? { note } : {}) };

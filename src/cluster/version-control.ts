@@ -1,6 +1,7 @@
 import type { Difference } from '../data/difference.ts';
 import type { HeldOptions } from '../data/fleet.ts';
 import type { Mark } from '../data/mark.ts';
+import { checkOrigin } from '../data/origin.ts';
 import type { PinRequest } from '../data/pin.ts';
 import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
@@ -8,7 +9,7 @@ import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
-import { isText, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { yieldsFor } from '../time/yield-to-event-loop.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
@@ -18,9 +19,6 @@ import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import type { StoreFleet } from './store-fleet.ts';
-
-/** The longest `by` and `note`, in characters: they travel with each read of the snapshot. */
-const LONGEST_TEXT = 500;
 
 /** The versions of one entry in the store, and the pin of the one in place. */
 export class EntryVersions<T> implements VersionControl<T> {
@@ -209,14 +207,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     namesArgument(name, given, ['to', 'by', 'note', 'hold']);
     const { by, note, hold = Infinity } = ownOptions(given ?? {});
     const checks = new OptionChecks(name);
-    const rule = `must be a text of at most ${LONGEST_TEXT} characters`;
-    checks.that(isText(by) && by.length <= LONGEST_TEXT, 'by', `${rule}, not empty`, by);
-    checks.that(
-      note === undefined || (typeof note === 'string' && note.length <= LONGEST_TEXT),
-      'note',
-      rule,
-      note,
-    );
+    checkOrigin({ by, note }, checks, true);
     const holdMs = checks.duration('hold', hold);
     checks.done();
     return { by, note, holdMs };

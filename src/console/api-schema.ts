@@ -63,6 +63,8 @@ const schemas: Readonly<Record<string, Schema>> = {
   Here: object(
     {
       state: oneOf('fresh', 'stale', 'too-stale', 'empty', 'absent', 'done', 'due', 'keys'),
+      'refusesReads?': yes,
+      'readsFailed?': count,
       'running?': yes,
       'paused?': yes,
       'closed?': yes,
@@ -94,7 +96,7 @@ const schemas: Readonly<Record<string, Schema>> = {
   Overview: object({
     at: { ...instant, description: 'the clock of the instance that answers: ages count from here' },
     group: object({ name: text, paused: flag, closed: flag }),
-    ok: { ...flag, description: 'reads are served, as health() of the group has it' },
+    ok: { ...flag, description: 'no read would be refused now' },
     'fleetError?': text,
     instances: list(ref('Instance')),
     members: { ...list(ref('Member')), description: 'problems first' },
@@ -127,6 +129,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     bytes: count,
     'owner?': text,
     'host?': text,
+    'made?': text,
     'by?': text,
     'note?': text,
     isPinned: flag,

@@ -1,6 +1,6 @@
 import type { Fleet, RefreshGroup } from '../index.ts';
 import { type Redact, shownJson } from './redact.ts';
-import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker } from './rows.ts';
+import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker, servesReads } from './rows.ts';
 import { ShownTexts } from './shown-texts.ts';
 import { steadyRow } from './steady-row.ts';
 import type { WatchTime } from './watch-time.ts';
@@ -75,17 +75,15 @@ export class Overviews {
     const show = (text: string): string => this.#shown.of(text);
     const rowOf = await this.#time.step(() => rowMaker(fleet, now, show));
     const before = new Map(this.#last?.members.map((row) => [row.id, row]));
-    let ok = true;
     const rows = await this.#time.each(group.members(), (member) => {
-      const problems = member.health();
-      ok &&= problems[0]?.isFatal !== true;
+      const problems = [...member.health(), ...member.notices()];
       const row = rowOf(member, member.inspect(), problems);
       return steadyRow(before.get(row.id), row);
     });
     this.#last = {
       at: now,
       group: { name, paused, closed },
-      ok,
+      ok: rows.every(servesReads),
       ...(error === undefined ? {} : { fleetError: error }),
       instances: columnsOf(fleet, now),
       members: LEVELS.flatMap((level) => rows.filter((row) => row.level === level)),

@@ -50,6 +50,10 @@ export interface Cell {
 /** A member on this instance. Fields that do not apply are left out. */
 export interface HereStatus {
   readonly state: 'fresh' | 'stale' | 'too-stale' | 'empty' | 'absent' | 'done' | 'due' | 'keys';
+  /** A read now would be refused. */
+  readonly refusesReads?: true;
+  /** How many reads were refused since the member was made here. */
+  readonly readsFailed?: number;
   readonly running?: true;
   readonly paused?: true;
   readonly closed?: true;
@@ -73,7 +77,7 @@ export interface HereStatus {
   readonly loading?: number;
 }
 
-/** A problem as `health()` of the group reports it. */
+/** A problem as `health()` of the group reports it; but `not-loaded` is fatal only where the load has failed. */
 interface RowProblem {
   readonly kind: HealthProblem['kind'] | 'behind' | 'quarantine' | 'failing-elsewhere';
   readonly isFatal: boolean;
@@ -110,9 +114,9 @@ export function rowMaker(
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
     const here = hereOf(kind, status as Status, now, show);
-    const own = problems.map(({ kind: of, isFatal, message }) => ({
+    const own = problems.map(({ kind: of, isFatal, message, error }) => ({
       kind: of,
-      isFatal,
+      isFatal: isFatal && (of !== 'not-loaded' || error !== undefined), // its first read would wait, and not fail
       message: show(message),
     }));
     const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels, show);
@@ -146,11 +150,32 @@ export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn
   return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
 }
 
-/** Problems first: reads that fail, then loads that do, then what operators have done. */
+/** Problems first: reads that fail, then loads that do, then notices and what operators have done. */
 function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number): Level {
-  if (problems.some(({ isFatal, kind }) => isFatal || kind === 'too-stale')) return 'bad';
-  if (problems.some(({ kind }) => kind !== 'paused' && kind !== 'behind')) return 'warn';
+  const levels = problems.map(problemLevel);
+  if (here.refusesReads || levels.includes('bad')) return 'bad';
+  if (levels.includes('warn')) return 'warn';
   return problems.length > 0 || here.pinned !== undefined || pins > 0 ? 'note' : 'ok';
+}
+
+/** Kinds of problems of which neither reads nor loads fail now. */
+const NOTICES: readonly RowProblem['kind'][] = ['not-loaded', 'paused', 'behind', 'burning'];
+
+/** How much a problem wants attention. */
+export function problemLevel({ kind, isFatal }: Pick<RowProblem, 'kind' | 'isFatal'>): Exclude<Level, 'ok'> {
+  if (isFatal || kind === 'too-stale') return 'bad';
+  return NOTICES.includes(kind) ? 'note' : 'warn';
+}
+
+/** Reads of a member are served now, or would wait for its first load. */
+export function servesReads({ here, problems }: Pick<MemberRow, 'here' | 'problems'>): boolean {
+  return !here.refusesReads && !problems.some(({ isFatal }) => isFatal);
+}
+
+/** The state `empty` in words: before the first read nothing is wrong. */
+export function emptyText({ running, failures, refusesReads }: HereStatus): string {
+  if (failures !== undefined || refusesReads) return 'no value';
+  return running ? 'not loaded' : 'not read yet';
 }
 
 /** The problems that other instances report of a member. */
@@ -239,7 +264,10 @@ export function hereOf(
   now: number,
   show: ShowMessage,
 ): HereStatus {
+  const { refusesReads, stats } = status as Partial<ValueStatus<unknown>>;
   const flags = {
+    ...(refusesReads ? { refusesReads } : {}),
+    ...(stats?.readsFailed ? { readsFailed: stats.readsFailed } : {}),
     ...(status.paused ? { paused: true as const } : {}),
     ...(status.closed ? { closed: true as const } : {}),
   };

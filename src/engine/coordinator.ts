@@ -4,6 +4,7 @@
 import type { LeaseLeft } from '../data/close-report.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
+import type { PublishOrigin } from '../data/origin.ts';
 import type { PinStatus } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type { LoadDetails } from '../observe/events.ts';
@@ -164,8 +165,8 @@ export interface VersionHost<T> {
   share(as: ShareRequest): Promise<number | undefined>;
 }
 
-/** How a value is published by hand, or what instead of it. */
-export type ShareRequest = 'pinned' | 'due' | Mark;
+/** How a value is published by hand, or what instead of it; an object: as it was set, for that person. */
+export type ShareRequest = 'pinned' | 'due' | Mark | PublishOrigin;
 
 /** The execution that a round belongs to, as the round sees it. */
 export interface RoundHost extends LoadDetails {

@@ -1,4 +1,4 @@
-import { isOptionError } from '../errors.ts';
+import { isAbsentError, isOptionError } from '../errors.ts';
 import type { Entry } from './entry.ts';
 
 /**
@@ -74,6 +74,16 @@ export function decide(
     case 'wait':
       return mayWait ? 'wait-for-load' : 'reject';
   }
+}
+
+/**
+ * A read now would be refused: there is a value that must not be served, or none, and the last load has failed or no load may
+ * start. Not where it would wait for the first load, nor of an absent key.
+ */
+export function refusesReads(entry: Times, rules: DecisionRules, now: number): boolean {
+  const decision = decide(entry, rules, now);
+  if (entry.isLoaded) return decision === 'reject' || decision === 'reject-and-start';
+  return entry.lastError === undefined ? decision === 'reject' : !isAbsentError(entry.lastError);
 }
 
 /**

@@ -67,7 +67,7 @@ export class Reader<T> {
     if (wasTooStale !== undefined) return this.#readOnce(entry, options, again, wasTooStale);
     if (!entry.isLoaded) this.#counters.misses += 1;
     const read = this.#readOnce(entry, options, again);
-    this.#counters.objective?.read(read, entry);
+    this.#counters.read(read, entry);
     return read;
   }
 
@@ -96,7 +96,7 @@ export class Reader<T> {
     const joined = this.#join(entry, true);
     if (joined === undefined) return undefined;
     this.#counters.misses += 1;
-    this.#counters.objective?.read(joined, entry);
+    this.#counters.read(joined, entry);
     return joined;
   }
 
@@ -166,14 +166,12 @@ export class Reader<T> {
   /** A read that can't wait. Throws when there is no value that may be served. */
   readNow(entry: Entry<T>): T {
     if (!entry.isLoaded) this.#counters.misses += 1;
-    const { objective } = this.#counters;
     try {
       const value = this.#readNow(entry);
-      const now = this.#options.clock.monotonic();
-      objective?.served(now, now - entry.loadedAt);
+      this.#counters.objective?.servedNow(entry.loadedAt);
       return value;
     } catch (error) {
-      objective?.refused(error);
+      this.#counters.refused(error);
       throw error;
     } finally {
       this.#loader.triggerPiggyback();

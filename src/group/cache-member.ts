@@ -2,7 +2,7 @@ import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
 import { backendHealth, failureKind, hangingHealth, objectiveHealth, runStateHealth } from './health.ts';
-import { type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
+import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
 /** A cache as a member of a group. */
@@ -62,9 +62,12 @@ export class CacheMember<V> implements Member {
       const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
       return [{ name, key, kind, isFatal: false, message, error }];
     });
-    const objective = objectiveHealth(engine.events.counters, name);
     const hanging = hangingHealth(engine.options);
-    return [...runState, ...required, ...problems, ...hanging, ...objective, ...backends];
+    return causesFirst(backends, [...runState, ...required, ...problems, ...hanging]);
+  }
+
+  notices(): HealthProblem[] {
+    return objectiveHealth(this.engine.events.counters, this.name);
   }
 
   firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[] {

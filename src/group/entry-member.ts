@@ -4,7 +4,7 @@ import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
 import { backendHealth, entryHealth, hangingHealth, objectiveHealth, runStateHealth } from './health.ts';
-import { type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
+import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 
 /** A value or an executor as a member of a group. */
 export class EntryMember<T> implements Member, EntryOwner<T> {
@@ -70,13 +70,15 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     engine.compareClocks(entry, now);
     const { runState } = engine;
     const { name, whenTooStale, whenFailing } = options;
-    return [
+    return causesFirst(backendHealth(engine.problems(), name), [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, { name, isRequired, runState, whenTooStale, whenFailing }, now),
       ...hangingHealth(engine.options),
-      ...objectiveHealth(engine.events.counters, name),
-      ...backendHealth(engine.problems(), name),
-    ];
+    ]);
+  }
+
+  notices(): HealthProblem[] {
+    return objectiveHealth(this.engine.events.counters, this.name);
   }
 
   firstLoads(signal: AbortSignal): (() => Promise<void>)[] {

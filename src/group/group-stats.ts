@@ -23,6 +23,7 @@ export function groupStats(all: readonly Member[]): GroupStats {
 function add(counters: Counters, total: Counters): void {
   for (const name of NUMBERS) total[name] += counters[name];
   for (const [type, count] of Object.entries(counters.events)) total.count(type as EventType, count);
+  for (const [code, count] of Object.entries(counters.readsFailed)) total.readFailed(code, count);
   const { loading } = counters;
   for (const [bucket, count] of loading.counts.entries()) {
     total.loading.counts[bucket] = (total.loading.counts[bucket] ?? 0) + count;

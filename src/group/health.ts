@@ -80,7 +80,7 @@ export function hangingHealth({
   return [{ name, kind: 'hanging', isFatal: false, message, ...(key === undefined ? {} : { key }) }];
 }
 
-/** The problem of a member that misses its objective for the age of what reads are served. */
+/** The notice of a member that misses its objective for the age of what reads are served: it may have recovered. */
 export function objectiveHealth({ objective }: Counters, name: string): HealthProblem[] {
   if (objective === undefined) return [];
   const { hour, target, within, burning } = objective.status;

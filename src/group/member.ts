@@ -25,7 +25,7 @@ export interface HealthProblem {
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
    * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `maxConcurrentLoads`, which `cancel()` frees;
-   * - `burning`: fewer reads of the last hour than the option `freshness` wants were served within its age;
+   * - `burning`, of notices: fewer reads of the last hour than the option `freshness` wants were served within its age;
    * - `paused`, `closed`: it starts no loads.
    */
   readonly kind:
@@ -58,8 +58,10 @@ interface AnyMember {
   readonly store: StoreLike | undefined;
   /** As in `inspect({ values: false })` of the group: for tools that look at a large group one by one. Starts nothing. */
   inspect(): ExecutionStatus | CacheStatus;
-  /** As in `health({ start: false })` of the group, those that are fatal first. */
+  /** As in `health({ start: false })` of the group: a backend that is down first, then those that are fatal. */
   health(): readonly HealthProblem[];
+  /** Problems of the last hour that may be over: a missed objective. As `notices` of `health()` of the group. */
+  notices(): readonly HealthProblem[];
 }
 
 /** A member of a group, for tools that act on any group, such as a console: see `RefreshGroup.members`. */
@@ -80,7 +82,7 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
 /** A member as the group returns it to tools. */
 export function groupMember(
   single: Pick<SingleMember<never>, 'self' | 'options'>,
-  member: Pick<Member, 'status' | 'health'>,
+  member: Pick<Member, 'status' | 'health' | 'notices'>,
 ): GroupMember {
   return new PublicMember(single, member) as unknown as GroupMember;
 }
@@ -92,11 +94,11 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
   readonly lock: LockLike | undefined;
   readonly store: StoreLike | undefined;
   readonly member: unknown;
-  readonly #member: Pick<Member, 'status' | 'health'>;
+  readonly #member: Pick<Member, 'status' | 'health' | 'notices'>;
 
   constructor(
     { self, options }: Pick<SingleMember<never>, 'self' | 'options'>,
-    member: Pick<Member, 'status' | 'health'>,
+    member: Pick<Member, 'status' | 'health' | 'notices'>,
   ) {
     this.kind = KINDS[options.kind];
     this.name = options.name;
@@ -112,13 +114,24 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
   }
 
   health(): HealthProblem[] {
-    return fatalFirst(this.#member.health());
+    return this.#member.health();
+  }
+
+  notices(): HealthProblem[] {
+    return this.#member.notices();
   }
 }
 
-/** The problems with those first that make reads fail. */
-export function fatalFirst(problems: readonly HealthProblem[]): HealthProblem[] {
-  return [...problems.filter(({ isFatal }) => isFatal), ...problems.filter(({ isFatal }) => !isFatal)];
+/** The problems of one member: backends that are down, then what may follow from that, what makes reads fail first. */
+export function causesFirst(
+  backends: readonly HealthProblem[],
+  others: readonly HealthProblem[],
+): HealthProblem[] {
+  return [
+    ...backends,
+    ...others.filter(({ isFatal }) => isFatal),
+    ...others.filter(({ isFatal }) => !isFatal),
+  ];
 }
 
 /** A member, as its group sees it. */
@@ -131,6 +144,7 @@ export interface Member extends Refreshable {
     'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
   >;
   health(): HealthProblem[];
+  notices(): HealthProblem[];
   status(hasValues: boolean): unknown;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
   firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];

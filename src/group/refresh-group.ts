@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
@@ -32,7 +32,7 @@ import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
 import { type GroupStats, groupStats } from './group-stats.ts';
-import { fatalFirst, type GroupMember, type HealthProblem, type Member } from './member.ts';
+import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
@@ -84,8 +84,13 @@ export interface GroupStatus extends JsonStatus {
 export interface Health extends JsonStatus {
   /** No problem is fatal: reads are served. */
   readonly ok: boolean;
-  /** All problems, the fatal ones first. */
+  /**
+   * All problems of now, members with fatal ones first; of each member a backend that is down first, as the cause of what
+   * follows.
+   */
   readonly problems: readonly HealthProblem[];
+  /** Objectives that were missed in the last hour (`burning`), also where the members have recovered; not present: none. */
+  readonly notices?: readonly HealthProblem[];
 }
 
 /** The options of `ready`. */
@@ -186,7 +191,7 @@ export class RefreshGroup implements GroupLike {
 
   /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   cache<K, V extends Previous, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous>,
+    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K>,
   ): RefreshingCache<K, V, Previous> {
     return new RefreshingCache({ ...options, group: this });
   }
@@ -401,7 +406,11 @@ export class RefreshGroup implements GroupLike {
   }
 
   #healthOf(members: readonly Member[]): Health {
-    const problems = fatalFirst(members.flatMap((member) => member.health()));
-    return withJson({ ok: problems[0]?.isFatal !== true, problems });
+    const each = members.map((member) => member.health());
+    const isFatal = (problems: readonly HealthProblem[]): boolean => problems.some((one) => one.isFatal);
+    const fatal = each.filter(isFatal);
+    const problems = [...fatal, ...each.filter((one) => !isFatal(one))].flat();
+    const notices = members.flatMap((member) => member.notices());
+    return withJson({ ok: fatal.length === 0, problems, ...(notices.length > 0 && { notices }) });
   }
 }

@@ -11,7 +11,8 @@ import { comparingGuard, percent, ROUNDING, type SizeOptions } from './sizes.ts'
  * @param share from 0 (it may not shrink) to 1 (it may become empty): 0.3 allows 700 after 1,000.
  * @throws {OptionError} for another share; as a guard, for a value without a size.
  */
-export function shrinksAtMost<T = unknown>(share: number, options?: SizeOptions<T>): Accept<T> {
+// biome-ignore lint/suspicious/noExplicitAny: a compiler types the guards before it has inferred the value from the load.
+export function shrinksAtMost<T = any>(share: number, options?: SizeOptions<T>): Accept<T> {
   const checks = new OptionChecks('shrinksAtMost');
   checks.that(isNumber(share, 0, 1), 'share', 'must be a number from 0 to 1', share);
   const refusalOf = (size: number, before: number): string | undefined => {
@@ -30,7 +31,8 @@ export function shrinksAtMost<T = unknown>(share: number, options?: SizeOptions<
  * @param factor from 1 (it may not grow), finite: 2 allows 2,000 after 1,000.
  * @throws {OptionError} for another factor; as a guard, for a value without a size.
  */
-export function growsAtMost<T = unknown>(factor: number, options?: SizeOptions<T>): Accept<T> {
+// biome-ignore lint/suspicious/noExplicitAny: a compiler types the guards before it has inferred the value from the load.
+export function growsAtMost<T = any>(factor: number, options?: SizeOptions<T>): Accept<T> {
   const checks = new OptionChecks('growsAtMost');
   checks.that(
     isNumber(factor, 1, Number.MAX_VALUE),

@@ -123,6 +123,12 @@ export const COUNTERS: readonly Metric[] = [
     of: one(({ stats }) => stats.tooStale),
   },
   {
+    name: 'tickless_reads_failed_total',
+    help: 'Reads that were refused, by the code of the error. Not those of absent keys.',
+    labels: ['code'],
+    of: ({ stats }) => Object.entries(stats.readsFailedBy).map(([code, count]) => [count, { code }]),
+  },
+  {
     name: 'tickless_loads_total',
     help: 'Loads that have ended here, with all their tries.',
     labels: ['outcome'],

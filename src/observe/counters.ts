@@ -1,3 +1,4 @@
+import { isAbsentError, isOptionError, TicklessError } from '../errors.ts';
 import type { EventType } from './events.ts';
 import type { FreshnessObjective } from './freshness.ts';
 import { LoadTimeCounter } from './load-times.ts';
@@ -12,6 +13,8 @@ export class Counters {
   waited: number = 0;
   /** `load-kept` of loads on other instances. */
   keptElsewhere: number = 0;
+  /** Reads that were refused, by the code of the error. */
+  readonly readsFailed: { [code: string]: number } = {};
   bytesPublished: number = 0;
   lockCommands: number = 0;
   storeCommands: number = 0;
@@ -21,7 +24,47 @@ export class Counters {
   /** That of the option `freshness`; `undefined`: none. */
   objective: FreshnessObjective | undefined = undefined;
 
+  /** The readers that wait for one and the same promise, as the last one does: they are counted together. */
+  #crowd: { readonly read: Promise<unknown>; size: number } | undefined = undefined;
+
   count(type: EventType, times: number = 1): void {
     this.events[type] = (this.events[type] ?? 0) + times;
+  }
+
+  /** A read has begun that is not fresh: its end counts once, here and for the objective. */
+  read(
+    read: Promise<unknown>,
+    entry: { readonly promise: Promise<unknown> | undefined; readonly loadedAt: number },
+  ): void {
+    if (read === entry.promise) this.objective?.servedNow(entry.loadedAt);
+    else if (this.#crowd?.read === read) this.#crowd.size += 1;
+    else this.#countEnd(read, entry);
+  }
+
+  #countEnd(read: Promise<unknown>, entry: { readonly loadedAt: number }): void {
+    const crowd = { read, size: 1 };
+    this.#crowd = crowd;
+    const ended = (): number => {
+      if (this.#crowd === crowd) this.#crowd = undefined; // or its value would be kept
+      return crowd.size;
+    };
+    read.then(
+      () => {
+        const size = ended();
+        this.objective?.servedNow(entry.loadedAt, size);
+      },
+      (error) => this.refused(error, ended()),
+    );
+  }
+
+  /** Reads were refused. Mistakes, absent keys and the reader's own signal do not count. */
+  refused(error: unknown, times?: number): void {
+    this.objective?.refused(error, times);
+    const isMistake = !(error instanceof TicklessError) || isOptionError(error);
+    if (!isMistake && !isAbsentError(error)) this.readFailed(error.code, times);
+  }
+
+  readFailed(code: string, times: number = 1): void {
+    this.readsFailed[code] = (this.readsFailed[code] ?? 0) + times;
   }
 }

@@ -50,31 +50,24 @@ export class FreshnessObjective {
     this.#endsAt = clock.monotonic() + STEP_MS;
   }
 
-  /** A read was served a value of that age; `Infinity`: it was refused. @param now the monotonic clock, or a little before. */
-  served(now: number, ageMs: number): void {
+  /** Reads were served a value of that age; `Infinity`: they were refused. @param now the monotonic clock, or a little before. */
+  served(now: number, ageMs: number, times: number = 1): void {
     if (now >= this.#endsAt) this.#advance(now);
     const at = this.#step % DAY_STEPS;
-    this.#all[at] = (this.#all[at] as number) + 1;
-    if (ageMs <= this.#rule.withinMs) this.#good[at] = (this.#good[at] as number) + 1;
+    this.#all[at] = (this.#all[at] as number) + times;
+    if (ageMs <= this.#rule.withinMs) this.#good[at] = (this.#good[at] as number) + times;
   }
 
-  /** The same, where the value of the entry may come later. Of an absent key the answer is as good as a value. */
-  read(
-    read: Promise<unknown>,
-    entry: { readonly promise: Promise<unknown> | undefined; readonly loadedAt: number },
-  ): void {
-    const served = (): void => {
-      const now = this.#clock.monotonic();
-      this.served(now, now - entry.loadedAt);
-    };
-    if (read === entry.promise) served();
-    else read.then(served, (error) => this.refused(error));
+  /** The same, of a value that was loaded at that instant. */
+  servedNow(loadedAt: number, times?: number): void {
+    const now = this.#clock.monotonic();
+    this.served(now, now - loadedAt, times);
   }
 
-  /** A read was refused. Mistakes, reads after `close` and the reader's own signal do not count. */
-  refused(error: unknown): void {
+  /** A read was refused. Mistakes, reads after `close` and the reader's own signal do not count; an absent key is as good as a value. */
+  refused(error: unknown, times?: number): void {
     if (!(error instanceof TicklessError) || isOptionError(error) || isClosedError(error)) return;
-    this.served(this.#clock.monotonic(), isAbsentError(error) ? 0 : Infinity);
+    this.served(this.#clock.monotonic(), isAbsentError(error) ? 0 : Infinity, times);
   }
 
   get status(): FreshnessStatus {

@@ -13,6 +13,12 @@ export interface MemberStats {
   readonly hitRatio: number | undefined;
   /** Reads that waited for a load, or for another instance. */
   readonly waited: number;
+  /**
+   * Reads that were refused, and how many with which `code` of the error. Not those of absent keys, wrong arguments, and those
+   * that their own signal ended. `getMany` counts each key.
+   */
+  readonly readsFailed: number;
+  readonly readsFailedBy: Readonly<Record<string, number>>;
   /** Reads that were served a value that was due for a reload. */
   readonly servedStale: number;
   /** Reads that found a value older than `maxStaleness`, whatever `whenTooStale` made of it. */
@@ -56,6 +62,8 @@ export function memberStats(counters: Counters): MemberStats {
     misses,
     hitRatio: reads === 0 ? undefined : Math.max(0, 1 - misses / reads),
     waited,
+    readsFailed: Object.values(counters.readsFailed).reduce((sum, count) => sum + count, 0),
+    readsFailedBy: Object.freeze({ ...counters.readsFailed }),
     servedStale: of('stale-served'),
     tooStale: of('too-stale'),
     loads: failures + of('load-succeeded') + kept,

@@ -168,7 +168,7 @@ export interface ValueSharedOptions extends SharedOptions {
   /**
    * An objective for the age of what reads are served: `{ within: { minutes: 15 }, target: 0.999 }` wants 999 of 1,000 reads
    * served a value that is at most 15 minutes old. Changes no read: `stats().freshness` has the share of the last hour and
-   * day, and `health()` of a group the problem `burning` while the share of the last hour is under the target. A read that
+   * day, and `health()` of a group the notice `burning` while the share of the last hour is under the target. A read that
    * is refused misses it; one that waits counts with the value that it gets; an absent key meets it. Of a cache all keys count
    * together. `within`: over 0; `target`: over 0, at most 1. @default undefined: none
    */

@@ -1,3 +1,4 @@
+import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
@@ -12,6 +13,27 @@ export interface EverywhereOptions {
    * `ClosedError` when `close()` ended the wait; the change stays here. Needs a `store`. @default false: for this instance
    */
   readonly everywhere?: boolean | undefined;
+}
+
+/** The options of `set` for all instances of a cluster. */
+export interface SetEverywhereOptions extends EverywhereOptions, PublishOrigin {}
+
+/**
+ * Takes apart the options of `set`.
+ *
+ * @returns those of {@link everywhereArgument}, and who sets it.
+ * @throws {OptionError} for `by` and `note` that are not short texts.
+ */
+export function setArgument(
+  name: string,
+  given: SetEverywhereOptions | undefined,
+): readonly [options: EverywhereOptions | undefined, origin: PublishOrigin] {
+  if (typeof given !== 'object' || given === null) return [given, {}];
+  const { by, note, ...options } = ownOptions(given);
+  const checks = new OptionChecks(name);
+  checkOrigin({ by, note }, checks, false);
+  checks.done();
+  return [options, { by, note }];
 }
 
 /** The options of methods beside `everywhere`, each a boolean. */
@@ -49,8 +71,9 @@ export function shareIf<T>(
   isAskedFor: boolean,
   engine: MemberEngine<T>,
   entry: Parameters<MemberEngine<T>['share']>[0],
+  origin: PublishOrigin,
 ): Promise<void> {
-  return isAskedFor ? ignoreRejection(engine.share(entry).then(() => {})) : Promise.resolve();
+  return isAskedFor ? ignoreRejection(engine.share(entry, origin).then(() => {})) : Promise.resolve();
 }
 
 /** Makes an entry out of date, here or on all instances. @returns a promise for all instances. */

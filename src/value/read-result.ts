@@ -42,7 +42,8 @@ export function readResult<T>(
 }
 
 function resultOf<T>(entry: Entry<T>, engine: MemberEngine<T>): ReadResult<T> {
-  const status = valueStatus(entry, engine.inspect(entry), engine.options.clock.monotonic(), false);
+  const now = engine.options.clock.monotonic();
+  const status = valueStatus(entry, engine.inspect(entry), engine.loader.rules, now, false);
   const { state, isInitial, isStale, loadedAt, age, nextExecuteTime, failures, lastError, maxStaleness } =
     status;
   return withJson({

@@ -22,7 +22,14 @@ import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
-import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from './everywhere.ts';
+import {
+  type EverywhereOptions,
+  everywhereArgument,
+  invalidateIf,
+  type SetEverywhereOptions,
+  setArgument,
+  shareIf,
+} from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
 import { asMethod, engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
@@ -200,7 +207,11 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     const engine = engineOf(this);
     const entry = entryOf(this);
     const hasValue = inspectsValues(engine.options.name, options);
-    return valueStatus(entry, engine.inspect(entry), engine.options.clock.monotonic(), hasValue);
+    const {
+      loader,
+      options: { clock },
+    } = engine;
+    return valueStatus(entry, engine.inspect(entry), loader.rules, clock.monotonic(), hasValue);
   }
 
   /**
@@ -335,7 +346,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * With `everywhere` it is published too, under a token that is newer than that of any load before: the other instances
    * take it over within `propagateWithin`, without that at their next due load. It is served here at once. Where another
    * instance is loading it waits for the end of that load, at most one `timeout`. Of values that are set on several
-   * instances at the same time one remains.
+   * instances at the same time one remains. `by` and `note` say who sets it and why, in `history()`.
    *
    * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
    * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, when
@@ -343,13 +354,14 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
   set(value: T): void;
-  set(value: T, options: EverywhereOptions): Promise<void>;
-  set(value: T, options?: EverywhereOptions): Promise<void> | undefined {
+  set(value: T, options: SetEverywhereOptions): Promise<void>;
+  set(value: T, given?: SetEverywhereOptions): Promise<void> | undefined {
     const engine = engineOf(this);
+    const [options, origin] = setArgument(engine.options.name, given);
     const isForAll = everywhereArgument(engine.options, options);
     checkValue(engine.options, undefined, value);
     engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
-    return options && shareIf(isForAll, engine, entryOf(this));
+    return options && shareIf(isForAll, engine, entryOf(this), origin);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isTooStale } from '../engine/decide.ts';
+import { type DecisionRules, isTooStale, refusesReads } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { QuarantineStatus } from '../engine/quarantined.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
@@ -45,6 +45,11 @@ export interface ValueStatus<T> extends ExecutionStatus {
   readonly state: 'empty' | 'fresh' | 'stale' | 'too-stale' | 'absent';
   /** The value is that of the option `initial`, no load has succeeded yet; not present otherwise. */
   readonly isInitial?: true;
+  /**
+   * A read now would be refused: the value must not be served, or there is none and its last load failed, or none may start.
+   * `false` before the first read: it would wait for the load. `false` of an absent key.
+   */
+  readonly refusesReads: boolean;
   /** When the value was loaded (or kept, or set): the end of the load in epoch milliseconds. `undefined`: never. */
   readonly loadedAt: number | undefined;
   /** Milliseconds since then, by the monotonic clock: right also when the wall clock was stepped. */
@@ -60,11 +65,13 @@ export interface ValueStatus<T> extends ExecutionStatus {
 /**
  * @param hasValue with the value, if there is one.
  * @param execution the status of its executions, just taken.
+ * @param rules those of its reads.
  * @param now the monotonic clock in milliseconds.
  */
 export function valueStatus<T>(
   entry: Entry<T>,
   execution: ExecutionStatus,
+  rules: DecisionRules,
   now: number,
   hasValue: boolean,
 ): ValueStatus<T> {
@@ -75,6 +82,7 @@ export function valueStatus<T>(
     ...(isLoaded && hasValue ? { value: entry.value as T } : {}),
     state,
     ...(isInitial ? { isInitial } : {}),
+    refusesReads: refusesReads(entry, rules, now),
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',

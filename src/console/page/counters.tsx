@@ -51,11 +51,15 @@ export function Counters({ of }: { of: MemberStats }): ComponentChild {
     kept,
     adopted,
     tookOver,
+    readsFailedBy,
   } = of;
   const { loading, published, bytesPublished, lockCommands, storeCommands, evicted } = of;
   const mean = loading.count === 0 ? undefined : loading.total / loading.count;
   const rows: Readonly<Record<string, string | number>> = {
     Reads: hitRatio === undefined ? reads : `${reads}, ${percent(hitRatio)} found a value`,
+    ...some(
+      Object.fromEntries(Object.entries(readsFailedBy).map(([code, n]) => [`Refused with ${code}`, n])),
+    ),
     ...some({ 'Reads that waited': waited, 'Served a due value': servedStale, 'Found it too old': tooStale }),
     Loads:
       mean === undefined ? loads : `${loads}, mean ${duration(mean)}, longest ${duration(loading.longest)}`,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
+import { makerText } from '../../data/version-record.ts';
 import type { Detail } from '../detail.ts';
 import type { ShownDifference } from '../shown-value.ts';
 import { get, session } from './api.ts';
@@ -70,7 +71,7 @@ export function History({
             </thead>
             <tbody>
               {history.map(
-                ({ version: of, age, bytes: size, host, by, note, isPinned, mark, damage }, index) => {
+                ({ version: of, age, bytes: size, note, isPinned, mark, damage, ...maker }, index) => {
                   const before = history[index + 1];
                   return (
                     <tr key={of} class={isPinned ? 'note' : ''}>
@@ -84,7 +85,7 @@ export function History({
                       <td>{duration(now.value - at + age)} ago</td>
                       <td>{bytes(size)}</td>
                       <td>
-                        <bdi>{text([by ?? 'a load', host].filter(Boolean).join(' on '), 80)}</bdi>
+                        <bdi>{text(makerText(maker), 80)}</bdi>
                         {note && <div class="quiet">{text(note)}</div>}
                       </td>
                       <td class="buttons">

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
+import { type Cell, emptyText, type InstanceColumn, type MemberRow } from '../rows.ts';
 import { age, duration, text, until, version } from './format.ts';
 import { memberLink } from './route.ts';
 import { overview, row, shown } from './state.ts';
@@ -192,7 +192,7 @@ const STATES: { readonly [state in MemberRow['here']['state']]: string } = {
   fresh: 'fresh',
   stale: 'due',
   'too-stale': 'too old',
-  empty: 'not loaded',
+  empty: '',
   absent: 'absent',
   done: 'done',
   due: 'due',
@@ -200,16 +200,17 @@ const STATES: { readonly [state in MemberRow['here']['state']]: string } = {
 };
 
 export function stateText({ here }: Pick<MemberRow, 'here'>): string {
-  const { running, loading = 0, closed, paused, pinned, failures = 0, state } = here;
+  const { running, loading = 0, closed, paused, pinned, failures = 0, readsFailed = 0, state } = here;
   const more = [
     ...(running ? ['loading'] : []),
     ...(loading > 0 ? [`${loading} loading`] : []),
     ...(failures > 0 ? [state === 'keys' ? `${failures} failing` : `failed ×${failures}`] : []),
+    ...(readsFailed > 0 ? [`${readsFailed} reads refused`] : []),
     ...(pinned ? ['pinned'] : []),
     ...(paused ? ['paused'] : []),
     ...(closed ? ['closed'] : []),
   ];
-  return [STATES[state], ...more].join(', ');
+  return [STATES[state] || emptyText(here), ...more].join(', ');
 }
 
 function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColumn[] }) {

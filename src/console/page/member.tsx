@@ -1,5 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
+import { problemLevel } from '../rows.ts';
 import { Counters, Freshness } from './counters.tsx';
 import { age, clock, duration, text, time, until, version } from './format.ts';
 import { History } from './history.tsx';
@@ -104,9 +105,9 @@ function Problems({ id }: { id: string }) {
   if (problems.length === 0) return null;
   return (
     <ul class="problems">
-      {problems.map(({ kind, message, isFatal }) => (
-        <li key={kind} class={isFatal ? 'bad' : 'warn'}>
-          <b>{kind}</b> <bdi>{text(message)}</bdi>
+      {problems.map((problem) => (
+        <li key={problem.kind} class={problemLevel(problem)}>
+          <b>{problem.kind}</b> <bdi>{text(problem.message)}</bdi>
         </li>
       ))}
     </ul>

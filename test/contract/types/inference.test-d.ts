@@ -1,6 +1,6 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { expectTypeOf, test } from 'vitest';
-import { every, notEmpty } from '../../../src/guards/index.ts';
+import { every, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   type Derived,
   derive,
@@ -8,6 +8,7 @@ import {
   type LoadContext,
   loaded,
   RefreshingValue,
+  refreshing,
   type StandardSchema,
   type ValueStatus,
 } from '../../../src/index.ts';
@@ -31,6 +32,17 @@ test('T is inferred from a load: asynchronous, synchronous, or sometimes so', ()
   expectTypeOf(synchronous.set).parameter(0).toEqualTypeOf<number>();
   const either = new RefreshingValue({ name, load: () => (maybe ? rates : Promise.resolve(rates)) });
   expectTypeOf(either).toEqualTypeOf<RefreshingValue<Rates>>();
+});
+
+test('functions in guards need no types, and have them where the value is known before', () => {
+  const load = async (): Promise<Rates> => rates;
+  const value = new RefreshingValue({ name, load, accept: every((v) => v.usd > 0) });
+  expectTypeOf(value.current).toEqualTypeOf<Rates>();
+  new RefreshingValue({ name, load, accept: shrinksAtMost(0.3, { sizeOf: (v) => v.usd }) });
+  // @ts-expect-error they have no property of that name
+  refreshing(load, { accept: every((v) => v.usd > 0 && v.euro) });
+  // @ts-expect-error the same
+  new RefreshingValue<Rates>({ name, load, accept: every((v) => v.usd > 0 && v.euro) });
 });
 
 test('a guard and a schema do not change T', () => {

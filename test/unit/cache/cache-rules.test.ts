@@ -351,6 +351,7 @@ describe('rule 9: the clocks', () => {
       const { clock, cache } = manual({
         load: undefined,
         loadMany,
+        batchAhead: false,
         jitter: undefined,
         schedule: { minutes: 100 },
       });
@@ -439,7 +440,13 @@ it('a read of a key that has no JSON is answered with the error of its load', as
   const load = (): never => {
     throw new Error('down');
   };
-  const cache = new RefreshingCache<object, number>({ name: 'c', load, retry: false, logger: false });
+  const cache = new RefreshingCache<object, number>({
+    name: 'c',
+    load,
+    keyOf: () => 'k',
+    retry: false,
+    logger: false,
+  });
   const key = { toJSON: () => undefined };
   expect(await rejectionOf(cache.get(key))).toMatchObject({ code: 'ERR_TICKLESS_LOAD', key });
   expect(await rejectionOf(cache.get(key))).toMatchObject({ code: 'ERR_TICKLESS_COOLING_DOWN', key });

@@ -28,7 +28,7 @@ async function tenths(
   {
     loads = 20,
     during = () => {},
-  }: { loads?: number; during?: (clock: FakeClock, tenth: number) => void } = {},
+  }: { loads?: number; during?: (clock: FakeClock, tenth: number) => unknown } = {},
 ): Promise<number[]> {
   const clock = new FakeClock({ now: '2026-06-01T05:00:00Z' });
   const keys = Array.from({ length: count }, (_, index) => index);
@@ -53,7 +53,7 @@ async function tenths(
   for (let tenth = 1; tenth <= loads; tenth++) {
     const before = loadCount;
     await clock.advance(PERIOD / 10);
-    during(clock, tenth);
+    await during(clock, tenth);
     for (const key of keys) cache.current(key);
     await clock.flush();
     counts.push(loadCount - before);
@@ -64,11 +64,38 @@ async function tenths(
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 describe('keys that were loaded together', () => {
-  it('10,000 fall due in one period with at most 15 % of them in a tenth of it', async () => {
-    const counts = await tenths(10_000, {}, { loads: 19 });
-    expect(counts.slice(0, 9)).toEqual(Array(9).fill(0));
+  it('10,000 fall due within their period with at most 15 % of them in a tenth of it, and stay so', async () => {
+    const counts = await tenths(10_000, {}, { loads: 40 });
+    expect([counts[0], sum(counts.slice(0, 10))]).toEqual([0, 10_000]);
     expect(Math.max(...counts)).toBeLessThanOrEqual(1500);
-    expect(sum(counts)).toBeGreaterThan(8000);
+    expect(sum(counts)).toBeLessThanOrEqual(40_000);
+  });
+
+  it('none is due later than its schedule returns, and each follows it from its second load on', async () => {
+    const clock = new FakeClock();
+    const load = (key: number): number => key;
+    const cache = new RefreshingCache({ name: 'c', load, schedule: '10m', clock, random: seeded() });
+    const waits = (): number[] =>
+      Array.from({ length: 1000 }, (_, key) => {
+        const { nextExecuteTime = Number.NaN, loadedAt = Number.NaN } = cache.inspect(key) ?? {};
+        return (nextExecuteTime - loadedAt) / 60_000;
+      });
+    for (let key = 0; key < 1000; key++) cache.current(key);
+    const first = waits();
+    expect([Math.floor(Math.min(...first)), Math.ceil(Math.max(...first))]).toEqual([1, 10]);
+    for (let second = 0; second < 600; second++) {
+      await clock.advance(1000);
+      for (let key = 0; key < 1000; key++) cache.current(key);
+    }
+    await clock.flush();
+    expect(waits()).toEqual(Array(1000).fill(10));
+  });
+
+  it('are spread anew after a load that came late: no read came before', async () => {
+    const pause = (clock: FakeClock, tenth: number): unknown => tenth === 21 && clock.advance(5 * PERIOD);
+    const counts = await tenths(1000, {}, { loads: 31, during: pause });
+    expect(counts[20]).toBe(1000);
+    expect(Math.max(...counts.slice(21))).toBeLessThan(200);
   });
 
   it('are due together without jitter', async () => {
@@ -108,8 +135,8 @@ describe('keys that were loaded together', () => {
   });
 
   const limits: [string, Options<number>][] = [
-    ['hardly longer than the period', { maxStaleness: 1.01 * PERIOD }],
-    ['of one and a half periods', { maxStaleness: 1.5 * PERIOD }],
+    ['hardly longer than the period', { maxStaleness: 1.01 * PERIOD, jitter: { ratio: 1 } }],
+    ['of one and a half periods', { maxStaleness: 1.5 * PERIOD, jitter: { ratio: 1 } }],
     [
       'far shorter than a fixed rate',
       { maxStaleness: PERIOD / 10, schedule: fixedRate(PERIOD), jitter: { ratio: 1 } },
@@ -168,9 +195,11 @@ describe('keys that were loaded together', () => {
     const during = (clock: FakeClock, tenth: number): void => {
       if (tenth === 9) clock.stepWall({ hours: 5 });
     };
-    const counts = await tenths(1000, {}, { during });
-    expect(sum(counts.slice(0, 9))).toBe(0);
-    expect(Math.max(...counts)).toBeLessThan(200);
+    const later = await tenths(1000, { jitter: { ratio: 1 } }, { during });
+    expect(sum(later.slice(0, 9))).toBe(0);
+    expect(Math.max(...later)).toBeLessThan(200);
+    const counts = await tenths(1000, {}, { during, loads: 10 });
+    expect([sum(counts), Math.max(...counts) < 200]).toEqual([1000, true]);
   });
 });
 

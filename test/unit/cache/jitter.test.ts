@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jittered } from '../../../src/cache/jitter.ts';
-import { fixedDelay, never } from '../../../src/index.ts';
+import { jittered, spreadFirst } from '../../../src/cache/jitter.ts';
+import { type Execution, fixedDelay, never } from '../../../src/index.ts';
 import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
 
 const PERIOD = 600_000;
@@ -57,6 +57,21 @@ describe('spread', () => {
       ),
       { numRuns: 2000 },
     );
+  });
+
+  it('within the period is only for a first load and a late one, and keeps within the age limit', () => {
+    const schedule = spreadFirst(fixedDelay(PERIOD));
+    const waitOf = (execution: Partial<Execution>, drawn = 0): number =>
+      (schedule.nextExecuteTime({ ...loaded, random: () => drawn, ...execution }) - END) / PERIOD;
+    const tenth = PERIOD / 10;
+    expect([waitOf({}), waitOf({}, 0.5)]).toEqual([0.1, 0.55]);
+    expect(waitOf({ dueAt: END - tenth - 1 })).toBe(0.1);
+    expect([waitOf({ dueAt: END - tenth }), waitOf({ dueAt: END + tenth })]).toEqual([1, 1]);
+    expect([waitOf({ maxStaleness: PERIOD / 2 }), waitOf({ maxStaleness: PERIOD / 2 }, 0.5)]).toEqual([
+      0.05, 0.275,
+    ]);
+    expect(waitOf({ now: END + PERIOD / 2, answered: END + 3 * tenth }, 0.9)).toBe(0.3);
+    expect(waitOf({ now: END + PERIOD / 2 })).toBe(0.5);
   });
 
   it('leaves never as it is, and a broken answer broken', () => {

@@ -138,13 +138,13 @@ describe('keys behind a lock', () => {
   it('a key that has no name fails, and says what to do', async () => {
     const cluster = new ManualCluster();
     const { lock } = cluster.link();
-    const cache = new RefreshingCache<object, string>({
+    const cache = new RefreshingCache<symbol, string>({
       name: 'c',
       load: async () => 'x',
       lock,
       logger: false,
     });
-    const error = (await rejectionOf(cache.get({}))) as Error;
+    const error = (await rejectionOf(cache.get(Symbol('s')))) as Error;
     expect(isOptionError(error.cause)).toBe(true);
     expect(`${error.cause}`).toContain('keyOf');
     const named = new RefreshingCache<{ id: number }, string>({

@@ -94,7 +94,7 @@ describe('a page that is open', () => {
     let changes: OverviewChanges;
     do changes = await page.overview();
     while (changes.changed.length === 0);
-    expect(changes.changed.map(({ id, level }) => [id, level])).toEqual([['v', 'warn']]);
+    expect(changes.changed.map(({ id, level }) => [id, level])).toEqual([['v', 'bad']]);
     expect(changes.changed[0]?.here.error).toContain('down');
     const events = (await page.next('events'))?.data as ShownEvent[];
     expect(events.map(({ type, number }) => [number, type])).toEqual([

@@ -86,6 +86,7 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
         ...quiet,
         name: 'c',
         load: () => 1,
+        keyOf: () => 'k',
         lock: memoryLock(),
       });
       return settled(cache.get({ toJSON: bad }));

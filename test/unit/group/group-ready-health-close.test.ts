@@ -326,7 +326,7 @@ describe('health', () => {
     expect(group.health()).toEqual({ ok: true, problems: [] });
   });
 
-  it('lists the fatal ones first, else in the order of the members; paused is not fatal', async () => {
+  it('lists members with fatal ones first, else in their order; paused is not fatal', async () => {
     const { clock, group } = make();
     group.cache({ name: 'paused cache', load: hang }).pause();
     const down = source();
@@ -346,9 +346,9 @@ describe('health', () => {
       [
         'missing: not-loaded!',
         'too old: too-stale!',
+        'too old: paused',
         'paused cache: paused',
         'failing: failing',
-        'too old: paused',
       ],
     ]);
   });

@@ -95,7 +95,7 @@ describe('an objective for the age of reads', () => {
     expect(cache.stats().freshness?.hour).toEqual({ reads: 5, share: 0.8 });
   });
 
-  it('that is missed is a problem of the group that is not fatal', async () => {
+  it('that is missed is a notice of the group, and no problem of now', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, freshness, schedule: 60 * MINUTE });
     const a = group.value({ name: 'a', load: () => 1 });
@@ -108,7 +108,8 @@ describe('an objective for the age of reads', () => {
     const problem = { kind: 'burning', isFatal: false, message };
     expect(group.health()).toEqual({
       ok: true,
-      problems: [
+      problems: [],
+      notices: [
         { name: 'a', ...problem },
         { name: 'c', ...problem },
       ],

@@ -590,6 +590,7 @@ describe('inspect', () => {
       name: 'v',
       state: 'empty',
       isStale: false,
+      refusesReads: false,
       isDue: true,
       loadedAt: undefined,
       age: undefined,

@@ -6,9 +6,6 @@ import type { World } from '../world.ts';
 /** The rounding of instants, repeated at each step of the wall clock. */
 const ROUNDING_MS = 3;
 
-/** Keys are due between one and two periods after their load, because of jitter. */
-const SPREAD = 1;
-
 /**
  * For members without a lock: a read of a due subject starts a load if it may (rules 4 and 5: no cool-down
  * outlives its time, or a success), and a read of a fresh value does not emit `stale-served`.
@@ -144,7 +141,7 @@ export class Starts implements Watch {
       this.#unknown();
       return;
     }
-    this.#dueBy = loadedAt + delay * (this.#isKeyed ? 1 + SPREAD : 1);
+    this.#dueBy = loadedAt + delay; // of keys at the latest: their first due time is spread
     const isSure = !this.#isKeyed && this.#subject.instance.wallSteps === 0;
     this.#dueFrom = isSure ? loadedAt + delay - ROUNDING_MS : Number.NEGATIVE_INFINITY;
   }

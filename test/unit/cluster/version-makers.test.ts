@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import { historyText } from '../../../src/cli/tables.ts';
+import { versionRecord } from '../../../src/cluster/history.ts';
+import { makerText } from '../../../src/data/version-record.ts';
+import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { thrownBy } from '../../support/settle.ts';
+
+const quiet = { name: 'v', logger: false, retry: false } as const;
+
+describe('history() names what made each version, and by whom', () => {
+  it('a load, a set, a rollback, the end of its pin, and a mark', async () => {
+    const backend = memoryBackend({ keepVersions: 9 });
+    const value = new RefreshingValue({ ...quiet, load: () => 1, backend });
+    await value.refresh();
+    await value.set(2, { everywhere: true });
+    await value.set(3, { everywhere: true, by: 'ann', note: 'a typo at the source' });
+    await value.rollback({ by: 'ben', note: 'as before' });
+    await value.unpin();
+    await value.invalidate({ everywhere: true });
+    const history = await value.history();
+    expect(history.map(({ made, by, note }) => [made, by, note]).reverse()).toEqual([
+      ['load', undefined, undefined],
+      ['set', undefined, undefined],
+      ['set', 'ann', 'a typo at the source'],
+      ['rollback', 'ben', 'as before'],
+      ['unpin', undefined, undefined],
+      ['invalidate', undefined, undefined],
+    ]);
+    expect(historyText(history)).toMatch(
+      / invalidate on .* unpin on .* rollback by ben on .* set by ann on .* set on .* a load on /s,
+    );
+  });
+
+  it('of a key too', async () => {
+    const backend = memoryBackend({ keepVersions: 9 });
+    const cache = new RefreshingCache<string, number>({ ...quiet, load: () => 1, backend });
+    await cache.refresh('k');
+    await cache.set('k', 2, { everywhere: true, by: 'ann' });
+    const history = await cache.history('k');
+    expect(history.map(({ made, by }) => [made, by])).toEqual([
+      ['set', 'ann'],
+      ['load', undefined],
+    ]);
+  });
+
+  it('nothing of snapshots by earlier versions of the library, and of others only what it knows', () => {
+    const about = { tickless: 1, format: 'json', dueIn: null, took: 0, length: 1, sum: '0' };
+    const madeOf = (publisher: object): unknown[] => {
+      const beginning = `${JSON.stringify({ ...about, publisher })}\n1`;
+      const record = versionRecord({ version: 1, age: 0, bytes: 1, beginning });
+      return [record.made, makerText(record)];
+    };
+    expect(madeOf({ host: 'vm' })).toEqual([undefined, 'a load on vm']);
+    expect(madeOf({ host: 'vm', by: 'ann' })).toEqual([undefined, 'ann on vm']);
+    expect(madeOf({ host: 'vm', made: 'magic' })).toEqual([undefined, 'a load on vm']);
+  });
+
+  it('whoever sets it is a short text', () => {
+    const value = new RefreshingValue({ ...quiet, load: () => 1, backend: memoryBackend() });
+    for (const wrong of ['', 1, 'x'.repeat(501)]) {
+      const set = () => value.set(2, { everywhere: true, by: wrong as string });
+      expect(thrownBy(set)).toMatchObject({ option: 'by' });
+    }
+    expect(thrownBy(() => value.set(2, { everywhere: true, note: 1 as never }))).toMatchObject({
+      option: 'note',
+    });
+    expect(thrownBy(() => value.set(2, { everywhere: true, why: 1 } as never))).toMatchObject({
+      option: 'why',
+    });
+    expect(value.peek()).toBeUndefined();
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { Overview } from '../../../src/console/overview.ts';
+import { emptyText } from '../../../src/console/rows.ts';
+import { absent, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { TestConsole } from '../../support/console.ts';
+import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
+
+const LOAD = 'ERR_TICKLESS_LOAD';
+const COOLING_DOWN = 'ERR_TICKLESS_COOLING_DOWN';
+const STALE = 'ERR_TICKLESS_STALE_VALUE';
+
+const refused = async (read: () => unknown): Promise<void> => {
+  try {
+    await read();
+  } catch {}
+};
+
+describe('reads that are refused are counted, each once', () => {
+  it('those that waited for a load that failed, and those of its cool-down', async () => {
+    const { value, manual } = manualValue();
+    const waiting = Array.from({ length: 90 }, () => value.get());
+    const patient = Array.from({ length: 5 }, () => value.get({ patience: 10 }));
+    const told = Array.from({ length: 4 }, () => value.read());
+    manual.call(0).reject(new Error('down'));
+    await Promise.allSettled([...waiting, ...patient, ...told]);
+    expect(() => value.current).toThrow('down');
+    await refused(() => value.get());
+    expect(value.stats()).toMatchObject({
+      reads: 101,
+      readsFailed: 101,
+      readsFailedBy: { [LOAD]: 99, ERR_TICKLESS_NOT_LOADED: 1, [COOLING_DOWN]: 1 },
+    });
+  });
+
+  it('those beyond their age limits, whose reload fails or may not start', async () => {
+    const { value, manual, clock } = await loadedManualValue();
+    const read = refused(() => value.get({ maxAge: 0 }));
+    await clock.flush();
+    manual.call(1).reject(new Error('down'));
+    await read;
+    await refused(() => value.get({ maxAge: 0, patience: 10 }));
+    expect(value.stats()).toMatchObject({ readsFailed: 2, readsFailedBy: { [STALE]: 2 } });
+    const { value: late, clock: its } = fakeValue(() => 1, {
+      schedule: 500,
+      maxStaleness: 1000,
+      whenTooStale: 'throw',
+    });
+    expect(late.current).toBe(1);
+    await its.advance(2000);
+    expect(() => late.current).toThrow('is 2 s old');
+    expect(late.stats().readsFailedBy).toEqual({ [STALE]: 1 });
+  });
+
+  it('not mistakes, nor those that their own signal ended, nor those of absent keys', async () => {
+    const { value, manual } = manualValue();
+    await refused(() => value.get({ patience: -1 }));
+    const abort = new AbortController();
+    const left = refused(() => value.get({ signal: abort.signal }));
+    abort.abort();
+    await left;
+    const served = value.get();
+    manual.call(0).resolve('one');
+    await served;
+    const cache = new RefreshingCache({ name: 'c', load: () => absent(), clock: new FakeClock() });
+    await refused(() => cache.get('no'));
+    await refused(() => cache.get('no'));
+    expect([value.stats().readsFailed, cache.stats().readsFailed]).toEqual([0, 0]);
+  });
+
+  it('those of keys, also of getMany, and of a group in total', async () => {
+    const group = new RefreshGroup({ clock: new FakeClock(), logger: false, retry: false });
+    const load = async (): Promise<number> => Promise.reject(new Error('down'));
+    const cache = group.cache({ name: 'c', load });
+    const value = group.value({ name: 'v', load });
+    await refused(() => cache.getMany(['a', 'b']));
+    await refused(() => cache.get('a'));
+    await refused(() => value.get());
+    expect(cache.stats()).toMatchObject({ readsFailed: 3, readsFailedBy: { [LOAD]: 2, [COOLING_DOWN]: 1 } });
+    expect(group.stats().total.readsFailedBy).toEqual({ [LOAD]: 3, [COOLING_DOWN]: 1 });
+  });
+});
+
+describe('the state tells whether a read would be refused now', () => {
+  it('before the first load, while it fails, and when it has come', async () => {
+    const { value, manual, clock } = manualValue();
+    const seen = [value.inspect().refusesReads];
+    const first = refused(() => value.get());
+    seen.push(value.inspect().refusesReads);
+    manual.call(0).reject(new Error('down'));
+    await first;
+    seen.push(value.inspect().refusesReads);
+    await clock.advance(600_000); // the cool-down is over, and nothing is known to be better
+    seen.push(value.inspect().refusesReads);
+    const second = value.get();
+    manual.call(1).resolve('one');
+    await second;
+    seen.push(value.inspect().refusesReads);
+    expect(seen).toEqual([false, false, true, true, false]);
+  });
+
+  it('of a value that is paused without one, that must not be served, and of keys', async () => {
+    const { value } = manualValue();
+    value.pause();
+    expect(value.inspect().refusesReads).toBe(true);
+    const { value: failing } = fakeValue(() => Promise.reject(new Error('down')), { whenFailing: 'throw' });
+    failing.set(1 as never);
+    expect(failing.inspect().refusesReads).toBe(false);
+    await refused(() => failing.refresh());
+    expect(failing.inspect().refusesReads).toBe(true);
+    const cache = new RefreshingCache({
+      name: 'c',
+      clock: new FakeClock(),
+      logger: false,
+      retry: false,
+      load: (key: string) => {
+        if (key === 'none') return absent();
+        throw new Error('down');
+      },
+    });
+    await refused(() => cache.get('none'));
+    await refused(() => cache.get('bad'));
+    expect(['none', 'bad'].map((key) => cache.inspect(key)?.refusesReads)).toEqual([false, true]);
+  });
+});
+
+describe('the console', () => {
+  it('names members whose reads are refused first, and those that were never read without alarm', async () => {
+    const group = new RefreshGroup({ logger: false, retry: false });
+    const load = async (): Promise<number> => Promise.reject(new Error('down'));
+    group.value({ name: 'unread', load, required: true });
+    const console = new TestConsole({}, group);
+    const rows = async (): Promise<unknown[]> => {
+      const { body } = await console.get('api/overview');
+      const { ok, members } = body as Overview;
+      return [
+        ok,
+        ...members.map(({ name, level, here }) => [name, level, emptyText(here), here.readsFailed]),
+      ];
+    };
+    expect(await rows()).toEqual([true, ['unread', 'note', 'not read yet', undefined]]);
+    const value = group.value({ name: 'down', load });
+    const cache = group.cache({ name: 'keys', load });
+    await Promise.allSettled([value.get(), value.get(), cache.get('a')]);
+    expect(await rows()).toEqual([
+      false,
+      ['down', 'bad', 'no value', 2],
+      ['keys', 'bad', 'no value', 1],
+      ['unread', 'note', 'not read yet', undefined],
+    ]);
+    value.set(1);
+    cache.set('b', 1);
+    expect((await rows()).slice(0, 3)).toEqual([
+      true,
+      ['keys', 'warn', 'no value', 1],
+      ['unread', 'note', 'not read yet', undefined],
+    ]);
+  });
+});
