@@ -2,13 +2,15 @@ import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import { coolingDownError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { OptionError } from '../errors.ts';
+import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { voided } from '../time/deferred.ts';
 import { engineOf } from './lifecycle.ts';
-import { entryOf, Periodic } from './periodic.ts';
+import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
 
 /**
  * The function that is executed, synchronous or not. Throwing or rejecting fails the execution. Its result is passed to
@@ -46,6 +48,9 @@ export type ExecutorStatus = ExecutionStatus;
  * Subclasses may override `nextExecuteTime`; others pass `schedule`.
  */
 export class PeriodicExecutor extends Periodic<unknown> {
+  /** A run has failed on the stack of `requestStart`. */
+  #failsOnStack: boolean = false;
+
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
@@ -59,6 +64,24 @@ export class PeriodicExecutor extends Periodic<unknown> {
       this.nextExecuteTime(execution),
     );
     super(resolved, new Entry<unknown>(), engine);
+  }
+
+  /**
+   * As of values, but that a synchronous task whose first run fails on the caller's stack makes this throw that `LoadError`, and in the
+   * cool-down after it a `CoolingDownError`: so a getter that calls this, and awaits nothing, never returns what the task has not made. With
+   * `wait: false` it doesn't throw. A run that fails later, as that of an asynchronous task and one with a `lock`, rejects.
+   */
+  override requestStart(options?: RequestStartOptions): Promise<void> {
+    const [entry, engine] = [entryOf(this), engineOf(this)];
+    const { failures } = entry;
+    const next = super.requestStart(options);
+    if (entry.isLoaded || entry.flight !== undefined || engine.runState !== 'open') return next;
+    if (ownOptions(options)?.wait === false) return next;
+    const isNew = entry.failures > failures;
+    this.#failsOnStack ||= isNew;
+    if (!this.#failsOnStack) return next;
+    const { name, clock } = engine.options;
+    throw isNew ? entry.lastError : coolingDownError(entry, name, clock.monotonic());
   }
 
   /**

@@ -129,6 +129,47 @@ describe('requestStart', () => {
     expect(runs).toBe(2);
   });
 
+  it('throws where the first run of a synchronous task fails: a getter that awaits nothing has no empty result', async () => {
+    const clock = new FakeClock();
+    const cause = new Error('no disk');
+    let text: string | undefined;
+    let isDown = true;
+    const executor = new PeriodicExecutor(
+      () => {
+        if (isDown) throw cause;
+        text = 'read';
+      },
+      { name: 'e', schedule: 1000, clock, retry: false, logger: false },
+    );
+    const get = (): string => {
+      void executor.requestStart();
+      return text as string;
+    };
+    const thrownBy = (): unknown => {
+      try {
+        return get();
+      } catch (error) {
+        return error;
+      }
+    };
+    const error = thrownBy();
+    expect(isLoadError(error) && error.cause).toBe(cause);
+    const cooling = thrownBy();
+    expect(isCoolingDownError(cooling) && cooling.cause).toBe(error);
+    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
+    executor.pause();
+    expect(await rejectionOf(executor.requestStart())).toMatchObject({ name: 'NotLoadedError' });
+    executor.resume();
+    await clock.advance(1000);
+    isDown = false;
+    expect(get()).toBe('read');
+    isDown = true;
+    await clock.advance(1000);
+    expect(get()).toBe('read'); // the run that fails is behind it
+    await clock.flush();
+    expect([executor.inspect().failures, get()]).toEqual([1, 'read']);
+  });
+
   it('gives waitUntil a promise of the end, once there is something under way', async () => {
     const { clock, manual, executor } = await executed();
     const promises: Promise<unknown>[] = [];
