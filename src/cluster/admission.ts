@@ -84,7 +84,7 @@ export class Admission<T> {
     this.#expected = { expectedToken, invalidatedAt };
     // `expectedToken` is cleared by an invalidation, so a set one belongs to a load that began after it.
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
-    if (store !== undefined && options.kind !== 'task') {
+    if (store !== undefined) {
       const known = await this.snapshots.known(this.#isForced);
       if (this.snapshots.wasRead && this.#enteredAt !== undefined)
         this.#enteredAt = options.clock.monotonic();

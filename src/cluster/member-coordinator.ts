@@ -24,6 +24,7 @@ import { ManualRound } from './manual-round.ts';
 import { pinnedError, pinStatus } from './pin.ts';
 import { PolledValue } from './polled-value.ts';
 import { ReportedKeys } from './reported-keys.ts';
+import { ReportedTask } from './reported-task.ts';
 import { Round } from './round.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { Reporting } from './store-reports.ts';
@@ -41,6 +42,7 @@ export class MemberCoordinator implements Coordinator {
   #reporting: Reporting | undefined;
   #polled: PolledValue<unknown> | undefined;
   #marks: KeyMarks | undefined;
+  #task: ReportedTask | undefined;
 
   constructor(member: ClusterMember) {
     this.#member = member;
@@ -50,6 +52,11 @@ export class MemberCoordinator implements Coordinator {
   follow<T>(host: PolledEntry<T>): void {
     const member = this.#member;
     if (member.fleet === undefined) return;
+    if (member.reports !== undefined) {
+      this.#task = new ReportedTask(member, host.entry as Entry<unknown>);
+      this.#report(this.#task);
+      return;
+    }
     const polled = new PolledValue(member, host);
     this.#polled = polled as PolledValue<unknown>;
     this.#report(polled);
@@ -71,6 +78,14 @@ export class MemberCoordinator implements Coordinator {
     this.#marks = member.marks = marks;
     this.#report(marks);
     this.checks.join(marks, member, member.propagateWithinMs);
+  }
+
+  get hasRounds(): boolean {
+    return this.#member.lock !== undefined || this.#member.options.kind !== 'task';
+  }
+
+  executed(): void {
+    this.#task?.leave();
   }
 
   get hasMarks(): boolean {
@@ -200,6 +215,7 @@ export class MemberCoordinator implements Coordinator {
     const { fleet, lock } = this.#member;
     const polled = this.#polled ?? this.#marks;
     if (polled !== undefined) this.checks?.leave(polled);
+    await this.#task?.close();
     await Promise.all([
       this.#reporting && fleet?.leave(this.#reporting, this.#member),
       this.#marks?.close(),

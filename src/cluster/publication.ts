@@ -145,8 +145,7 @@ export async function publishAndRelease(
 ): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
-  const outcome =
-    store === undefined || isTask ? undefined : await publish(member, store, entry, record, lease);
+  const outcome = store === undefined ? undefined : await publish(member, store, entry, record, lease);
   published(outcome);
   if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';

@@ -57,6 +57,8 @@ export interface Membership {
 export interface Coordinator {
   /** Reads of the member start checks of its store with it; `undefined`: there are none. */
   readonly checks: { readonly trigger: PiggybackTrigger } | undefined;
+  /** Executions begin rounds: see {@link begin}. Not of a task without a lock, which stays on the caller's stack. */
+  readonly hasRounds: boolean;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
   follow<T>(polled: PolledEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */
@@ -95,6 +97,8 @@ export interface Coordinator {
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
   fleet(of: readonly MemberName[]): Promise<Fleet>;
+  /** The outcome of an execution is in place. */
+  executed(): void;
   /** Begins the cluster's part of an execution. */
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
   /**

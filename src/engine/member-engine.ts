@@ -280,9 +280,9 @@ export class MemberEngine<T> {
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
     this.loader.clocks.compareClocks(entry, now);
-    const { timing, coordinator, rules } = this.loader;
+    const { timing, rounds, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
-    const cluster = coordinator?.status(entry);
+    const cluster = rounds?.status(entry);
     const { name, kind } = this.options;
     const stats = kind === 'key' ? undefined : memberStats(this.events.counters);
     return executionStatus(entry, name, rules.runState, nextExecuteTime, now, cluster, stats);

@@ -1,14 +1,18 @@
+import type { StoreLike } from '../engine/coordinator.ts';
+import { decide, isTooStale, type WhenFailing, type WhenTooStale } from '../engine/decide.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
-import { coolingDownError } from '../engine/read-errors.ts';
+import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { OptionError } from '../errors.ts';
+import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
-import type { SingleSharedOptions } from '../options/shared-options.ts';
-import { voided } from '../time/deferred.ts';
+import type { FreshnessOptions, SingleSharedOptions } from '../options/shared-options.ts';
+import { ignoreRejection, voided } from '../time/deferred.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { engineOf } from './lifecycle.ts';
 import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
 
@@ -18,8 +22,38 @@ import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
  */
 export type Task = (context: TaskContext) => unknown;
 
-/** The options of {@link PeriodicExecutor}; only `name` is required. */
-export type PeriodicExecutorOptions = SingleSharedOptions;
+/**
+ * The options of {@link PeriodicExecutor}; only `name` is required. What its group gives to values for `maxStaleness`, `whenTooStale`,
+ * `whenFailing` and `freshness` does not count for tasks.
+ */
+export interface PeriodicExecutorOptions extends SingleSharedOptions {
+  /**
+   * The longest time since the last success. Beyond it `whenTooStale` decides on `requestStart()`, the health of a group has the problem
+   * `too-stale`, and the task is due, whatever the schedule says. Longer than a `schedule` that is a duration. @default Infinity
+   */
+  readonly maxStaleness?: DurationLike | undefined;
+  /**
+   * A `requestStart()` without `wait`, too long since the last success: `wait` waits for the run and rejects with `StaleValueError` when that
+   * fails or may not start, `throw` rejects with it at once while the run goes on behind, `serve` resolves at once.
+   * @default 'wait'
+   */
+  readonly whenTooStale?: WhenTooStale | undefined;
+  /**
+   * A `requestStart()` without `wait`, after a run that has failed: `serve` resolves at once; `throw` rejects with the error of that run
+   * until one has succeeded. The first request after the cool-down starts the next run behind it. @default 'serve'
+   */
+  readonly whenFailing?: WhenFailing | undefined;
+  /**
+   * An objective for the time since the last success, at each `requestStart()`: `{ within: '15m', target: 0.99 }`. See `freshness` of
+   * values, where a read is what a request is here. @default undefined: none
+   */
+  readonly freshness?: FreshnessOptions | undefined;
+  /**
+   * Where this instance leaves reports of the task, for `fleet()` and the console; it keeps no value. `false`: nowhere, also where the
+   * group or the backend has a store. @default undefined: that of the backend or of the group, if it has one
+   */
+  readonly store?: StoreLike | false | undefined;
+}
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
@@ -47,6 +81,9 @@ export type ExecutorStatus = ExecutionStatus;
  *
  * Subclasses may override `nextExecuteTime`; others pass `schedule`.
  */
+/** Of these a group gives those of values to its members. */
+const OF_TASKS = ['maxStaleness', 'whenTooStale', 'whenFailing', 'freshness'] as const;
+
 export class PeriodicExecutor extends Periodic<unknown> {
   /** A run has failed on the stack of `requestStart`. */
   #failsOnStack: boolean = false;
@@ -56,22 +93,48 @@ export class PeriodicExecutor extends Periodic<unknown> {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required'],
+      names: [...SHARED, 'required', 'store', ...OF_TASKS],
+      ownOnly: OF_TASKS,
       check: (checks) => checks.function('task', task),
     });
     const load = (context: TaskContext): unknown => task(context);
     const engine = new MemberEngine(resolved, limitedLoad(load, resolved), (execution) =>
       this.nextExecuteTime(execution),
     );
-    super(resolved, new Entry<unknown>(), engine);
+    const entry = new Entry<unknown>(undefined, undefined, resolved.maxStalenessMs);
+    super(resolved, entry, engine);
+    engine.follow(entry);
+    engine.events.counters.objective = objectiveOf(resolved);
   }
 
   /**
    * As of values, but that a synchronous task whose first run fails on the caller's stack makes this throw that `LoadError`, and in the
    * cool-down after it a `CoolingDownError`: so a getter that calls this, and awaits nothing, never returns what the task has not made. With
    * `wait: false` it doesn't throw. A run that fails later, as that of an asynchronous task and one with a `lock`, rejects.
+   *
+   * After the first success, and without `wait`, `whenTooStale` and `whenFailing` may make it wait or reject.
    */
   override requestStart(options?: RequestStartOptions): Promise<void> {
+    const { objective } = engineOf(this).events.counters;
+    try {
+      const next = entryOf(this).isLoaded ? this.#requestNext(options) : this.#requestFirst(options);
+      if (objective !== undefined)
+        next.then(() => this.#served(objective)).catch((error) => objective.refused(error));
+      return next;
+    } catch (error) {
+      objective?.refused(error);
+      throw error;
+    }
+  }
+
+  /** One request for the objective. Nothing is known of a task that another instance runs for the first time. */
+  #served(objective: FreshnessObjective): void {
+    const { isLoaded, loadedAt } = entryOf(this);
+    const now = engineOf(this).options.clock.monotonic();
+    if (!isLoaded || loadedAt > Number.NEGATIVE_INFINITY) objective.served(now, now - loadedAt);
+  }
+
+  #requestFirst(options: RequestStartOptions | undefined): Promise<void> {
     const [entry, engine] = [entryOf(this), engineOf(this)];
     const { failures } = entry;
     const next = super.requestStart(options);
@@ -82,6 +145,43 @@ export class PeriodicExecutor extends Periodic<unknown> {
     if (!this.#failsOnStack) return next;
     const { name, clock } = engine.options;
     throw isNew ? entry.lastError : coolingDownError(entry, name, clock.monotonic());
+  }
+
+  /** What a read of a value does, a request does here: the same decision, without a value to serve. */
+  #requestNext(options: RequestStartOptions | undefined): Promise<void> {
+    const [entry, engine] = [entryOf(this), engineOf(this)];
+    const isPlain = ownOptions(options)?.wait === undefined && engine.runState !== 'closed';
+    if (!isPlain) return super.requestStart(options);
+    const { options: own, loader, events } = engine;
+    const now = own.clock.monotonic();
+    engine.compareClocks(entry, now);
+    if (isTooStale(entry, now)) {
+      const [age, maxStaleness] = [now - entry.loadedAt, entry.maxStalenessMs];
+      events.emit('too-stale', { age, maxStaleness });
+    }
+    const refusal = (): Error => {
+      const rules = { ...loader.rules, isTask: true };
+      return readError(entry, rules, own.name, own.clock.monotonic());
+    };
+    switch (decide(entry, loader.rules, now)) {
+      case 'wait-for-load': {
+        const next = super.requestStart({ ...options, wait: true });
+        const refuse = (error: unknown): never => {
+          throw isFailedLoad(error) ? refusal() : error;
+        };
+        return ignoreRejection(next.catch(refuse));
+      }
+      case 'reject':
+      case 'reject-and-start': {
+        const error = refusal();
+        const refuse = (): never => {
+          throw error;
+        };
+        return ignoreRejection(super.requestStart(options).then(refuse));
+      }
+      default:
+        return super.requestStart(options);
+    }
   }
 
   /**
