@@ -4,7 +4,7 @@ import type { Codec, SnapshotStore, Store } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
 export interface LockSteps
-  extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'> {
+  extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release' | 'inspect'> {
   /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
   warning?(): Promise<string | undefined>;
 }

@@ -19,6 +19,7 @@ export function lockAccess(
     acquire: (request) => steps.acquire(request),
     extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => steps.release(lease, outcome),
+    inspect: (name) => steps.inspect(name),
     async warning() {
       if (isChecked) return undefined;
       isChecked = true;

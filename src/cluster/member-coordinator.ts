@@ -84,6 +84,10 @@ export class MemberCoordinator implements Coordinator {
     return this.#member.lock !== undefined || this.#member.options.kind !== 'task';
   }
 
+  async register(): Promise<void> {
+    await this.#member.lock?.register();
+  }
+
   executed(): void {
     this.#task?.leave();
   }

@@ -111,7 +111,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     token: version,
     owner: text,
     host: text,
-    state: oneOf('running', 'done', 'failed', 'abandoned', 'released'),
+    state: oneOf('running', 'done', 'failed', 'abandoned', 'released', 'registered'),
     tookOver: flag,
     leaseLeft: duration,
     holdLeft: duration,

@@ -97,6 +97,8 @@ export interface Coordinator {
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
   fleet(of: readonly MemberName[]): Promise<Fleet>;
+  /** Makes its lock name known to operators. Rejects with `LockUnavailableError`, and for a name that the lock does not accept. */
+  register(): Promise<void>;
   /** The outcome of an execution is in place. */
   executed(): void;
   /** Begins the cluster's part of an execution. */

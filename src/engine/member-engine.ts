@@ -271,6 +271,12 @@ export class MemberEngine<T> {
     return closing.promise;
   }
 
+  /** See `register` of members. */
+  register(): Promise<void> {
+    if (this.runState === 'closed') return rejected(closedError(this.options.name));
+    return ignoreRejection(this.coordinator?.register() ?? DONE);
+  }
+
   /** The result of a method that waits for all loads under way, or at once an error if one of them calls it. */
   unlessOwn<R>(result: Promise<R>): Promise<R> {
     return unlessOwn(this.loader.active.entries, this.options.name, result);

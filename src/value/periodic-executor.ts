@@ -23,8 +23,8 @@ import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
 export type Task = (context: TaskContext) => unknown;
 
 /**
- * The options of {@link PeriodicExecutor}; only `name` is required. What its group gives to values for `maxStaleness`, `whenTooStale`,
- * `whenFailing` and `freshness` does not count for tasks.
+ * The options of {@link PeriodicExecutor}; only `name` is required. `maxStaleness`, `whenTooStale`, `whenFailing` and `freshness` of its
+ * group are for values: a task has its own.
  */
 export interface PeriodicExecutorOptions extends SingleSharedOptions {
   /**
@@ -147,7 +147,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     throw isNew ? entry.lastError : coolingDownError(entry, name, clock.monotonic());
   }
 
-  /** What a read of a value does, a request does here: the same decision, without a value to serve. */
+  /** Decides on a request as on a read of a value, with no value to serve. */
   #requestNext(options: RequestStartOptions | undefined): Promise<void> {
     const [entry, engine] = [entryOf(this), engineOf(this)];
     const isPlain = ownOptions(options)?.wait === undefined && engine.runState !== 'closed';
