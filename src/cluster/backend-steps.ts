@@ -5,6 +5,8 @@ import type { Codec, SnapshotStore, Store } from './store-contract.ts';
 /** The methods of a lock that members use. */
 export interface LockSteps
   extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release' | 'inspect'> {
+  /** Where it keeps the runs of tasks, at its own backend. @default nowhere */
+  readonly runs?: Pick<SnapshotStore, 'read' | 'write'> | undefined;
   /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
   warning?(): Promise<string | undefined>;
 }

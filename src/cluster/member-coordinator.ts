@@ -1,4 +1,5 @@
 import type { LeaseLeft } from '../data/close-report.ts';
+import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
@@ -86,6 +87,10 @@ export class MemberCoordinator implements Coordinator {
 
   async register(): Promise<void> {
     await this.#member.lock?.register();
+  }
+
+  get runs(): SharedRuns | undefined {
+    return this.#member.lock?.runs;
   }
 
   executed(): void {

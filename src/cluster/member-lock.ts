@@ -12,6 +12,7 @@ import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
+import { MemberRuns } from './member-runs.ts';
 import { OpenLeases } from './open-leases.ts';
 import { OutageEvents } from './outage-events.ts';
 import { endOfUnused, PendingRequest } from './pending-request.ts';
@@ -51,6 +52,8 @@ export class MemberLock {
   readonly #unanswered: UnansweredRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
+  /** Those of a task; `undefined`: the lock keeps none. */
+  readonly runs: MemberRuns | undefined;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
   #leaseError: unknown;
 
@@ -63,6 +66,8 @@ export class MemberLock {
     this.#context = context;
     this.#access = access;
     const { answers, limitMs, backgroundTimeoutMs } = access;
+    const { runs } = access.steps;
+    this.runs = runs && new MemberRuns(context, access, runs);
     const { events, options } = context;
     const counted = countedSteps(access.steps, ['acquire', 'extend', 'release'], () => {
       events.counters.lockCommands += 1;

@@ -163,6 +163,8 @@ const schemas: Readonly<Record<string, Schema>> = {
     'lockError?': text,
     history: list(ref('Version')),
     'historyError?': text,
+    'runs?': { ...list(ref('Run')), description: 'of an executor, newest first' },
+    'runsError?': text,
     events: list(ref('Event')),
   }),
   Keys: object({
@@ -183,18 +185,16 @@ const schemas: Readonly<Record<string, Schema>> = {
     parts: list(object({ id: text, 'before?': text, 'after?': text })),
   }),
   Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),
-  Runs: object({
-    runs: list(
-      object({
-        at: instant,
-        took: duration,
-        result: oneOf('done', 'failed'),
-        'error?': text,
-        token: version,
-        host: text,
-      }),
-    ),
+  Run: object({
+    at: instant,
+    took: duration,
+    result: oneOf('done', 'failed'),
+    'error?': text,
+    'token?': version,
+    'host?': { ...text, description: 'left out: this instance' },
+    'instance?': text,
   }),
+  Runs: object({ runs: list(ref('Run')) }),
   Audit: object({
     records: list(
       object({

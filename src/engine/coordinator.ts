@@ -2,6 +2,7 @@
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
 import type { LeaseLeft } from '../data/close-report.ts';
+import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
 import type { PinStatus } from '../data/pin.ts';
@@ -99,6 +100,8 @@ export interface Coordinator {
   fleet(of: readonly MemberName[]): Promise<Fleet>;
   /** Makes its lock name known to operators. Rejects with `LockUnavailableError`, and for a name that the lock does not accept. */
   register(): Promise<void>;
+  /** Those of a task, for all instances; `undefined`: its lock keeps none, or it has no lock. */
+  readonly runs: SharedRuns | undefined;
   /** The outcome of an execution is in place. */
   executed(): void;
   /** Begins the cluster's part of an execution. */

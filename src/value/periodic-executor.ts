@@ -1,3 +1,4 @@
+import type { ExecutorRun } from '../data/executor-run.ts';
 import type { StoreLike } from '../engine/coordinator.ts';
 import { decide, isTooStale, type WhenFailing, type WhenTooStale } from '../engine/decide.ts';
 import { Entry } from '../engine/entry.ts';
@@ -8,13 +9,15 @@ import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors
 import type { ExecutionStatus } from '../engine/status.ts';
 import { OptionError } from '../errors.ts';
 import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
-import { ownOptions } from '../option-checks.ts';
+import { isNumber, ownOptions } from '../option-checks.ts';
+import { defaults } from '../options/defaults.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { FreshnessOptions, SingleSharedOptions } from '../options/shared-options.ts';
 import { ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { engineOf } from './lifecycle.ts';
 import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
+import { RunLog } from './run-log.ts';
 
 /**
  * The function that is executed, synchronous or not. Throwing or rejecting fails the execution. Its result is passed to
@@ -53,10 +56,21 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    * group or the backend has a store. @default undefined: that of the backend or of the group, if it has one
    */
   readonly store?: StoreLike | false | undefined;
+  /**
+   * How many of its last runs {@link PeriodicExecutor.runs} returns: a whole number from 0 to 1000. With a lock of a backend they are
+   * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
+   */
+  readonly keepRuns?: number | undefined;
 }
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
+
+/** Those of a group are for its values. */
+const OWN_ONLY = ['maxStaleness', 'whenTooStale', 'whenFailing', 'freshness'] as const;
+
+/** They are read and written whole. */
+const MOST_RUNS = 1000;
 
 /**
  * Runs a task when it is asked and due. Between executions nothing exists: no timer, no thread, no handle; the
@@ -81,21 +95,24 @@ export type ExecutorStatus = ExecutionStatus;
  *
  * Subclasses may override `nextExecuteTime`; others pass `schedule`.
  */
-/** Of these a group gives those of values to its members. */
-const OF_TASKS = ['maxStaleness', 'whenTooStale', 'whenFailing', 'freshness'] as const;
-
 export class PeriodicExecutor extends Periodic<unknown> {
   /** A run has failed on the stack of `requestStart`. */
   #failsOnStack: boolean = false;
+  readonly #runs: RunLog;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
+    const keepRuns = ownOptions(options)?.keepRuns ?? defaults.keepRuns;
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required', 'store', ...OF_TASKS],
-      ownOnly: OF_TASKS,
-      check: (checks) => checks.function('task', task),
+      names: [...SHARED, 'required', 'store', 'keepRuns', ...OWN_ONLY],
+      ownOnly: OWN_ONLY,
+      check: (checks) => {
+        checks.function('task', task);
+        const isCount = Number.isInteger(keepRuns) && isNumber(keepRuns, 0, MOST_RUNS);
+        checks.that(isCount, 'keepRuns', `must be a whole number from 0 to ${MOST_RUNS}`, keepRuns);
+      },
     });
     const load = (context: TaskContext): unknown => task(context);
     const engine = new MemberEngine(resolved, limitedLoad(load, resolved), (execution) =>
@@ -105,6 +122,11 @@ export class PeriodicExecutor extends Periodic<unknown> {
     super(resolved, entry, engine);
     engine.follow(entry);
     engine.events.counters.objective = objectiveOf(resolved);
+    this.#runs = new RunLog(resolved, keepRuns, {
+      shared: engine.coordinator?.runs,
+      untilClosed: (work) => void engine.untilClosed(work),
+    });
+    engine.events.own.instrument(this.#runs);
   }
 
   /**
@@ -190,6 +212,17 @@ export class PeriodicExecutor extends Periodic<unknown> {
    */
   execute(): Promise<void> {
     return voided(engineOf(this).refresh(entryOf(this)));
+  }
+
+  /**
+   * Its last runs that have ended, newest first: when each began, how long it took, its result, error, host and token. With a lock of a
+   * backend those of all instances, else those of this one, since it was made. Executions in which the task was not called are not among
+   * them. Runs nothing.
+   *
+   * Rejects with `LockUnavailableError` when they are at a backend that can't be asked. A run that can't be written there is not recorded.
+   */
+  runs(): Promise<readonly ExecutorRun[]> {
+    return ignoreRejection(this.#runs.runs());
   }
 
   inspect(): ExecutorStatus {

@@ -216,7 +216,9 @@ describe('too long since the last success', () => {
     manual.call(1).reject(new Error('no disk'));
     await clock.advance(1);
     const cooling = await rejectionOf(executor.requestStart());
-    expect(isStaleValueError(cooling) && cooling.message).toContain('the last success was 3 s ago, maxStaleness is 3 s');
+    expect(isStaleValueError(cooling) && cooling.message).toContain(
+      'the last success was 3 s ago, maxStaleness is 3 s',
+    );
     await clock.advance(2000);
     const waits = executor.requestStart();
     expect(await settled(waits)).toBe('pending');
