@@ -1,3 +1,4 @@
+import { isText } from '../option-checks.ts';
 import { thisProcess } from './identity.ts';
 import type { LockRecord, ReleaseOutcome } from './lock-contract.ts';
 
@@ -27,9 +28,10 @@ export async function register(lock: Registrar): Promise<void> {
   await lease?.release(() => ({ as: 'abandoned' }));
 }
 
-/** The holder runs nothing: it registers the name. */
-export function isRegistering({ owner }: { readonly owner: string }): boolean {
-  return owner.startsWith(REGISTERS);
+/** The holder runs nothing: it registers the name. A user's lock may return anything. */
+export function isRegistering(held: { readonly owner: string } | undefined): boolean {
+  const owner: unknown = held?.owner;
+  return isText(owner) && owner.startsWith(REGISTERS);
 }
 
 /** The record of a lock as people see it. */
