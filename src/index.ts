@@ -54,6 +54,7 @@ export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 export type { CloseReport, CutOff, LeaseLeft } from './data/close-report.ts';
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
+export type { ExecutorRun } from './data/executor-run.ts';
 export type {
   Fleet,
   FleetInstance,

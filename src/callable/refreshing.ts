@@ -77,7 +77,12 @@ export function refreshing(load: AnyLoad, options?: object): unknown {
 export function refreshingBy(
   load: Call,
   options: object | undefined,
-  defaults: { readonly name: string; readonly keyed: boolean },
+  defaults: {
+    readonly name: string;
+    /** It may name a lock, a snapshot and a member of a group. */
+    readonly isShareable?: boolean;
+    readonly keyed: boolean;
+  },
 ): Call & HasMember {
   const {
     name,
@@ -102,7 +107,7 @@ export function refreshingBy(
   const { lock, store, group } = ownOptions(rest);
   const isShared = [lock, store, group].some((one) => one !== undefined && one !== false);
   const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
-  checks.that(name !== undefined || !isShared, 'name', rule, name);
+  checks.that(name !== undefined || !isShared || defaults.isShareable === true, 'name', rule, name);
   checks.done();
   const given = { ...rest, name: known };
   return keyed ? keyedFunction(load, given, keyOf) : valueFunction(load, given, keyOf);

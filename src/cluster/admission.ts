@@ -9,6 +9,7 @@ import type { Pin } from './pin.ts';
 import { decidePinned, releaseOf } from './pin-check.ts';
 import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
+import { isRegistering } from './registration.ts';
 import { Deferral, StillPinned } from './remote-result.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 
@@ -84,7 +85,7 @@ export class Admission<T> {
     this.#expected = { expectedToken, invalidatedAt };
     // `expectedToken` is cleared by an invalidation, so a set one belongs to a load that began after it.
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
-    if (store !== undefined && options.kind !== 'task') {
+    if (store !== undefined) {
       const known = await this.snapshots.known(this.#isForced);
       if (this.snapshots.wasRead && this.#enteredAt !== undefined)
         this.#enteredAt = options.clock.monotonic();
@@ -128,7 +129,7 @@ export class Admission<T> {
         const { adoption } = await this.snapshots.newer(); // it loads, so the pin may be over
         if (adoption !== undefined) return adoption;
       }
-      const deferral = this.#deferToHolder(answer);
+      const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.

@@ -6,8 +6,10 @@ import type { Codec, SnapshotStore, Store } from './store-contract.ts';
 export interface LockSteps
   extends Pick<
     LockProvider,
-    'leaseFor' | 'longestName' | 'tellsConfirmations' | 'acquire' | 'extend' | 'release'
+    'leaseFor' | 'longestName' | 'tellsConfirmations' | 'acquire' | 'extend' | 'release' | 'inspect'
   > {
+  /** Where it keeps the runs of tasks, at its own backend. @default nowhere */
+  readonly runs?: Pick<SnapshotStore, 'read' | 'write'> | undefined;
   /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
   warning?(): Promise<string | undefined>;
 }

@@ -24,12 +24,15 @@ export class ClusterMember {
   readonly timing: Timing;
   readonly names: EntryNames;
   readonly lock: MemberLock | undefined;
+  /** `undefined` also of a task, which has no value: of its store it uses the reports only. */
   readonly store: MemberStore | undefined;
   /** A value in a store that keeps earlier versions: people may pin one. */
   readonly mayBePinned: boolean;
   readonly log: ClusterLog;
   /** Those of its store; `undefined`: it takes no part in them. */
   readonly checks: VersionPoll | undefined;
+  /** Those of a task, which leave its reports. */
+  readonly reports: Pick<VersionPoll, 'report'> | undefined;
   /** The instances that use its store; `undefined`: it has none. */
   readonly fleet: StoreFleet | undefined;
   /** Aborted when it is closed. */
@@ -61,7 +64,9 @@ export class ClusterMember {
       ...(store && { store: store.outage }),
     });
     this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
-    this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
+    const isTask = options.kind === 'task';
+    this.checks = this.propagateWithinMs < Infinity && !isTask ? store?.checks : undefined;
+    this.reports = isTask ? store?.checks : undefined;
     this.hints = store?.hints;
     this.#backends = [lock, store, serverClock];
     this.fleet = store?.fleet;
@@ -71,7 +76,7 @@ export class ClusterMember {
     this.timing = timing;
     this.names = new EntryNames(options);
     const context = { options, events, log, names: this.names };
-    this.store = store && new MemberStore(context, store, lock !== undefined, codec);
+    this.store = isTask ? undefined : store && new MemberStore(context, store, lock !== undefined, codec);
     this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
     this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned);
   }

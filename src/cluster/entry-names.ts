@@ -37,7 +37,10 @@ export class EntryNames {
    * @param longest what the backend accepts, in bytes of UTF-8.
    * @throws {OptionError} for a key that has no name, or too long a one.
    */
-  atBackend(entry: Entry<unknown>, longest: number | undefined): string | Promise<string> {
+  atBackend(
+    entry: Pick<Entry<unknown>, 'id' | 'key'>,
+    longest: number | undefined,
+  ): string | Promise<string> {
     const name = this.#nameOf(entry);
     const atBackend = backendName(name, longest);
     if (atBackend === undefined) throw this.#refused('name', `must be at most ${longest} bytes long`, name);
@@ -49,7 +52,7 @@ export class EntryNames {
     return { kind: entry.key === undefined ? 'value' : 'key', name: this.#nameOf(entry) };
   }
 
-  #nameOf({ id, key }: Entry<unknown>): string {
+  #nameOf({ id, key }: Pick<Entry<unknown>, 'id' | 'key'>): string {
     if (key === undefined) return this.#prefix + this.#cacheName;
     if (id !== null && ['string', 'number', 'bigint', 'boolean'].includes(typeof id)) {
       return this.#prefix + lockName(this.#cacheName, id);

@@ -130,7 +130,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
   const reported: ReportedMember = {
     name: printable(name),
     namespace: namespace === undefined ? undefined : printable(namespace),
-    kind: kind === 'cache' ? 'cache' : 'value',
+    kind: kind === 'cache' || kind === 'executor' ? kind : 'value',
     version: countIn(version) || undefined,
     takingOver: takingOver === 0 ? 0 : countIn(takingOver) || undefined,
     age: aged === undefined ? undefined : aged + seenAgo,

@@ -84,7 +84,7 @@ function memberOf(
       const isEmpty = kind === 'value' && held === undefined && age === undefined;
       return held === version || isEmpty || isTakingOver(one) ? undefined : { version: held };
     }),
-    oldest: ages.length === 0 ? undefined : Math.max(...ages),
+    oldest: ages.length === 0 ? undefined : (member.kind === 'executor' ? Math.min : Math.max)(...ages),
     failing: each(parts, ({ failures, error }) => (failures > 0 ? { failures, error } : undefined)),
     pinned: each(parts, ({ pinned }) => pinned),
     quarantine: each(parts, ({ quarantine }) => quarantine),
@@ -104,14 +104,15 @@ function each<Details extends object>(
 
 function textOf(member: Omit<FleetMember, 'text'>, labels: ReadonlyMap<string, string>): string {
   const label = ({ id, host }: InstanceName): string => labels.get(id) ?? host;
-  const { oldest, takingOver, failing, pinned, quarantine } = member;
+  const { kind, oldest, takingOver, failing, pinned, quarantine } = member;
+  const ago = oldest === undefined ? '' : showDuration(oldest);
   const isFailing = new Set(failing.map(({ id }) => id));
   const behind = member.behind.filter(({ id }) => !isFailing.has(id));
   return printable(
     [
       heldBy(member),
       ...(takingOver === 0 ? [] : [`${takingOver} taking it over`]),
-      ...(oldest === undefined ? [] : [`oldest ${showDuration(oldest)}`]),
+      ...(oldest === undefined ? [] : [kind === 'executor' ? `last success ${ago} ago` : `oldest ${ago}`]),
       ...(behind.length === 0 ? [] : [`behind: ${named(behind, label)}`]),
       ...lines(failing, (one) => `${label(one)} failing: ${one.error ?? 'unknown error'}`),
       ...lines(pinned.slice(0, 1), ({ by, note }) => `pinned by ${by}${note ? `: ${note}` : ''}`),
@@ -121,6 +122,7 @@ function textOf(member: Omit<FleetMember, 'text'>, labels: ReadonlyMap<string, s
 }
 
 function heldBy({ kind, version, of, holding }: Omit<FleetMember, 'text'>): string {
+  if (kind === 'executor') return `on ${of} ${of === 1 ? 'instance' : 'instances'}`;
   const isValue = kind === 'value';
   if (version === undefined) return isValue ? `none of ${of} has a version` : `${of} without marks`;
   const [holds, hold] = isValue ? ['holds', 'hold'] : ['knows all marks up to', 'know all marks up to'];

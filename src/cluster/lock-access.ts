@@ -20,6 +20,8 @@ export function lockAccess(
     acquire: (request) => steps.acquire(request),
     extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => steps.release(lease, outcome),
+    inspect: (name) => steps.inspect(name),
+    runs: steps.runs,
     async warning() {
       if (isChecked) return undefined;
       isChecked = true;

@@ -108,9 +108,9 @@ export type ReleaseOutcome =
 
 /**
  * State of the last round of a name. `running`: its lease is live, or has expired without a takeover so far.
- * `released`: an operator has ended it.
+ * `released`: an operator has ended it. `registered`: there was none yet, an instance has made the name known (`register()`).
  */
-export type LockState = 'running' | 'done' | 'failed' | 'abandoned' | 'released';
+export type LockState = 'running' | 'done' | 'failed' | 'abandoned' | 'released' | 'registered';
 
 /** The record of one name, for operators. A copy. All durations are milliseconds by the backend's clock. */
 export interface LockRecord {

@@ -30,6 +30,7 @@ import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { PendingRequest } from './pending-request.ts';
+import { isRegistering, register } from './registration.ts';
 import { RunningTasks, type TaskRun } from './running-tasks.ts';
 import type { Store } from './store-contract.ts';
 import { addRun } from './task-runs.ts';
@@ -98,7 +99,8 @@ export interface LockedTask<A extends readonly unknown[], R> {
    */
   (...args: A): Promise<LockedOutcome<R>>;
   /**
-   * Makes the record of the lock where there is none, so that operators see a task that has not run yet: `lock.list()`.
+   * Makes the record of the lock where there is none, so that operators see a task that has not run yet: `lock.list()` has
+   * it with the state `registered`.
    * Without it the record is made by the first call. Rejects as a call does when the lock can't be asked.
    */
   register(...args: A): Promise<void>;
@@ -205,12 +207,12 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
 
   /** An instance that registers the name does not run the task: its lease is waited for. */
   async function acquireToRun(lockName: string): ReturnType<typeof acquireLease> {
-    const until = clock.monotonic() + REGISTER_LEASE_MS;
+    const until = clock.monotonic() + REGISTER_WAIT_MS;
     for (;;) {
       const found = await acquire(lockName, Math.min(leaseFor, atMostMs), thisProcess());
       const { answer } = found;
-      const isRegistered = answer.kind !== 'held' || !answer.owner.startsWith(REGISTERS);
-      if (isRegistered || clock.monotonic() >= until) return found;
+      const isToRun = answer.kind !== 'held' || !isRegistering(answer);
+      if (isToRun || clock.monotonic() >= until) return found;
       const pauseMs = Math.min(answer.retryAfter, REGISTER_PAUSE_MS);
       await new Promise<void>((resolve) => clock.setTimeout(resolve, pauseMs).ref());
     }
@@ -274,19 +276,18 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     return running.track(lockName, (run) => runOnce(lockName, args, run));
   }
 
-  /** By an acquire that is given up at once, only where there is no record. */
-  async function register(...args: A): Promise<void> {
+  async function registerName(...args: A): Promise<void> {
     if (running.isClosed) throw closed();
     const lockName = nameOf(args);
-    const inspect = (): Promise<unknown> =>
-      withStepTimeout(() => lock.inspect(lockName), clock, source.limitMs);
-    if ((await asked(lockName, inspect)) !== undefined) return;
-    const { answer } = await acquire(
-      lockName,
-      Math.min(REGISTER_LEASE_MS, leaseFor),
-      REGISTERS + thisProcess(),
-    );
-    if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
+    await register({
+      leaseFor,
+      inspect: () =>
+        asked(lockName, () => withStepTimeout(() => lock.inspect(lockName), clock, source.limitMs)),
+      acquire: async (leaseMs, owner) => {
+        const { answer } = await acquire(lockName, leaseMs, owner);
+        return answer.kind === 'acquired' ? answer.held : undefined;
+      },
+    });
   }
 
   function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<CloseReport> {
@@ -295,17 +296,14 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     return unlessOwn([running], about, running.close(timeoutMs, closed));
   }
 
-  return Object.assign(run, { register, close, [Symbol.asyncDispose]: () => voided(close()) });
+  return Object.assign(run, { register: registerName, close, [Symbol.asyncDispose]: () => voided(close()) });
 }
 
 /** The same as of values and groups. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
-/** Short: an instance that crashes right then must not keep the others from running the task. */
-const REGISTER_LEASE_MS = 1000;
-
-/** The beginning of its owner, and how long a run waits before it asks again, in milliseconds. */
-const REGISTERS = 'registers:';
+/** How long a run waits for one that registers the name, and before it asks again, in milliseconds. */
+const REGISTER_WAIT_MS = 1000;
 const REGISTER_PAUSE_MS = 50;
 
 function checkName(checks: OptionChecks, name: unknown, longest: number): void {

@@ -1,4 +1,5 @@
 import type { LeaseLeft } from '../data/close-report.ts';
+import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
@@ -24,6 +25,7 @@ import { ManualRound } from './manual-round.ts';
 import { pinnedError, pinStatus } from './pin.ts';
 import { PolledValue } from './polled-value.ts';
 import { ReportedKeys } from './reported-keys.ts';
+import { ReportedTask } from './reported-task.ts';
 import { Round } from './round.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { Reporting } from './store-reports.ts';
@@ -41,6 +43,7 @@ export class MemberCoordinator implements Coordinator {
   #reporting: Reporting | undefined;
   #polled: PolledValue<unknown> | undefined;
   #marks: KeyMarks | undefined;
+  #task: ReportedTask | undefined;
 
   constructor(member: ClusterMember) {
     this.#member = member;
@@ -50,6 +53,11 @@ export class MemberCoordinator implements Coordinator {
   follow<T>(host: PolledEntry<T>): void {
     const member = this.#member;
     if (member.fleet === undefined) return;
+    if (member.reports !== undefined) {
+      this.#task = new ReportedTask(member, host.entry as Entry<unknown>);
+      this.#report(this.#task);
+      return;
+    }
     const polled = new PolledValue(member, host);
     this.#polled = polled as PolledValue<unknown>;
     this.#report(polled);
@@ -71,6 +79,22 @@ export class MemberCoordinator implements Coordinator {
     this.#marks = member.marks = marks;
     this.#report(marks);
     this.checks.join(marks, member, member.propagateWithinMs);
+  }
+
+  get hasRounds(): boolean {
+    return this.#member.lock !== undefined || this.#member.options.kind !== 'task';
+  }
+
+  async register(): Promise<void> {
+    await this.#member.lock?.register();
+  }
+
+  get runs(): SharedRuns | undefined {
+    return this.#member.lock?.runs;
+  }
+
+  executed(): void {
+    this.#task?.leave();
   }
 
   get hasMarks(): boolean {
@@ -200,6 +224,7 @@ export class MemberCoordinator implements Coordinator {
     const { fleet, lock } = this.#member;
     const polled = this.#polled ?? this.#marks;
     if (polled !== undefined) this.checks?.leave(polled);
+    await this.#task?.close();
     await Promise.all([
       this.#reporting && fleet?.leave(this.#reporting, this.#member),
       this.#marks?.close(),

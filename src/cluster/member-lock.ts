@@ -3,7 +3,7 @@ import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import type { LockUnavailableError } from '../errors.ts';
 import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
 import { SilenceError } from './answer-watch.ts';
-import type { BackendAccess, BackendReply } from './backend-access.ts';
+import { type BackendAccess, type BackendReply, withStepTimeout } from './backend-access.ts';
 import { acquireSilenceMs, type BackendPatience, stepLimits } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
@@ -12,10 +12,12 @@ import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
+import { MemberRuns } from './member-runs.ts';
 import { OpenLeases } from './open-leases.ts';
 import { OutageEvents } from './outage-events.ts';
-import { endOfUnused } from './pending-request.ts';
+import { endOfUnused, PendingRequest } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
+import { type Registrar, register } from './registration.ts';
 import type { ServerClock } from './server-clock.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 import { lockUnavailable, unavailableCause } from './unavailable.ts';
@@ -54,6 +56,8 @@ export class MemberLock {
   readonly #unanswered: UnansweredRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
+  /** Those of a task; `undefined`: the lock keeps none. */
+  readonly runs: MemberRuns | undefined;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
   #leaseError: unknown;
 
@@ -66,6 +70,8 @@ export class MemberLock {
     this.#context = context;
     this.#access = access;
     const { answers, limitMs, backgroundTimeoutMs } = access;
+    const { runs } = access.steps;
+    this.runs = runs && new MemberRuns(context, access, runs);
     const { events, options } = context;
     const counted = countedSteps(access.steps, ['acquire', 'extend', 'release'], () => {
       events.counters.lockCommands += 1;
@@ -137,6 +143,27 @@ export class MemberLock {
       );
     }
     return this.#acquired(entry, state, asked);
+  }
+
+  /** Makes its name known to operators: of a cache that of the cache. Rejects with `LockUnavailableError`, and for a name that the lock does not accept. */
+  async register(): Promise<void> {
+    const { steps, limitMs } = this.#access;
+    const { clock, name: cacheName } = this.#context.options;
+    const { leaseFor, longestName } = steps;
+    const name = await this.#context.names.atBackend({ id: undefined, key: undefined }, longestName);
+    const registrar: Registrar = {
+      leaseFor,
+      inspect: () => withStepTimeout(() => steps.inspect(name), clock, limitMs),
+      acquire: async (leaseMs, owner) => {
+        const wanted = { name, leaseFor: leaseMs, owner, force: false };
+        const { answer } = await acquireLease(this.#source, wanted, new PendingRequest(), clock, {
+          tries: TRIES,
+        });
+        return answer.kind === 'acquired' ? answer.held : undefined;
+      },
+    };
+    const asked = await this.#access.ask(() => register(registrar), clock);
+    if (asked.kind !== 'answered') throw lockUnavailable(asked.cause, cacheName);
   }
 
   /** Releases a lease. Never rejects. @returns whether it was released at once. */

@@ -167,8 +167,7 @@ export async function publishAndRelease(
 ): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
-  const publication =
-    store === undefined || isTask ? undefined : await publish(member, store, entry, record, lease);
+  const publication = store === undefined ? undefined : await publish(member, store, entry, record, lease);
   const outcome = publication?.as;
   published(outcome);
   if (lock === undefined || lease === undefined) return;

@@ -87,10 +87,10 @@ export class SnapshotWriter {
       const { isAbsent, mark } = metadata();
       const budget = sliceBudgetOf(options.clock, lease?.leftMs ?? options.timeoutMs);
       const hasDigest =
-        options.kind === 'value' && this.#steps.confirm !== undefined && !isAbsent && mark === undefined;
+        mayEqual && options.kind === 'value' && !isAbsent && this.#steps.confirm !== undefined;
       const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, hasDigest, budget);
       const { text } = state;
-      const isEqual = mayEqual && text !== undefined && text.digest === body.digest;
+      const isEqual = text !== undefined && text.digest === body.digest;
       const equal = isEqual ? await confirmed(text.version) : undefined;
       if (equal !== undefined) return equal;
       const maker = names.makerOf(entry);

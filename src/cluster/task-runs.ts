@@ -1,18 +1,10 @@
+import type { ExecutorRun } from '../data/executor-run.ts';
 import { isText } from '../option-checks.ts';
 import type { SnapshotStore } from './store-contract.ts';
 
 /** One run of a locked task that has ended. */
-export interface TaskRun {
-  /** When it began, in epoch milliseconds by the clock of the lock's server. */
-  readonly at: number;
-  /** How long it took, in milliseconds. */
-  readonly took: number;
-  readonly result: 'done' | 'failed';
-  /** The message of its error; not present where it succeeded. */
-  readonly error?: string;
-  /** The fencing token of its lease. */
+export interface TaskRun extends ExecutorRun {
   readonly token: number;
-  /** The host that ran it, for people. */
   readonly host: string;
 }
 
@@ -40,11 +32,20 @@ export async function taskRuns(
   store: Pick<SnapshotStore, 'read'>,
   name: string,
 ): Promise<readonly TaskRun[]> {
+  return keptRuns(store, name, MOST_RUNS);
+}
+
+/** The same, of a task that keeps another number of them. */
+export async function keptRuns(
+  store: Pick<SnapshotStore, 'read'>,
+  name: string,
+  most: number,
+): Promise<readonly TaskRun[]> {
   const { payload = '' } = (await store.read(runsName(name))) ?? {};
   if (!payload.startsWith(FORMAT)) return [];
   try {
     const runs: unknown = JSON.parse(payload.slice(FORMAT.length));
-    return Array.isArray(runs) ? runs.filter(isRun).slice(0, MOST_RUNS) : [];
+    return Array.isArray(runs) ? runs.filter(isRun).slice(0, most) : [];
   } catch {
     return []; // edited by hand
   }
@@ -54,9 +55,14 @@ export async function taskRuns(
  * Adds a run, while its lease is held: its token keeps one that has lost its lease from replacing later runs. Rejects when
  * the store does not answer.
  */
-export async function addRun(store: SnapshotStore, name: string, run: TaskRun): Promise<void> {
+export async function addRun(
+  store: Pick<SnapshotStore, 'read' | 'write'>,
+  name: string,
+  run: TaskRun,
+  most: number = MOST_RUNS,
+): Promise<void> {
   const error = run.error === undefined ? {} : { error: run.error.slice(0, LONGEST_ERROR) };
-  const runs = [{ ...run, ...error }, ...(await taskRuns(store, name))].slice(0, MOST_RUNS);
+  const runs = [{ ...run, ...error }, ...(await keptRuns(store, name, most))].slice(0, most);
   await store.write(runsName(name), FORMAT + JSON.stringify(runs), run.token);
 }
 
@@ -69,11 +75,16 @@ function isRun(given: unknown): given is TaskRun {
     error = '',
     token,
     host,
+    instance = '-',
   } = (given ?? {}) as Partial<Record<keyof TaskRun, unknown>>;
   const areNumbers = [at, took, token].every(
     (number) => typeof number === 'number' && Number.isFinite(number),
   );
   return (
-    areNumbers && (result === 'done' || result === 'failed') && typeof error === 'string' && isText(host)
+    areNumbers &&
+    (result === 'done' || result === 'failed') &&
+    typeof error === 'string' &&
+    isText(host) &&
+    isText(instance)
   );
 }

@@ -113,7 +113,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     token: version,
     owner: text,
     host: text,
-    state: oneOf('running', 'done', 'failed', 'abandoned', 'released'),
+    state: oneOf('running', 'done', 'failed', 'abandoned', 'released', 'registered'),
     tookOver: flag,
     leaseLeft: duration,
     holdLeft: duration,
@@ -166,6 +166,8 @@ const schemas: Readonly<Record<string, Schema>> = {
     'lockError?': text,
     history: list(ref('Version')),
     'historyError?': text,
+    'runs?': { ...list(ref('Run')), description: 'of an executor, newest first' },
+    'runsError?': text,
     events: list(ref('Event')),
   }),
   Keys: object({
@@ -186,18 +188,16 @@ const schemas: Readonly<Record<string, Schema>> = {
     parts: list(object({ id: text, 'before?': text, 'after?': text })),
   }),
   Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),
-  Runs: object({
-    runs: list(
-      object({
-        at: instant,
-        took: duration,
-        result: oneOf('done', 'failed'),
-        'error?': text,
-        token: version,
-        host: text,
-      }),
-    ),
+  Run: object({
+    at: instant,
+    took: duration,
+    result: oneOf('done', 'failed'),
+    'error?': text,
+    'token?': version,
+    'host?': { ...text, description: 'left out: this instance' },
+    'instance?': text,
   }),
+  Runs: object({ runs: list(ref('Run')) }),
   Audit: object({
     records: list(
       object({

@@ -1,4 +1,5 @@
 import type {
+  ExecutorRun,
   GroupMember,
   LockProvider,
   LockRecord,
@@ -40,6 +41,9 @@ export interface Detail {
   /** Newest first; empty: there are none. */
   readonly history: readonly VersionRecord[];
   readonly historyError?: string;
+  /** The last runs of an executor, newest first; left out: it is none, or they are not known. */
+  readonly runs?: readonly ExecutorRun[];
+  readonly runsError?: string;
   /** Those since a page was opened, oldest first. */
   readonly events: readonly ShownEvent[];
 }
@@ -61,9 +65,10 @@ export async function detailOf(
   const hasValue = one !== undefined && 'value' in one;
   const about = { name, ...(isKey ? { key: key[0] } : {}) };
   const value = hasValue ? shownValue(one.value, about, values) : undefined;
-  const [record, versions] = await Promise.all([
+  const [record, versions, runs] = await Promise.all([
     settled(lockRecord(given, key)),
     settled(kind === 'value' && store !== undefined ? member.history() : undefined),
+    settled(kind === 'executor' ? member.runs() : undefined),
   ]);
   return {
     at,
@@ -84,6 +89,7 @@ export async function detailOf(
       : { lockError: record.error }),
     history: 'value' in versions ? (versions.value ?? []) : [],
     ...('error' in versions ? { historyError: versions.error } : {}),
+    ...('error' in runs ? { runsError: runs.error } : runs.value && { runs: runs.value }),
     events,
   };
 }

@@ -10,7 +10,7 @@ export interface MemberName {
 
 /** A member of an instance, as that instance has reported it. */
 export interface ReportedMember extends MemberName {
-  readonly kind: 'value' | 'cache';
+  readonly kind: 'value' | 'cache' | 'executor';
   /**
    * Of the value in place; `undefined`: there is none, or it has no version (it was set or loaded for that instance only). Of a
    * cache that of the last mark on its keys which the instance knows; `undefined`: it knows none.
@@ -21,7 +21,10 @@ export interface ReportedMember extends MemberName {
    * its next report tells. 0: it had no value, and was reading any. `undefined`: it was not reading one that it did not have.
    */
   readonly takingOver: number | undefined;
-  /** The age of the value by now, in milliseconds. `undefined`: there is none, or it is a cache. */
+  /**
+   * The age of the value by now, in milliseconds; of a task the time since its last success that the instance knows of. `undefined`:
+   * there is none, or it is a cache.
+   */
   readonly age: number | undefined;
   /** Failures in a row; of a cache how many keys have a last load that failed. */
   readonly failures: number;
@@ -73,7 +76,7 @@ export interface FleetMember extends MemberName {
    * taking over the newest version, are not among them. Of a cache those that do not know all marks.
    */
   readonly behind: readonly InstanceWith<Pick<ReportedMember, 'version'>>[];
-  /** The greatest age of a value, in milliseconds; `undefined`: no instance has a value. */
+  /** The greatest age of a value, in milliseconds; of a task the time since its last success. `undefined`: no instance has any. */
   readonly oldest: number | undefined;
   /** Those whose last load failed. */
   readonly failing: readonly InstanceWith<Pick<ReportedMember, 'failures' | 'error'>>[];

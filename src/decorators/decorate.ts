@@ -5,6 +5,11 @@ export interface Decorated {
   readonly original: (this: object) => unknown;
   readonly kind: 'method' | 'getter';
   readonly name: string;
+  /**
+   * Calls a function with each instance while that is made, before its fields have values: of the standard only. With
+   * `experimentalDecorators` a decorator does not learn of instances.
+   */
+  readonly onInstance?: ((act: (instance: object) => void) => void) | undefined;
 }
 
 /** A method that returns a promise. */
@@ -14,6 +19,13 @@ export type AsyncMethod = (...args: never[]) => Promise<unknown>;
 export interface DecoratorContext<Kind extends Decorated['kind']> {
   readonly kind: Kind;
   readonly name: string | symbol;
+}
+
+/** The same as it comes. */
+interface AnyContext {
+  readonly kind: string;
+  readonly name: PropertyKey;
+  addInitializer?(initializer: (this: object) => void): void;
 }
 
 /** Returns the function that takes the place of the original. */
@@ -27,22 +39,33 @@ type Replace = (decorated: Decorated) => Call;
  * @throws {TypeError} on anything but a method or one of `kinds`.
  */
 export function decorator(about: string, kinds: readonly Decorated['kind'][], replace: Replace): never {
-  const checked = (original: unknown, kind: string, name: PropertyKey): Call => {
+  const checked = (
+    original: unknown,
+    kind: string,
+    name: PropertyKey,
+    onInstance?: Decorated['onInstance'],
+  ): Call => {
     if (typeof original !== 'function' || !kinds.includes(kind as Decorated['kind'])) {
       throw new TypeError(
         `@${about} must decorate a ${kinds.join(' or a ')}, but ${String(name)} is a ${kind}`,
       );
     }
-    const decorated = { original: original as Call, kind: kind as Decorated['kind'], name: String(name) };
+    const known = { original: original as Call, kind: kind as Decorated['kind'], name: String(name) };
+    const decorated: Decorated = { ...known, onInstance };
     return alike(replace(decorated), decorated.original);
   };
   const decorate = (
     target: unknown,
-    nameOrContext: PropertyKey | { readonly kind: string; readonly name: PropertyKey },
+    nameOrContext: PropertyKey | AnyContext,
     descriptor?: PropertyDescriptor,
   ): unknown => {
     if (typeof nameOrContext === 'object') {
-      return checked(target, nameOrContext.kind, nameOrContext.name);
+      const context = nameOrContext;
+      return checked(target, context.kind, context.name, (act) =>
+        context.addInitializer?.(function (this: object) {
+          act(this);
+        }),
+      );
     }
     const { get, value } = descriptor ?? {};
     if (get !== undefined) return { ...descriptor, get: checked(get, 'getter', nameOrContext) };
@@ -60,7 +83,10 @@ interface ReflectMetadata {
 }
 
 /** Gives the replacement the name, the number of parameters and the metadata of the original. */
-function alike(replacement: Call, original: (...args: never[]) => unknown): Call {
+export function alike<F extends { readonly name: string; readonly length: number }>(
+  replacement: F,
+  original: F,
+): F {
   for (const name of ['name', 'length'] as const) {
     Object.defineProperty(replacement, name, { value: original[name], configurable: true });
   }

@@ -16,3 +16,4 @@ export {
   refreshing,
   refreshingOf,
 } from './refreshing.ts';
+export { requiredMembers } from './required-members.ts';

@@ -8,15 +8,16 @@ import {
 } from '../cluster/locked-task.ts';
 import { ownOptions } from '../option-checks.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
-import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
+import { madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
 
-/** The options of `@locked`: those of `lockedTask`. `name` and `lock` are required. */
+/** The options of `@locked`: those of `lockedTask`. `lock` is required. */
 export interface LockedDecoratorOptions extends Omit<LockedTaskOptions, 'name'> {
   /**
    * The name of the lock: the same on all instances of the service. A function gets the arguments of the call, and the
-   * instance as `this`.
+   * instance as `this`. It must be given where a build renames classes, and with a class without a name.
+   * @default the names of class and method, `Reports.send`: in the namespace of the lock, where that has one
    */
-  readonly name: string | ((...args: never[]) => string);
+  readonly name?: string | ((...args: never[]) => string) | undefined;
 }
 
 /** The promise of the method may have no result: it has none where the method is not run. */
@@ -78,11 +79,12 @@ export function locked<This extends object>(
 }
 
 function make(
-  { original }: Decorated,
+  decorated: Decorated,
   instance: object,
   options: LockedDecoratorOptions | undefined,
 ): LockedTask<unknown[], unknown> {
-  const name: unknown = ownOptions(options)?.name;
+  const { original } = decorated;
+  const name: unknown = ownOptions(options)?.name ?? nameFor(instance, decorated);
   return lockedTask(
     (context, ...args: unknown[]) => taskOnStack.run(context, () => (original as Call).apply(instance, args)),
     {

@@ -12,11 +12,24 @@ export class PerInstance<T> {
   readonly #made: WeakMap<object, T> = new WeakMap();
   readonly #make: (instance: object) => T;
   readonly #name: string;
+  readonly #isRequired: (instance: object) => boolean;
 
-  constructor(decorator: string, { name }: Decorated, make: (instance: object) => T) {
+  /** @param isRequired whether it is made as soon as there is an instance. */
+  constructor(
+    decorator: string,
+    { name }: Decorated,
+    make: (instance: object) => T,
+    isRequired: (instance: object) => boolean = () => false,
+  ) {
     this.decorator = decorator;
     this.#name = name;
     this.#make = make;
+    this.#isRequired = isRequired;
+  }
+
+  /** Makes that of an instance now, where it is required. */
+  makeRequired(instance: object): void {
+    if (this.#isRequired(instance)) this.of(instance);
   }
 
   /** @throws {TypeError} when it is not an object: the method was taken from its instance. */
@@ -44,11 +57,29 @@ export function madeFor(decorator: string, instance: object, name: PropertyKey):
   let owner: object | null = instance;
   while (owner !== null && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner) as object | null;
   const descriptor = owner === null ? undefined : Object.getOwnPropertyDescriptor(owner, name);
-  const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
-  const made = marked?.[madeBy];
+  const made = markOf(descriptor);
   if (made?.decorator !== decorator)
     throw new TypeError(`${String(name)} is not decorated with @${decorator}`);
   return made.of(instance);
+}
+
+/** Makes all that is required on an instance: of its own class, and of those that this one extends. */
+export function makeAllRequired(instance: object, owner: object | null): void {
+  for (let one = owner; one !== null; one = Object.getPrototypeOf(one) as object | null) {
+    const descriptors = Object.values(Object.getOwnPropertyDescriptors(one));
+    for (const descriptor of descriptors) markOf(descriptor)?.makeRequired(instance);
+  }
+}
+
+function markOf(descriptor: PropertyDescriptor | undefined): PerInstance<unknown> | undefined {
+  const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
+  return marked?.[madeBy];
+}
+
+/** The default name, `Class.method`; `undefined` where the class has no name. */
+export function nameFor(instance: object, { name }: Decorated): string | undefined {
+  const owner = typeof instance === 'function' ? instance : instance.constructor;
+  return owner?.name ? `${owner.name}.${name}` : undefined;
 }
 
 /** The options of one instance: given to all, or computed from it. @throws {OptionError} for a promise. */

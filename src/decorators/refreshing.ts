@@ -5,18 +5,26 @@ import type {
   RefreshingFunction,
 } from '../callable/callable-types.ts';
 import { type Call, refreshingBy } from '../callable/refreshing.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { StandardSchema } from '../schema.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
-import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
+import { madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
 
 /**
  * The options of `@refreshing`: those of the function `refreshing`. A decorator does not know the types of its method, so
  * parameters of functions here (`keyOf`, `accept`, `sizeOf`) have to be annotated. `name` is by default the names of class
- * and method, and required with a `lock`, a `store` or a `group`.
+ * and method, `Cities.city`, in the `namespace`: give one where a build renames classes and there is a `lock` or a `store`. A class
+ * without a name needs one with a `lock`, a `store` or a `group`.
  */
 export interface RefreshingDecoratorOptions
   extends Omit<KeyedRefreshingFunctionOptions<never[], never>, 'schema' | 'required' | 'allowUndefined'> {
   readonly schema?: StandardSchema<unknown> | undefined;
+  /**
+   * `ready()` of the group waits for the first success. Only with `group`. A required value or cache is made with its instance, not with
+   * its first use: a broken rule makes the constructor throw. Where the options are a function of the instance, it is made right
+   * after the constructor, by a microtask, or with the first use if the function throws until then. With
+   * `experimentalDecorators` the class needs {@link requiredMembers}. @default false
+   */
   readonly required?: boolean | undefined;
   readonly allowUndefined?: boolean | undefined;
   /** Of a getter, or a method without parameters: see `RefreshingValue`. */
@@ -57,10 +65,12 @@ export interface RefreshingDecorator {
  * }
  * ```
  *
- * For standard decorators and `experimentalDecorators`. A value or cache is made with the first use of an instance, and collected with it; a `group`
+ * For standard decorators and `experimentalDecorators`. A value or cache is made with the first use of an instance (one that is `required` with the
+ * instance), and collected with it; a `group`
  * holds its members, and so the instance, until it is closed. {@link refreshingOf} returns it.
  *
- * Options that break a rule make the first use throw an `OptionError`: they may depend on the instance.
+ * Options that break a rule make the first use throw an `OptionError`: they may depend on the instance, of which a function is
+ * asked with the first use, and right after the constructor for `required`.
  *
  * @throws {TypeError} on anything but a method or a getter.
  */
@@ -68,20 +78,35 @@ export function refreshing<This extends object>(
   options?: RefreshingDecoratorOptions | ((instance: This) => RefreshingDecoratorOptions),
 ): RefreshingDecorator {
   return decorator('refreshing', ['method', 'getter'], (decorated) => {
-    const made = new PerInstance('refreshing', decorated, (instance) =>
-      make(decorated, instance, optionsOf(options, instance)),
+    const made = new PerInstance(
+      'refreshing',
+      decorated,
+      (instance) => make(decorated, instance, optionsOf(options, instance)),
+      (instance) => ownOptions(optionsOf(options, instance))?.required === true,
     );
+    const makeRequired = (instance: object): void => made.makeRequired(instance);
+    decorated.onInstance?.(typeof options === 'function' ? afterConstructor(makeRequired) : makeRequired);
     return made.mark(function (this: unknown, ...args: unknown[]) {
       return made.of(this)(...args);
     });
   });
 }
 
-function make({ original, kind, name }: Decorated, instance: object, options: object | undefined): Call {
+/** Its options may read fields that have no value before. The first use throws what is thrown here. */
+function afterConstructor(act: (instance: object) => void): (instance: object) => void {
+  return (instance) =>
+    void Promise.resolve()
+      .then(() => act(instance))
+      .catch(() => {});
+}
+
+function make(decorated: Decorated, instance: object, options: object | undefined): Call {
+  const { original, kind, name } = decorated;
   const load = (...args: unknown[]): unknown => (original as Call).apply(instance, args);
-  const owner = typeof instance === 'function' ? instance : instance.constructor;
+  const known = nameFor(instance, decorated);
   return refreshingBy(load, options, {
-    name: `${owner?.name || 'class'}.${name}`,
+    name: known ?? `class.${name}`,
+    isShareable: known !== undefined,
     keyed: kind === 'method' && original.length > 0,
   });
 }

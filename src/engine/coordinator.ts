@@ -2,6 +2,7 @@
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
 import type { LeaseLeft } from '../data/close-report.ts';
+import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
 import type { PublishOrigin } from '../data/origin.ts';
@@ -58,6 +59,8 @@ export interface Membership {
 export interface Coordinator {
   /** Reads of the member start checks of its store with it; `undefined`: there are none. */
   readonly checks: { readonly trigger: PiggybackTrigger } | undefined;
+  /** Executions begin rounds: see {@link begin}. Not of a task without a lock, which stays on the caller's stack. */
+  readonly hasRounds: boolean;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
   follow<T>(polled: PolledEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */
@@ -96,6 +99,12 @@ export interface Coordinator {
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
   fleet(of: readonly MemberName[]): Promise<Fleet>;
+  /** Makes its lock name known to operators. Rejects with `LockUnavailableError`, and for a name that the lock does not accept. */
+  register(): Promise<void>;
+  /** Those of a task, for all instances; `undefined`: its lock keeps none, or it has no lock. */
+  readonly runs: SharedRuns | undefined;
+  /** The outcome of an execution is in place. */
+  executed(): void;
   /** Begins the cluster's part of an execution. */
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
   /**

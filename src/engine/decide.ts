@@ -132,7 +132,13 @@ export function isDue(entry: Pick<Times, 'dueAt'>, now: number): boolean {
   return now >= entry.dueAt;
 }
 
-/** The value is older than its limit. At exactly the limit it is not. */
-export function isTooStale(entry: Pick<Times, 'loadedAt' | 'maxStalenessMs'>, now: number): boolean {
-  return now - entry.loadedAt > entry.maxStalenessMs;
+/**
+ * The value is older than its limit. At exactly the limit it is not. Nor is a task that another instance runs, of which no success
+ * is known (its `loadedAt` is `-Infinity`).
+ */
+export function isTooStale(
+  { loadedAt, maxStalenessMs }: Pick<Times, 'loadedAt' | 'maxStalenessMs'>,
+  now: number,
+): boolean {
+  return now - loadedAt > maxStalenessMs && loadedAt > Number.NEGATIVE_INFINITY;
 }

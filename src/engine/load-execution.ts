@@ -27,7 +27,7 @@ export type Load<T> = (
 export interface ExecutionHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
-  readonly coordinator: Coordinator | undefined;
+  readonly rounds: Coordinator | undefined;
   readonly owner: EntryOwner<T> | undefined;
   readonly keys: KeyedOwner<T> | undefined;
   readonly initial: (() => void) | undefined;
@@ -60,7 +60,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
   #context: TryContext | undefined;
 
   constructor(host: ExecutionHost<T>, entry: Entry<T>, details: LoadDetails) {
-    const { options, coordinator } = host;
+    const { options, rounds } = host;
     const { clock, retry, isRetryDefault, timeoutMs } = options;
     const startedAt = clock.monotonic();
     const leftMs = Math.min(timeoutMs, Math.max(0, entry.inheritedDeadline - startedAt));
@@ -71,9 +71,9 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     this.trace = host.events.begin(details);
     this.startedAt = startedAt;
     this.wrap =
-      coordinator &&
+      rounds &&
       ((tries, scope) => {
-        this.round = this.#beginRound(coordinator);
+        this.round = this.#beginRound(rounds);
         return this.round.run(tries, scope);
       });
   }

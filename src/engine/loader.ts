@@ -69,6 +69,8 @@ export class Loader<T> implements ExecutionHost<T> {
   readonly clocks: ClockComparison<T>;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
+  /** The same, where executions begin rounds. */
+  readonly rounds: Coordinator | undefined;
   /** Whether reads may start loads, and the options that decide on reads. */
   readonly rules: ReadRules;
   /** The owner of the entries, where it must know what happens to them. */
@@ -89,6 +91,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.events = new Events(options.name, options.now, options.logger, new Counters(), options.listeners);
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events, this.timing);
+    this.rounds = this.coordinator?.hasRounds ? this.coordinator : undefined;
     const { whenTooStale, whenClosed, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
@@ -162,12 +165,12 @@ export class Loader<T> implements ExecutionHost<T> {
     this.active.entries.add(entry);
     entry.waiters?.follow(flight);
     inDetachedContext(() => {
-      if (this.coordinator === undefined) this.events.emit('load-started', details);
+      if (this.rounds === undefined) this.events.emit('load-started', details);
       if (when === 'now') flight.start();
       else flight.startBehind(this.#settler.isSynchronous ? 'macrotask' : 'microtask');
     });
     // A snapshot is published behind the caller that waits for the load.
-    if (!background && this.coordinator !== undefined) this.callWaitUntil(entry, this.options.waitUntil);
+    if (!background && this.rounds !== undefined) this.callWaitUntil(entry, this.options.waitUntil);
     if (entry.flight === flight) this.owner?.changed(entry);
   }
 
@@ -358,6 +361,7 @@ export class Loader<T> implements ExecutionHost<T> {
         this.active.entries.add(entry);
       }
       const settlement = this.#settler.settle(execution, end);
+      this.coordinator?.executed();
       execution.trace?.end(executionEnd(execution, end, settlement));
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);

@@ -271,6 +271,12 @@ export class MemberEngine<T> {
     return closing.promise;
   }
 
+  /** See `register` of members. */
+  register(): Promise<void> {
+    if (this.runState === 'closed') return rejected(closedError(this.options.name));
+    return ignoreRejection(this.coordinator?.register() ?? DONE);
+  }
+
   /** The result of a method that waits for all loads under way, or at once an error if one of them calls it. */
   unlessOwn<R>(result: Promise<R>): Promise<R> {
     return unlessOwn(this.loader.active.entries, this.options.name, result);
@@ -280,9 +286,9 @@ export class MemberEngine<T> {
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
     this.loader.clocks.compareClocks(entry, now);
-    const { timing, coordinator, rules } = this.loader;
+    const { timing, rounds, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
-    const cluster = coordinator?.status(entry);
+    const cluster = rounds?.status(entry);
     const { name, kind } = this.options;
     const stats = kind === 'key' ? undefined : memberStats(this.events.counters);
     return executionStatus(entry, name, rules.runState, nextExecuteTime, now, cluster, stats);

@@ -29,7 +29,7 @@ import type { ResolvedOptions } from './resolved-options.ts';
  */
 export function readError(
   entry: Entry<unknown>,
-  rules: Pick<DecisionRules, 'runState' | 'whenClosed' | 'whenFailing'>,
+  rules: Pick<DecisionRules, 'runState' | 'whenClosed' | 'whenFailing'> & { readonly isTask?: boolean },
   cacheName: string,
   now: number,
   maxAge: number = Infinity,
@@ -46,7 +46,9 @@ export function readError(
     const [limit, maxStaleness] = isOverMaxAge(entry, maxAge, now)
       ? ['maxAge', maxAge]
       : ['maxStaleness', entry.maxStalenessMs];
-    const message = `the value is ${showDuration(age)} old, ${limit} is ${showDuration(maxStaleness)}`;
+    const old = showDuration(age);
+    const what = rules.isTask ? `the last success was ${old} ago` : `the value is ${old} old`;
+    const message = `${what}, ${limit} is ${showDuration(maxStaleness)}`;
     return new StaleValueError(message, { cacheName, key, cause: reason ?? cause, age, maxStaleness });
   }
   if (isAbsentError(cause)) return absentError(entry, cacheName, now);

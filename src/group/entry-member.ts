@@ -69,10 +69,10 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     const now = options.clock.monotonic();
     engine.compareClocks(entry, now);
     const { runState } = engine;
-    const { name, whenTooStale, whenFailing } = options;
+    const { kind, name, whenTooStale, whenFailing } = options;
     return causesFirst(backendHealth(engine.problems(), name), [
       ...runStateHealth(runState, name),
-      ...entryHealth(entry, { name, isRequired, runState, whenTooStale, whenFailing }, now),
+      ...entryHealth(entry, { kind, name, isRequired, runState, whenTooStale, whenFailing }, now),
       ...hangingHealth(engine.options),
     ]);
   }

@@ -12,6 +12,7 @@ import type { HealthProblem } from './member.ts';
 interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
   readonly name: string;
   readonly isRequired: boolean;
+  readonly kind?: EngineOptions['kind'];
 }
 
 /**
@@ -37,7 +38,8 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
   if (isLoaded && whenTooStale !== 'serve' && isTooStale(entry, now)) {
     const isFatal = failures > 0 || runState !== 'open';
     const age = showDuration(now - entry.loadedAt);
-    return problem('too-stale', isFatal, `is ${age} old, maxStaleness is ${showDuration(maxStalenessMs)}`);
+    const what = rules.kind === 'task' ? `had its last success ${age} ago` : `is ${age} old`;
+    return problem('too-stale', isFatal, `${what}, maxStaleness is ${showDuration(maxStalenessMs)}`);
   }
   const isRefused = isLoaded && isRefusedAsFailing(entry, rules);
   const kind = failureKind(error);

@@ -141,7 +141,7 @@ export interface Member extends Refreshable {
   readonly isRequired: boolean;
   readonly engine: Pick<
     MemberEngine<unknown>,
-    'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
+    'pause' | 'resume' | 'register' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
   >;
   health(): HealthProblem[];
   notices(): HealthProblem[];

@@ -321,6 +321,16 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
+   * Makes the names of all members known at the backends of their locks, as `register()` of each: those that have not run yet are in
+   * the list of locks, with the state `registered`. Call it once the members are made. All are tried; rejects with the first
+   * `LockUnavailableError`.
+   */
+  async register(): Promise<void> {
+    const ended = await Promise.allSettled(this.#all.map(({ engine }) => engine.register()));
+    for (const end of ended) if (end.status === 'rejected') throw end.reason;
+  }
+
+  /**
    * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
    * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
    */

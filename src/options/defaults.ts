@@ -27,6 +27,7 @@ export const defaults: {
   readonly concurrency: number;
   readonly lookAhead: number;
   readonly readyTimeout: number;
+  readonly keepRuns: number;
 } = /* @__PURE__ */ Object.freeze({
   schedule: /* @__PURE__ */ Object.freeze({ minutes: 10 }),
   retry: /* @__PURE__ */ Object.freeze({ retries: 2, minTimeout: 250, factor: 2, randomize: true }),
@@ -47,4 +48,5 @@ export const defaults: {
   concurrency: 4,
   lookAhead: 0,
   readyTimeout: 30_000,
+  keepRuns: 20,
 });

@@ -84,6 +84,8 @@ export interface MemberSpec {
   readonly names: readonly string[];
   /** Checks its own options. */
   readonly check: (checks: OptionChecks) => void;
+  /** Names of options that it does not take from its group, where they are about values. */
+  readonly ownOnly?: readonly string[];
   /** It is a group: its options are defaults of members, which may add others. */
   readonly givesDefaults?: boolean;
 }
@@ -95,11 +97,12 @@ export interface MemberSpec {
  */
 export function resolveOptions(
   options: AnyOptions,
-  { kind, names, check, givesDefaults = false }: MemberSpec,
+  { kind, names, check, ownOnly = [], givesDefaults = false }: MemberSpec,
 ): MemberOptions {
   const own = ownOptions(options);
   const group = own?.group?.handle;
-  const picked = { ...pick(apart(group?.defaults), names), ...pick(apart(own), names) } as AnyOptions;
+  const inherited = names.filter((option) => !ownOnly.includes(option));
+  const picked = { ...pick(apart(group?.defaults), inherited), ...pick(apart(own), names) } as AnyOptions;
   const given = ownOptions(picked);
   const {
     name,
@@ -178,7 +181,7 @@ export function resolveOptions(
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
   checks.that(canCheck, 'propagateWithin', 'must not be given without a store', propagateWithin);
   const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
-  for (const backend of [lock, store]) {
+  for (const backend of [lock, kind === 'task' ? undefined : store]) {
     const longest = backend?.longestName ?? Infinity;
     const whole = typeof namespace === 'string' ? `${namespace}/${name}` : name;
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;

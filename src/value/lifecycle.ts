@@ -83,6 +83,17 @@ export abstract class Lifecycle<T> {
   }
 
   /**
+   * Makes the name known at the backend of its lock, where it is not: operators see a member that has not run yet, with the state
+   * `registered`, in `lock.list()` and the console. Of a cache that is its own name; keys have theirs with their first loads. Loads
+   * nothing and holds no load back. Without a lock nothing happens.
+   *
+   * Rejects with `LockUnavailableError` when the lock can't be asked, and with `ClosedError` after {@link close}.
+   */
+  register(): Promise<void> {
+    return engineOf(this).register();
+  }
+
+  /**
    * Starts no more loads, waits for a running execution, and aborts it when `timeout` has passed (its waiters get
    * `ClosedError`). A value is still served. Every call returns the same promise; the options of the first call count.
    * Resolves with what was cut off, of which there is one log line. Never rejects, but for the load itself: called by it before its first `await`, it closes and rejects at once with

@@ -1,14 +1,23 @@
+import type { ExecutorRun } from '../data/executor-run.ts';
+import type { StoreLike } from '../engine/coordinator.ts';
+import { decide, isTooStale, type WhenFailing, type WhenTooStale } from '../engine/decide.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { OptionError } from '../errors.ts';
+import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
+import { isNumber, ownOptions } from '../option-checks.ts';
+import { defaults } from '../options/defaults.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
-import type { SingleSharedOptions } from '../options/shared-options.ts';
-import { voided } from '../time/deferred.ts';
+import type { FreshnessOptions, SingleSharedOptions } from '../options/shared-options.ts';
+import { ignoreRejection, voided } from '../time/deferred.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { engineOf } from './lifecycle.ts';
-import { entryOf, Periodic } from './periodic.ts';
+import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
+import { RunLog } from './run-log.ts';
 
 /**
  * The function that is executed, synchronous or not. Throwing or rejecting fails the execution. Its result is passed to
@@ -16,11 +25,52 @@ import { entryOf, Periodic } from './periodic.ts';
  */
 export type Task = (context: TaskContext) => unknown;
 
-/** The options of {@link PeriodicExecutor}; only `name` is required. */
-export type PeriodicExecutorOptions = SingleSharedOptions;
+/**
+ * The options of {@link PeriodicExecutor}; only `name` is required. `maxStaleness`, `whenTooStale`, `whenFailing` and `freshness` of its
+ * group are for values: a task has its own.
+ */
+export interface PeriodicExecutorOptions extends SingleSharedOptions {
+  /**
+   * The longest time since the last success. Beyond it `whenTooStale` decides on `requestStart()`, the health of a group has the problem
+   * `too-stale`, and the task is due, whatever the schedule says. Longer than a `schedule` that is a duration. @default Infinity
+   */
+  readonly maxStaleness?: DurationLike | undefined;
+  /**
+   * A `requestStart()` without `wait`, too long since the last success: `wait` waits for the run and rejects with `StaleValueError` when that
+   * fails or may not start, `throw` rejects with it at once while the run goes on behind, `serve` resolves at once.
+   * @default 'wait'
+   */
+  readonly whenTooStale?: WhenTooStale | undefined;
+  /**
+   * A `requestStart()` without `wait`, after a run that has failed: `serve` resolves at once; `throw` rejects with the error of that run
+   * until one has succeeded. The first request after the cool-down starts the next run behind it. @default 'serve'
+   */
+  readonly whenFailing?: WhenFailing | undefined;
+  /**
+   * An objective for the time since the last success, at each `requestStart()`: `{ within: '15m', target: 0.99 }`. See `freshness` of
+   * values, where a read is what a request is here. @default undefined: none
+   */
+  readonly freshness?: FreshnessOptions | undefined;
+  /**
+   * Where this instance leaves reports of the task, for `fleet()` and the console; it keeps no value. `false`: nowhere, also where the
+   * group or the backend has a store. @default undefined: that of the backend or of the group, if it has one
+   */
+  readonly store?: StoreLike | false | undefined;
+  /**
+   * How many of its last runs {@link PeriodicExecutor.runs} returns: a whole number from 0 to 1000. With a lock of a backend they are
+   * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
+   */
+  readonly keepRuns?: number | undefined;
+}
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
+
+/** Those of a group are for its values. */
+const OWN_ONLY = ['maxStaleness', 'whenTooStale', 'whenFailing', 'freshness'] as const;
+
+/** They are read and written whole. */
+const MOST_RUNS = 1000;
 
 /**
  * Runs a task when it is asked and due. Between executions nothing exists: no timer, no thread, no handle; the
@@ -46,19 +96,114 @@ export type ExecutorStatus = ExecutionStatus;
  * Subclasses may override `nextExecuteTime`; others pass `schedule`.
  */
 export class PeriodicExecutor extends Periodic<unknown> {
+  /** A run has failed on the stack of `requestStart`. */
+  #failsOnStack: boolean = false;
+  readonly #runs: RunLog;
+
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
+    const keepRuns = ownOptions(options)?.keepRuns ?? defaults.keepRuns;
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required'],
-      check: (checks) => checks.function('task', task),
+      names: [...SHARED, 'required', 'store', 'keepRuns', ...OWN_ONLY],
+      ownOnly: OWN_ONLY,
+      check: (checks) => {
+        checks.function('task', task);
+        const isCount = Number.isInteger(keepRuns) && isNumber(keepRuns, 0, MOST_RUNS);
+        checks.that(isCount, 'keepRuns', `must be a whole number from 0 to ${MOST_RUNS}`, keepRuns);
+      },
     });
     const load = (context: TaskContext): unknown => task(context);
     const engine = new MemberEngine(resolved, limitedLoad(load, resolved), (execution) =>
       this.nextExecuteTime(execution),
     );
-    super(resolved, new Entry<unknown>(), engine);
+    const entry = new Entry<unknown>(undefined, undefined, resolved.maxStalenessMs);
+    super(resolved, entry, engine);
+    engine.follow(entry);
+    engine.events.counters.objective = objectiveOf(resolved);
+    this.#runs = new RunLog(resolved, keepRuns, {
+      shared: engine.coordinator?.runs,
+      untilClosed: (work) => void engine.untilClosed(work),
+    });
+    engine.events.own.instrument(this.#runs);
+  }
+
+  /**
+   * As of values, but that a synchronous task whose first run fails on the caller's stack makes this throw that `LoadError`, and in the
+   * cool-down after it a `CoolingDownError`: so a getter that calls this, and awaits nothing, never returns what the task has not made. With
+   * `wait: false` it doesn't throw. A run that fails later, as that of an asynchronous task and one with a `lock`, rejects.
+   *
+   * After the first success, and without `wait`, `whenTooStale` and `whenFailing` may make it wait or reject.
+   */
+  override requestStart(options?: RequestStartOptions): Promise<void> {
+    const { objective } = engineOf(this).events.counters;
+    try {
+      const next = entryOf(this).isLoaded ? this.#requestNext(options) : this.#requestFirst(options);
+      if (objective !== undefined)
+        next.then(() => this.#served(objective)).catch((error) => objective.refused(error));
+      return next;
+    } catch (error) {
+      objective?.refused(error);
+      throw error;
+    }
+  }
+
+  /** One request for the objective. Nothing is known of a task that another instance runs for the first time. */
+  #served(objective: FreshnessObjective): void {
+    const { isLoaded, loadedAt } = entryOf(this);
+    const now = engineOf(this).options.clock.monotonic();
+    if (!isLoaded || loadedAt > Number.NEGATIVE_INFINITY) objective.served(now, now - loadedAt);
+  }
+
+  #requestFirst(options: RequestStartOptions | undefined): Promise<void> {
+    const [entry, engine] = [entryOf(this), engineOf(this)];
+    const { failures } = entry;
+    const next = super.requestStart(options);
+    if (entry.isLoaded || entry.flight !== undefined || engine.runState !== 'open') return next;
+    if (ownOptions(options)?.wait === false) return next;
+    const isNew = entry.failures > failures;
+    this.#failsOnStack ||= isNew;
+    if (!this.#failsOnStack) return next;
+    const { name, clock } = engine.options;
+    throw isNew ? entry.lastError : coolingDownError(entry, name, clock.monotonic());
+  }
+
+  /** Decides on a request as on a read of a value, with no value to serve. */
+  #requestNext(options: RequestStartOptions | undefined): Promise<void> {
+    const [entry, engine] = [entryOf(this), engineOf(this)];
+    const isPlain = ownOptions(options)?.wait === undefined && engine.runState !== 'closed';
+    if (!isPlain) return super.requestStart(options);
+    const { options: own, loader, events } = engine;
+    const now = own.clock.monotonic();
+    engine.compareClocks(entry, now);
+    if (isTooStale(entry, now)) {
+      const [age, maxStaleness] = [now - entry.loadedAt, entry.maxStalenessMs];
+      events.emit('too-stale', { age, maxStaleness });
+    }
+    const refusal = (): Error => {
+      const rules = { ...loader.rules, isTask: true };
+      return readError(entry, rules, own.name, own.clock.monotonic());
+    };
+    switch (decide(entry, loader.rules, now)) {
+      case 'wait-for-load': {
+        const next = super.requestStart({ ...options, wait: true });
+        const refuse = (error: unknown): never => {
+          throw isFailedLoad(error) ? refusal() : error;
+        };
+        return ignoreRejection(next.catch(refuse));
+      }
+      case 'reject':
+      case 'reject-and-start': {
+        const error = refusal();
+        const refuse = (): never => {
+          throw error;
+        };
+        return ignoreRejection(super.requestStart(options).then(refuse));
+      }
+      default:
+        return super.requestStart(options);
+    }
   }
 
   /**
@@ -67,6 +212,17 @@ export class PeriodicExecutor extends Periodic<unknown> {
    */
   execute(): Promise<void> {
     return voided(engineOf(this).refresh(entryOf(this)));
+  }
+
+  /**
+   * Its last runs that have ended, newest first: when each began, how long it took, its result, error, host and token. With a lock of a
+   * backend those of all instances, else those of this one, since it was made. Executions in which the task was not called are not among
+   * them. Runs nothing.
+   *
+   * Rejects with `LockUnavailableError` when they are at a backend that can't be asked. A run that can't be written there is not recorded.
+   */
+  runs(): Promise<readonly ExecutorRun[]> {
+    return ignoreRejection(this.#runs.runs());
   }
 
   inspect(): ExecutorStatus {

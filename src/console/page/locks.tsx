@@ -4,8 +4,9 @@ import type { LockRecord, TaskRun } from '../../index.ts';
 import type { LockRow } from '../locks.ts';
 import { get, session } from './api.ts';
 import { ask } from './confirm.tsx';
-import { duration, text, time, version } from './format.ts';
+import { duration, text, version } from './format.ts';
 import { usePolled } from './polled.ts';
+import { RunsTable } from './runs.tsx';
 import { Scroll } from './scroll.tsx';
 import { now } from './state.ts';
 
@@ -117,39 +118,7 @@ function Runs({ of }: { of: RunsOf | string }): ComponentChild {
           None: they are kept for a lockedTask with the option store, in a store that the console knows.
         </p>
       )}
-      {of.runs.length > 0 && (
-        <Scroll label="Runs">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Began</th>
-                <th scope="col">Took</th>
-                <th scope="col">Result</th>
-                <th scope="col">By</th>
-              </tr>
-            </thead>
-            <tbody>
-              {of.runs.map(({ at, took, result, error, token, host }) => (
-                <tr key={token} class={result === 'failed' ? 'warn' : ''}>
-                  <th scope="row">{time(at)}</th>
-                  <td>{duration(took)}</td>
-                  <td>
-                    {result}
-                    {error !== undefined && (
-                      <>
-                        : <bdi>{text(error, 300)}</bdi>
-                      </>
-                    )}
-                  </td>
-                  <td title={`token ${token}`}>
-                    <bdi>{text(host, 80)}</bdi>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
-      )}
+      {of.runs.length > 0 && <RunsTable runs={of.runs} />}
     </section>
   );
 }

@@ -242,6 +242,12 @@ function signOf(
   if (quarantine !== undefined) return { sign: '!', kind: 'warn', says: `refused: ${text(quarantine, 200)}` };
   if (behind) return { sign: '▲', kind: 'note', says: `older version ${version(held)}` };
   if (pinnedBy !== undefined) return { sign: '◆', kind: 'note', says: `pinned by ${text(pinnedBy, 80)}` };
+  if (of === 'executor')
+    return {
+      sign: '●',
+      kind: 'ok',
+      says: loadedAt === undefined ? 'no success yet' : `last success ${age(loadedAt)} ago`,
+    };
   if (of === 'value' && loadedAt === undefined) return { sign: '○', kind: 'none', says: 'no value' };
   return { sign: '●', kind: 'ok', says: `version ${version(held)}` };
 }

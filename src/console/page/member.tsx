@@ -10,6 +10,7 @@ import { stateText } from './matrix.tsx';
 import { Actions } from './member-actions.tsx';
 import { usePolled } from './polled.ts';
 import { memberLink } from './route.ts';
+import { RunsCard } from './runs.tsx';
 import { Scroll } from './scroll.tsx';
 import { events, overview, row } from './state.ts';
 import { Timeline } from './timeline.tsx';
@@ -75,6 +76,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         ) : (
           <Keys id={id} />
         )}
+        {detail.kind === 'executor' && <RunsCard runs={detail.runs} error={detail.runsError} />}
         {detail.kind === 'value' && detail.backends.store && <History id={id} detail={detail} then={again} />}
         {detail.value !== undefined && (
           <section class="wide">

@@ -1,5 +1,6 @@
 import { DamagedRecordError } from '../../cluster/damage.ts';
 import type { AcquireAnswer, AcquireRequest, LockRecord } from '../../cluster/lock-contract.ts';
+import { shownRecord } from '../../cluster/registration.ts';
 import { showKey } from '../../errors.ts';
 
 /** The record of a name as a backend has it now. A duration that is over may be negative. */
@@ -68,5 +69,9 @@ export function recordOf({
   now: ____,
   ...row
 }: LockRow): LockRecord {
-  return { ...row, leaseLeft: Math.max(0, row.leaseLeft), holdLeft: Math.max(0, row.holdLeft) };
+  return shownRecord({
+    ...row,
+    leaseLeft: Math.max(0, row.leaseLeft),
+    holdLeft: Math.max(0, row.holdLeft),
+  });
 }

@@ -2,6 +2,7 @@ import { withCoordination } from '../../cluster/coordination.ts';
 import { lockAccess } from '../../cluster/lock-access.ts';
 import type { LockProvider } from '../../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
+import { shownRecord } from '../../cluster/registration.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
 import { OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { DurationLike } from '../../time/duration.ts';
@@ -82,8 +83,12 @@ export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
     acquire: (...args: Parameters<LockProvider['acquire']>) => own.acquire(...args),
     extend: (...args: Parameters<LockProvider['extend']>) => own.extend(...args),
     release: (...args: Parameters<LockProvider['release']>) => own.release(...args),
-    inspect: async (...args: Parameters<LockProvider['inspect']>) => own.inspect?.(...args),
-    list: async (...args: Parameters<LockProvider['list']>) => (await own.list?.(...args)) ?? [],
+    inspect: async (...args: Parameters<LockProvider['inspect']>) => {
+      const record = await own.inspect?.(...args);
+      return record && shownRecord(record);
+    },
+    list: async (...args: Parameters<LockProvider['list']>) =>
+      ((await own.list?.(...args)) ?? []).map(shownRecord),
     forceRelease: async (...args: Parameters<LockProvider['forceRelease']>) =>
       (await own.forceRelease?.(...args)) ?? false,
   };

@@ -21,6 +21,7 @@ import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
 import type { Records } from '../records.ts';
 import type { RecordsKind } from '../records-kind.ts';
+import { RecordStore } from '../store/record-store.ts';
 import { RecordLock } from './record-lock.ts';
 
 /** The options of all locks. */
@@ -86,7 +87,8 @@ export function createLock(records: Records, given: LockOptions, kind: RecordsKi
     new LockUnavailableError(...told);
   const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
   const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseFor, longestName);
-  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), { leaseFor, longestName });
+  const runs = new RecordStore(ofMembers ?? records, 1, options?.namespace);
+  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), { leaseFor, longestName, runs });
   return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers));
 }
 

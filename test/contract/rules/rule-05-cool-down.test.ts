@@ -200,8 +200,10 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
       },
       { name: 'e', clock },
     );
-    await rejectionOf(executor.requestStart());
-    for (let i = 0; i < 10; i++) await rejectionOf(executor.requestStart());
+    expect(isLoadError(thrownBy(() => executor.requestStart()))).toBe(true);
+    for (let i = 0; i < 10; i++) {
+      expect(isCoolingDownError(thrownBy(() => executor.requestStart()))).toBe(true);
+    }
     expect(runs).toBe(1);
 
     const value = new RefreshingValue({

@@ -1,9 +1,16 @@
 import { expectTypeOf, test } from 'vitest';
-import { locked, lockedTaskOf, refreshing, refreshingOf } from '../../../src/decorators/index.ts';
+import {
+  locked,
+  lockedTaskOf,
+  refreshing,
+  refreshingOf,
+  requiredMembers,
+} from '../../../src/decorators/index.ts';
 import type { LockedOutcome, LockProvider, RefreshingValue } from '../../../src/index.ts';
 
 declare const lock: LockProvider;
 
+@requiredMembers
 class Service {
   readonly unit = 'm';
 
@@ -19,6 +26,9 @@ class Service {
 
   @locked({ name: (day: number) => `day ${day}`, lock })
   async report(_day: number): Promise<void> {}
+
+  @locked({ lock })
+  async tidy(): Promise<void> {}
 
   // @ts-expect-error: a call always returns a promise
   @refreshing()

@@ -54,8 +54,10 @@ test('options of a wrong type are errors', () => {
   new RefreshingValue({ name, load, waitUntil: (count: number) => count });
   // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
-  // @ts-expect-error: a task has no age
-  new PeriodicExecutor(load, { name, maxStaleness: 1000 });
+  new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
+  new PeriodicExecutor(load, { name, freshness: { within: '1m', target: 0.9 }, store: false });
+  // @ts-expect-error: a task has no value that could be served
+  new PeriodicExecutor(load, { name, whenClosed: 'throw' });
   // @ts-expect-error: a task has no value, and may return anything
   new PeriodicExecutor(load, { name, allowUndefined: true });
 });

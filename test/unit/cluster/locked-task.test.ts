@@ -266,7 +266,8 @@ describe('lockedTask', () => {
     const cluster = new ManualCluster();
     const [a, b] = [manualTask(cluster), manualTask(cluster)];
     await a.run.register();
-    expect(await cluster.lock.list()).toMatchObject([{ name: 'nightly', state: 'abandoned', holdLeft: 0 }]);
+    expect(await cluster.lock.list()).toMatchObject([{ name: 'nightly', state: 'registered', holdLeft: 0 }]);
+    expect((await cluster.lock.inspect('nightly'))?.owner).not.toContain('registers:');
     const executed = b.run();
     await cluster.clock.flush();
     await a.run.register();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, OptionError, PeriodicExecutor } from '../../../src/index.ts';
+import { isLoadError, OptionError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
 import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -160,10 +160,73 @@ describe('a task with a lock', () => {
     expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LEASE_LOST', token });
   });
 
-  it('takes no store', () => {
-    const { store, lock } = new ManualCluster();
-    const options = { name: 't', lock, store };
+  it('keeps nothing in a store, and has no options of values', async () => {
+    const cluster = new ManualCluster();
+    const { clock, store, lock } = cluster;
+    const task = new PeriodicExecutor(() => 'a result', { name: 't', lock, store, clock });
+    await task.execute();
+    await clock.flush();
+    expect(await store.read('t', 0)).toBeUndefined();
+    const options = { name: 't', propagateWithin: 1000 };
     expect(() => new PeriodicExecutor(() => {}, options)).toThrow(OptionError);
-    expect(() => new PeriodicExecutor(() => {}, options)).toThrow(/store/);
+  });
+});
+
+describe('a task in the fleet', () => {
+  it('is reported by each of its executions, on the instances that have asked the lock too', async () => {
+    const cluster = new ManualCluster();
+    const links = [cluster.link(), cluster.link()];
+    const tasks = links.map(({ lock, store }) => cluster.task({ lock, store, namespace: 'shop' }));
+    const first = tasks.map(({ executor }) => executor.requestStart());
+    await cluster.clock.flush();
+    await endAll(
+      cluster,
+      tasks.filter(({ manual }) => manual.calls.length > 0),
+    );
+    await cluster.clock.advance(400);
+    await Promise.all(first);
+    const [member] = (await cluster.store.fleet()).members;
+    expect(member).toMatchObject({ name: 't', namespace: 'shop', kind: 'executor', of: 2, behind: [] });
+    expect(member?.text).toBe('on 2 instances, last success 400 ms ago');
+    await Promise.all(tasks.map(({ executor }) => executor.close()));
+    expect((await cluster.store.fleet()).instances).toEqual([]);
+  });
+
+  it('its failures are reported, without a lock too, whose task stays on the stack of its caller', async () => {
+    const cluster = new ManualCluster();
+    const { clock, store } = cluster;
+    const group = new RefreshGroup({ store, clock, logger: false, maxStaleness: '1m', whenFailing: 'throw' });
+    let runs = 0;
+    const task = group.executor(
+      () => {
+        runs += 1;
+        if (runs === 2) throw new Error('no disk');
+      },
+      { name: 't', schedule: '1h', retry: false }, // longer than the limit, which is one of values
+    );
+    void task.requestStart();
+    expect(runs).toBe(1);
+    await clock.flush();
+    expect((await group.fleet()).members).toMatchObject([{ name: 't', failing: [], oldest: 0 }]);
+    await clock.advance(3_600_000);
+    await task.requestStart();
+    await clock.advance(1);
+    expect((await group.fleet()).members).toMatchObject([{ failing: [{ failures: 1, error: 'no disk' }] }]);
+    expect(task.inspect().lock).toBeUndefined();
+    await group.close();
+    expect((await store.fleet()).instances).toEqual([]);
+  });
+
+  it('a store that is down, or keeps no reports, changes nothing', async () => {
+    const cluster = new ManualCluster();
+    const link = cluster.link();
+    link.fault = () => 'refused';
+    const down = cluster.task({ lock: false, store: link.store });
+    const first = down.executor.requestStart();
+    await cluster.clock.flush();
+    down.manual.call(0).resolve('done');
+    await first;
+    expect(down.executor.inspect().failures).toBe(0);
+    await down.executor.close();
   });
 });

@@ -78,6 +78,7 @@ describe('the schema of the API', () => {
       true,
       'failed',
     ]);
+    expect((await console.get('api/member?id=cleaner')).body.runs).toMatchObject([{ result: 'done' }]);
     expect((await console.get('api/runs?id=report&lock=0')).body.runs).toMatchObject([{ result: 'done' }]);
     expect((await console.get('api/runs?id=report&lock=9')).body.runs).toEqual([]);
     await console.handler.close();

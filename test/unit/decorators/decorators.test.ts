@@ -39,7 +39,7 @@ async function compiled(kind: string): Promise<Services> {
 }
 
 describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
-  const { Cities, Reports, Villages } = await compiled(kind);
+  const { Cities, group, Jobs, Rates, Reports, Villages } = await compiled(kind);
   const clock = new FakeClock();
 
   it('a method has a value for each instance and each of its arguments', async () => {
@@ -123,6 +123,33 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
     await expect(there.send('c')).rejects.toThrow('is closed');
     await expect(here.fail()).rejects.toThrow('no paper');
   });
+
+  it('a required member is there when its instance is: the group waits for it', async () => {
+    const rates = new Rates();
+    await Promise.resolve(); // one of them depends on the instance
+    expect(rates.calls).toEqual([]);
+    expect(await group.ready()).toMatchObject({ ok: true });
+    expect(rates.calls.toSorted()).toEqual(['all', 'bases']);
+    expect(rates).toBeInstanceOf(Rates);
+    expect(
+      group
+        .members()
+        .map(({ name, namespace }) => `${namespace}/${name}`)
+        .toSorted(),
+    ).toEqual(['shop/Rates.all', 'shop/Rates.version', 'shop/bases']);
+    expect([Rates.name, refreshingOf(rates, 'all').current, await Rates.version()]).toEqual([
+      'Rates',
+      ['USD'],
+      'version of Rates',
+    ]);
+    await group.close();
+  });
+
+  it('a locked method without a name has that of class and method', async () => {
+    const lock = memoryLock();
+    await new Jobs(lock).send();
+    expect((await lock.list()).map(({ name }) => name)).toEqual(['Jobs.send']);
+  });
 });
 
 describe('decorators', () => {
@@ -141,15 +168,16 @@ describe('decorators', () => {
   it('report what breaks a rule with the first use, which may depend on the instance', async () => {
     const lock = memoryLock();
     class Shared {
+      static readonly name = ''; // as of a class in an expression
       @refreshing({ lock })
       async rates(): Promise<number> {
         return 1;
       }
-      @locked({ lock } as never)
+      @locked({ lock })
       async report(): Promise<void> {}
     }
     const shared = new Shared();
-    expect(() => shared.rates()).toThrow('Shared.rates: name must be given with a lock');
+    expect(() => shared.rates()).toThrow('class.rates: name must be given with a lock');
     expect(isOptionError(await shared.report().catch((error: unknown) => error))).toBe(true);
     const { rates } = shared;
     expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');

@@ -6,8 +6,10 @@ import {
   isLoadError,
   isNotLoadedError,
   isOptionError,
+  isStaleValueError,
   never,
   PeriodicExecutor,
+  RefreshGroup,
   type TaskContext,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -129,6 +131,47 @@ describe('requestStart', () => {
     expect(runs).toBe(2);
   });
 
+  it('throws where the first run of a synchronous task fails: a getter that awaits nothing has no empty result', async () => {
+    const clock = new FakeClock();
+    const cause = new Error('no disk');
+    let text: string | undefined;
+    let isDown = true;
+    const executor = new PeriodicExecutor(
+      () => {
+        if (isDown) throw cause;
+        text = 'read';
+      },
+      { name: 'e', schedule: 1000, clock, retry: false, logger: false },
+    );
+    const get = (): string => {
+      void executor.requestStart();
+      return text as string;
+    };
+    const thrownBy = (): unknown => {
+      try {
+        return get();
+      } catch (error) {
+        return error;
+      }
+    };
+    const error = thrownBy();
+    expect(isLoadError(error) && error.cause).toBe(cause);
+    const cooling = thrownBy();
+    expect(isCoolingDownError(cooling) && cooling.cause).toBe(error);
+    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
+    executor.pause();
+    expect(await rejectionOf(executor.requestStart())).toMatchObject({ name: 'NotLoadedError' });
+    executor.resume();
+    await clock.advance(1000);
+    isDown = false;
+    expect(get()).toBe('read');
+    isDown = true;
+    await clock.advance(1000);
+    expect(get()).toBe('read'); // the run that fails is behind it
+    await clock.flush();
+    expect([executor.inspect().failures, get()]).toEqual([1, 'read']);
+  });
+
   it('gives waitUntil a promise of the end, once there is something under way', async () => {
     const { clock, manual, executor } = await executed();
     const promises: Promise<unknown>[] = [];
@@ -159,6 +202,93 @@ describe('the option waitUntil', () => {
     expect(promises).toHaveLength(2);
     manual.call(1).reject(new Error('no disk'));
     expect(await Promise.all(promises)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('too long since the last success', () => {
+  const rules = { maxStaleness: 3000, retry: false, logger: false } as const;
+
+  it('requestStart waits for the run, and rejects when it fails or may not start', async () => {
+    const { clock, manual, executor } = await executed(rules);
+    const events = recordEvents(executor);
+    await clock.advance(3000);
+    expect(await settled(executor.requestStart())).toEqual({ value: undefined }); // not over the limit yet
+    manual.call(1).reject(new Error('no disk'));
+    await clock.advance(1);
+    const cooling = await rejectionOf(executor.requestStart());
+    expect(isStaleValueError(cooling) && cooling.message).toContain(
+      'the last success was 3 s ago, maxStaleness is 3 s',
+    );
+    await clock.advance(2000);
+    const waits = executor.requestStart();
+    expect(await settled(waits)).toBe('pending');
+    manual.call(2).reject(new Error('no disk'));
+    expect(isStaleValueError(await rejectionOf(waits))).toBe(true);
+    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
+    expect(isCoolingDownError(await rejectionOf(executor.requestStart({ wait: true })))).toBe(true);
+    await clock.advance(5000);
+    const succeeds = executor.requestStart();
+    manual.call(3).resolve('done');
+    expect(await settled(succeeds)).toEqual({ value: undefined });
+    expect(typesOf(events).filter((type) => type === 'too-stale')).toHaveLength(3);
+    expect(await rejectionOf(executor.requestStart({ wat: true } as never))).toMatchObject({ option: 'wat' });
+  });
+
+  it.each(['throw', 'serve'] as const)('whenTooStale: %s', async (whenTooStale) => {
+    const { clock, manual, executor } = await executed({ ...rules, whenTooStale });
+    await clock.advance(3001);
+    const request = executor.requestStart();
+    if (whenTooStale === 'throw') expect(isStaleValueError(await rejectionOf(request))).toBe(true);
+    else expect(await settled(request)).toEqual({ value: undefined });
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2); // behind it
+  });
+
+  it('is a problem of its group, in words of a task', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, logger: false });
+    const { manual, executor } = await executed({ ...rules, clock, group });
+    await clock.advance(3001);
+    const failed = executor.requestStart();
+    manual.call(1).reject(new Error('no disk'));
+    await rejectionOf(failed);
+    const [problem] = group.health({ start: false }).problems;
+    expect(problem).toMatchObject({ kind: 'too-stale', isFatal: true });
+    expect(problem?.message).toContain('had its last success 3 s ago, maxStaleness is 3 s');
+    await executor.close();
+    expect(isClosedError(await rejectionOf(executor.requestStart()))).toBe(true);
+  });
+});
+
+describe('whenFailing and freshness of a task', () => {
+  it('throw: requestStart rejects with the error of the last run until one succeeds', async () => {
+    const { clock, manual, executor } = await executed({ whenFailing: 'throw', retry: false, logger: false });
+    await clock.advance(1000);
+    await executor.requestStart();
+    const cause = new Error('no disk');
+    await clock.flush();
+    manual.call(1).reject(cause);
+    await clock.flush();
+    expect(await rejectionOf(executor.requestStart())).toMatchObject({ cause });
+    await clock.advance(1000);
+    expect(await rejectionOf(executor.requestStart())).toMatchObject({ cause }); // starts the next one behind it
+    await clock.flush();
+    manual.call(2).resolve('done');
+    await clock.flush();
+    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
+  });
+
+  it('counts requests by the time since the last success', async () => {
+    const { clock, manual, executor } = await executed({ freshness: { within: 2000, target: 0.9 } });
+    await executor.requestStart();
+    await clock.advance(2001);
+    await executor.requestStart();
+    await clock.flush();
+    manual.call(1).resolve('done');
+    await clock.flush();
+    await executor.requestStart();
+    expect(executor.stats().freshness?.hour).toEqual({ reads: 4, share: 0.75 });
+    expect(executor.stats().freshness?.burning).toBe(true);
   });
 });
 

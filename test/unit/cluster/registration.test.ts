@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { asLock } from '../../../src/backends/index.ts';
+import { memoryLock } from '../../../src/backends/memory.ts';
+import { isClosedError, isLockUnavailableError, RefreshGroup, refreshing } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+const load = (): number => 1;
+
+describe('register()', () => {
+  it('shows members to operators that have not run, and runs nothing', async () => {
+    const lock = memoryLock();
+    const group = new RefreshGroup({ lock, namespace: 'shop' });
+    let runs = 0;
+    group.executor(() => void runs++, { name: 'report' });
+    group.value({ name: 'rates', load });
+    group.cache({ name: 'cities', load });
+    group.value({ name: 'local', load, lock: false });
+    await group.register();
+    const records = (await lock.list()).map(({ name, state }) => `${name} ${state}`);
+    expect(records).toEqual(['shop/cities registered', 'shop/rates registered', 'shop/report registered']);
+    expect(runs).toBe(0);
+    expect(group.members().map(({ member }) => member.stats().loads)).toEqual([0, 0, 0, 0]);
+    await group.close();
+    expect(isClosedError(await rejectionOf(group.register()))).toBe(true);
+  });
+
+  it('leaves the record of a run as it is, and a run takes the place of a registration', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    await a.executor.register();
+    expect(await cluster.lock.inspect('t')).toMatchObject({ state: 'registered', leaseLeft: 0, holdLeft: 0 });
+    const first = b.executor.requestStart();
+    await cluster.clock.flush();
+    expect((await cluster.lock.inspect('t'))?.state).toBe('running');
+    b.manual.call(0).resolve('done');
+    await first;
+    await cluster.clock.flush();
+    await a.executor.register();
+    expect((await cluster.lock.inspect('t'))?.state).toBe('done');
+    expect(a.manual.calls).toHaveLength(0);
+  });
+
+  it('a registration that is under way counts as no run of another instance', async () => {
+    const cluster = new ManualCluster();
+    const { executor, manual } = cluster.task();
+    const { lock } = cluster;
+    const answer = await lock.acquire({ name: 't', owner: 'registers:other', leaseFor: 1000 });
+    await executor.requestStart({ wait: false });
+    await cluster.clock.advance(500);
+    expect([manual.calls.length, executor.inspect().running]).toEqual([0, true]);
+    if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'abandoned' });
+    await cluster.clock.advance(1000);
+    expect(manual.calls).toHaveLength(1);
+    manual.call(0).resolve('done');
+  });
+
+  it('without a lock it resolves; where the lock is down it rejects, and holds no load back', async () => {
+    expect(await settled(refreshing(load, { name: 'r' }).register())).toEqual({ value: undefined });
+    const down = new ManualCluster().task();
+    down.link.fault = () => 'refused';
+    expect(isLockUnavailableError(await rejectionOf(down.executor.register()))).toBe(true);
+  });
+
+  it('holds for locks of your own that have records', async () => {
+    const memory = memoryLock();
+    const lock = asLock({
+      acquire: (request) => memory.acquire(request),
+      extend: (...args) => memory.extend(...args),
+      release: (...args) => memory.release(...args),
+      inspect: (name) => memory.inspect(name),
+      list: (options) => memory.list(options),
+    });
+    const group = new RefreshGroup({ lock });
+    const value = group.value({ name: 'rates', load });
+    await value.register();
+    expect(await lock.list()).toMatchObject([{ name: 'rates', state: 'registered' }]);
+    await group.close();
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { createBackend } from '../../../src/backends/index.ts';
+import { memoryBackend, memoryLock } from '../../../src/backends/memory.ts';
+import {
+  isLockUnavailableError,
+  isOptionError,
+  PeriodicExecutor,
+  type PeriodicExecutorOptions,
+} from '../../../src/index.ts';
+import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+function made(options: Partial<PeriodicExecutorOptions> = {}) {
+  const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
+  let outcome: () => unknown = () => 'sent';
+  const executor = new PeriodicExecutor(
+    async () => {
+      await clock.advance(250);
+      return outcome();
+    },
+    { name: 'report', schedule: 1000, retry: false, logger: false, clock, ...options },
+  );
+  const fails = (message: string): void => {
+    outcome = () => {
+      throw new Error(message);
+    };
+  };
+  return { clock, executor, fails };
+}
+
+describe('the runs of an executor', () => {
+  it('without a lock are kept in memory, with time, length, result and error, the last one first', async () => {
+    const { clock, executor, fails } = made();
+    expect(await executor.runs()).toEqual([]);
+    const begun = clock.now();
+    await executor.execute();
+    fails('no paper');
+    await executor.execute().catch(() => {});
+    expect(await executor.runs()).toEqual([
+      { at: begun + 250, took: 250, result: 'failed', error: 'no paper' },
+      { at: begun, took: 250, result: 'done' },
+    ]);
+  });
+
+  it('are the last 20, or as many as keepRuns says', async () => {
+    const kept = async (options: Partial<PeriodicExecutorOptions>): Promise<number> => {
+      const { executor } = made(options);
+      for (let run = 0; run < 22; run++) await executor.execute();
+      const runs = await executor.runs();
+      expect(runs.map(({ at }) => at)).toEqual(runs.map(({ at }) => at).toSorted((a, b) => b - a));
+      return runs.length;
+    };
+    const lock = memoryLock();
+    expect(await Promise.all([{}, { keepRuns: 2 }, { keepRuns: 0 }, { lock }].map(kept))).toEqual([
+      20, 2, 0, 20,
+    ]);
+    for (const keepRuns of [-1, 1.5, 1001, '20']) {
+      expect(isOptionError(thrownBy(() => made({ keepRuns } as never)))).toBe(true);
+    }
+  });
+
+  it('with a lock of a backend are kept there, for all instances', async () => {
+    const clock = new FakeClock();
+    const backend = memoryBackend({ clock, namespace: 'shop' });
+    const [a, b] = [made({ clock, backend }), made({ clock, backend })];
+    await a.executor.execute();
+    await made({ clock, backend }).executor.requestStart(); // it is done: not a run
+    await clock.advance(1000);
+    b.fails('no paper');
+    await b.executor.execute().catch(() => {});
+    const runs = await a.executor.runs();
+    expect(runs).toMatchObject([
+      { result: 'failed', error: 'no paper' },
+      { result: 'done', took: 250 },
+    ]);
+    const [last] = runs;
+    expect([last?.token !== undefined, last?.host, last?.instance].every(Boolean)).toBe(true);
+    expect(await b.executor.runs()).toEqual(runs);
+    expect(await made({ clock, backend }).executor.runs()).toEqual(runs);
+  });
+
+  it('an execution in which the task is not called is none: the lock is down', async () => {
+    const clock = new FakeClock();
+    const records = new MemoryRecords(clock);
+    let isDown = false;
+    const { lock } = createBackend({
+      mostEdits: records.mostEdits,
+      sharesCommands: records.sharesCommands,
+      apply: async (edits) => (isDown ? Promise.reject(new Error('ECONNREFUSED')) : records.apply(edits)),
+      list: (...asked) => records.list(...asked),
+      editions: (...asked) => records.editions(...asked),
+    });
+    const { executor } = made({ lock, clock });
+    await executor.execute();
+    expect(await executor.runs()).toHaveLength(1);
+    isDown = true;
+    expect(isLockUnavailableError(await rejectionOf(executor.execute()))).toBe(true);
+    expect(isLockUnavailableError(await rejectionOf(executor.runs()))).toBe(true);
+    isDown = false;
+    await clock.advance(60_000);
+    expect(await executor.runs()).toMatchObject([{ result: 'done' }]);
+  });
+
+  it('close() waits for the run that is being written', async () => {
+    const lock = memoryLock();
+    const { executor } = made({ lock });
+    void executor.execute();
+    await executor.close();
+    expect(await made({ lock }).executor.runs()).toHaveLength(1);
+  });
+});
