@@ -6,6 +6,7 @@ import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { SingleMember } from '../options/group-handle.ts';
+import type { ControlledEngine } from '../value/control.ts';
 import type { PeriodicExecutor } from '../value/periodic-executor.ts';
 import type { RefreshingValue } from '../value/refreshing-value.ts';
 
@@ -126,10 +127,7 @@ export interface Member extends Refreshable {
   readonly public: GroupMember;
   readonly name: string;
   readonly isRequired: boolean;
-  readonly engine: Pick<
-    MemberEngine<unknown>,
-    'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
-  >;
+  readonly engine: ControlledEngine & Pick<MemberEngine<unknown>, 'close' | 'events' | 'unlessOwn'>;
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */

@@ -1,3 +1,4 @@
+import type { StoreLike } from '../engine/coordinator.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
@@ -7,6 +8,7 @@ import { OptionError } from '../errors.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { voided } from '../time/deferred.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 
@@ -17,7 +19,15 @@ import { entryOf, Periodic } from './periodic.ts';
 export type Task = (context: TaskContext) => unknown;
 
 /** The options of {@link PeriodicExecutor}; only `name` is required. */
-export type PeriodicExecutorOptions = SingleSharedOptions;
+export interface PeriodicExecutorOptions extends SingleSharedOptions {
+  /**
+   * Keeps what is set everywhere: `pause`, `resume` and `reschedule` with `everywhere`, which need a `lock` too. A task has no
+   * value to be kept. `false`: none, also where the group has one. @default undefined: that of the group
+   */
+  readonly store?: StoreLike | false | undefined;
+  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default undefined: that of the group, then that of the store; without one it is not */
+  readonly propagateWithin?: DurationLike | undefined;
+}
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
@@ -51,7 +61,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required'],
+      names: [...SHARED, 'required', 'store', 'propagateWithin'],
       check: (checks) => checks.function('task', task),
     });
     const load = (context: TaskContext): unknown => task(context);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, OptionError, PeriodicExecutor } from '../../../src/index.ts';
+import { isLoadError, PeriodicExecutor } from '../../../src/index.ts';
 import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -160,10 +160,15 @@ describe('a task with a lock', () => {
     expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LEASE_LOST', token });
   });
 
-  it('takes no store', () => {
-    const { store, lock } = new ManualCluster();
-    const options = { name: 't', lock, store };
-    expect(() => new PeriodicExecutor(() => {}, options)).toThrow(OptionError);
-    expect(() => new PeriodicExecutor(() => {}, options)).toThrow(/store/);
+  it('takes a store, and writes no snapshot to it', async () => {
+    const cluster = new ManualCluster();
+    const { store } = cluster.link();
+    const { executor, manual, link } = cluster.task({ store });
+    const started = executor.requestStart();
+    await cluster.clock.flush();
+    manual.call(0).resolve('done');
+    await started;
+    await cluster.clock.flush();
+    expect([link.take(), await cluster.store.read('t')]).toEqual([['acquire', 'release'], undefined]);
   });
 });
