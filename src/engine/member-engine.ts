@@ -15,6 +15,7 @@ import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
+import { type ControlChange, type ControlOptions, control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { alwaysTriggers, bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
@@ -223,6 +224,11 @@ export class MemberEngine<T> {
   throwIfClosed({ key }: Entry<T>): void {
     if (this.runState === 'closed')
       throw closedError(this.options.name, key, 'is closed, nothing was changed');
+  }
+
+  /** Pauses, resumes or reschedules it: see {@link control}. */
+  control(change: ControlChange, options: ControlOptions | undefined): Promise<void> | undefined {
+    return control(this, change, options);
   }
 
   /** Replaces the schedule: due times are computed anew from the last executions. @throws {OptionError} when it is not one. */

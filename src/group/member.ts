@@ -2,11 +2,11 @@ import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
+import type { ControlledEngine } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { SingleMember } from '../options/group-handle.ts';
-import type { ControlledEngine } from '../value/control.ts';
 import type { PeriodicExecutor } from '../value/periodic-executor.ts';
 import type { RefreshingValue } from '../value/refreshing-value.ts';
 

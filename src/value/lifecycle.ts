@@ -9,7 +9,6 @@ import { defaults } from '../options/defaults.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { control } from './control.ts';
 import type { EverywhereOptions } from './everywhere.ts';
 
 /** The options of `close`. */
@@ -73,7 +72,7 @@ export abstract class Lifecycle<T> {
   pause(): void;
   pause(options: EverywhereOptions): Promise<void>;
   pause(options?: EverywhereOptions): Promise<void> | undefined {
-    return control(engineOf(this), { isPaused: true }, options);
+    return engineOf(this).control({ isPaused: true }, options);
   }
 
   /**
@@ -83,7 +82,7 @@ export abstract class Lifecycle<T> {
   resume(): void;
   resume(options: EverywhereOptions): Promise<void>;
   resume(options?: EverywhereOptions): Promise<void> | undefined {
-    return control(engineOf(this), { isPaused: false }, options);
+    return engineOf(this).control({ isPaused: false }, options);
   }
 
   /**
@@ -100,7 +99,7 @@ export abstract class Lifecycle<T> {
   reschedule(schedule: ScheduleLike): void;
   reschedule(schedule: ScheduleLike, options: EverywhereOptions): Promise<void>;
   reschedule(schedule: ScheduleLike, options?: EverywhereOptions): Promise<void> | undefined {
-    return control(engineOf(this), { schedule }, options);
+    return engineOf(this).control({ schedule }, options);
   }
 
   /**

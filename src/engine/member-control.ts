@@ -1,23 +1,30 @@
-import type { Control } from '../engine/control.ts';
-import type { Coordinator } from '../engine/coordinator.ts';
-import type { MemberEngine } from '../engine/member-engine.ts';
-import { closedError } from '../engine/read-errors.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { dataOf, type ScheduleData } from '../schedule/schedule-data.ts';
 import { rejected } from '../time/deferred.ts';
-import type { EverywhereOptions } from './everywhere.ts';
+import type { Control, ControlledMember } from './control.ts';
+import type { Coordinator } from './coordinator.ts';
+import type { RunState } from './decide.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { closedError } from './read-errors.ts';
 
 /** A change of a member, not of its values. */
 export type ControlChange =
   | { readonly isPaused: boolean }
   | { readonly schedule: ScheduleLike; readonly isPaused?: undefined };
 
-/** The engine of a member of any kind. */
-export type ControlledEngine = Pick<
-  MemberEngine<unknown>,
-  'options' | 'coordinator' | 'runState' | 'pause' | 'resume' | 'reschedule' | 'untilClosed'
->;
+/** The options of a change. */
+export interface ControlOptions {
+  readonly everywhere?: boolean | undefined;
+}
+
+/** The engine of a member, as far as it is controlled. */
+export interface ControlledEngine extends ControlledMember {
+  readonly options: EngineOptions;
+  readonly coordinator: Coordinator | undefined;
+  readonly runState: RunState;
+  untilClosed<R>(work: Promise<R>): Promise<R>;
+}
 
 /**
  * Checks the options of a change.
@@ -28,7 +35,7 @@ export type ControlledEngine = Pick<
 export function controlArgument(
   { options: { name, membership }, coordinator }: ControlledEngine,
   change: ControlChange,
-  options: EverywhereOptions | undefined,
+  options: ControlOptions | undefined,
 ): boolean {
   namesArgument(name, options, ['everywhere']);
   const everywhere = ownOptions(options)?.everywhere ?? false;
@@ -58,7 +65,7 @@ export function controlArgument(
 export function control(
   engine: ControlledEngine,
   change: ControlChange,
-  options: EverywhereOptions | undefined,
+  options: ControlOptions | undefined,
 ): Promise<void> | undefined {
   const isForAll = controlArgument(engine, change, options);
   if (isForAll && engine.runState === 'closed') return rejected(closedError(engine.options.name));
