@@ -24,6 +24,8 @@ const RENEWED_AFTER_MS = 3_600_000;
 export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   readonly #checks: VersionPoll;
   readonly #members: Map<ControlledMember, ClusterMember> = new Map();
+  /** The most impatient of them, as which checks ask. */
+  #soonest: ClusterMember | undefined;
   /** As which the record is read, and the member of which it is. */
   #reader: { readonly as: ClusterMember; readonly of: ClusterMember } | undefined;
   #record: ControlRecord = {};
@@ -37,7 +39,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
 
   join(host: ControlledMember, member: ClusterMember): void {
     this.#members.set(host, member);
-    this.#follow();
+    this.#follow(this.#soonest === undefined ? member : sooner(this.#soonest, member));
     // The member may still be under construction.
     queueMicrotask(() => {
       if (this.#members.has(host))
@@ -46,22 +48,20 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   }
 
   leave(host: ControlledMember): void {
+    const left = this.#members.get(host);
     this.#members.delete(host);
-    if (this.#members.size > 0) this.#follow();
-    else {
-      this.#checks.leave(this);
-      this.giveUp();
-    }
+    if (left !== this.#soonest) return;
+    const [first, ...others] = this.#members.values();
+    this.#follow(first && others.reduce(sooner, first));
+    if (first === undefined) this.giveUp();
   }
 
-  /** Checks ask about the record as often as the most impatient of the members wants. */
-  #follow(): void {
-    const [first, ...others] = this.#members.values();
-    const soonest = others.reduce(
-      (soon, one) => (one.propagateWithinMs < soon.propagateWithinMs ? one : soon),
-      first as ClusterMember,
-    );
-    this.#checks.join(this, soonest, soonest.propagateWithinMs);
+  /** Checks ask about the record as often as the most impatient of the members wants; `undefined`: there is none. */
+  #follow(soonest: ClusterMember | undefined): void {
+    if (soonest === this.#soonest) return;
+    this.#soonest = soonest;
+    if (soonest === undefined) this.#checks.leave(this);
+    else this.#checks.join(this, soonest, soonest.propagateWithinMs);
   }
 
   protected get member(): ClusterMember {
@@ -135,6 +135,10 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   #renewLater({ random }: ClusterMember['options'], from: number): void {
     this.#renewAt = from + RENEWED_AFTER_MS * (1 + random());
   }
+}
+
+function sooner(one: ClusterMember, other: ClusterMember): ClusterMember {
+  return other.propagateWithinMs < one.propagateWithinMs ? other : one;
 }
 
 const all: WeakMap<VersionPoll, Map<string | undefined, Controls>> = new WeakMap();
