@@ -69,7 +69,7 @@ const CHUNKS = [
   ['cluster', /^cluster\//],
   [
     'engine',
-    /^(engine|due|guard|options|schedule|value|errors|option-checks|plain-object|schema|time|observe)\b/,
+    /^(engine|due|guard|options|schedule|value|data\/value-meta|errors|option-checks|plain-object|schema|time|observe)\b/,
   ],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');
@@ -81,6 +81,7 @@ function chunkOf(id) {
   return CHUNKS.find(([, rooms]) => rooms.test(path))?.[0] ?? null;
 }
 
+const packages = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
 const folderOfOutput = process.argv[2] ?? 'dist';
 
 await build({
@@ -89,7 +90,7 @@ await build({
   platform: 'neutral',
   preserveEntrySignatures: 'allow-extension', // as `codeSplitting` below needs it
   checks: { pluginTimings: false },
-  external: [/^node:/, ...Object.keys(dependencies), ...Object.keys(peerDependencies)],
+  external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
   plugins: [dts({ oxc: true, sourcemap: false }), slimMaps, noCycle],
   output: {

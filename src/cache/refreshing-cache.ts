@@ -16,8 +16,6 @@ import { objectiveOf } from '../observe/freshness.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
-import type { ScheduleLike } from '../schedule/schedule.ts';
-import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, isThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -122,7 +120,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     );
     const reader = new Reader(engine.loader);
     const entries = new KeyedEntries(resolved, engine, reader);
-    super(engine);
+    super(engine, (schedule, given) => {
+      engine.timing.schedule = resolved.spread(schedule, toMillis(given as DurationLike));
+      this.#many.reschedule();
+    });
     engine.setKeyedOwner(entries as KeyedOwner<V>);
     const many = new ManyKeys(entries, engine);
     engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
@@ -486,20 +487,6 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
     return this.#entries.use(key, (entry) => engineOf(this).cancel(entry, reason));
-  }
-
-  /**
-   * Replaces the schedule of all keys, which are spread by it as before (`jitter`). The next execute times are computed anew from the
-   * last loads, at a cost that grows with the number of keys; an instant that has passed is due. Loads under way go on.
-   * Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
-   *
-   * @throws {OptionError} when it is not a schedule; the old one stays.
-   */
-  reschedule(schedule: ScheduleLike): void {
-    const { member, spread } = this.#options;
-    const given = scheduleArgument(member.name, schedule);
-    engineOf(this).timing.schedule = spread(given, toMillis(schedule as DurationLike));
-    this.#many.reschedule();
   }
 
   /**

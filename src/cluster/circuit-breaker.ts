@@ -15,6 +15,8 @@ export interface BackendOutage {
   endedAt: number | undefined;
   /** Of its first failure. */
   readonly cause: unknown;
+  /** Called in a microtask after its end: those that have reported its beginning report it. They must not throw. */
+  readonly onEnd: (() => void)[];
 }
 
 /** A step that has failed. */
@@ -67,7 +69,13 @@ export class CircuitBreaker {
   }
 
   succeeded(now: number): void {
-    if (this.#outage !== undefined) this.#outage.endedAt = now;
+    const outage = this.#outage;
+    if (outage !== undefined) {
+      outage.endedAt = now;
+      queueMicrotask(() => {
+        for (const tell of outage.onEnd) tell();
+      });
+    }
     this.#outage = undefined;
     this.#inconclusive = 0;
     this.cause = undefined;
@@ -76,7 +84,7 @@ export class CircuitBreaker {
 
   failed(cause: unknown, now: number, { isProbe, isWrite }: FailedStep): void {
     if (this.#outage === undefined) {
-      this.#outage = { startedAt: now, endedAt: undefined, cause };
+      this.#outage = { startedAt: now, endedAt: undefined, cause, onEnd: [] };
       this.#openMs = FIRST_OPEN_MS;
       this.#openForWritesUntil = Number.NEGATIVE_INFINITY;
     } else if (isProbe) this.#openMs = Math.min(2 * this.#openMs, LONGEST_OPEN_MS);

@@ -6,6 +6,7 @@ import { LazyAbort } from '../time/lazy-abort.ts';
 import type { BackendAccess } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
+import { controlCodec } from './control-record.ts';
 import { EntryNames } from './entry-names.ts';
 import type { HintPort } from './hint-contract.ts';
 import { invalidationLogCodec, type MarksOnKeys } from './invalidation-log.ts';
@@ -16,6 +17,9 @@ import type { StoreAccess } from './store-access.ts';
 import type { Codec } from './store-contract.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { VersionPoll } from './version-poll.ts';
+
+/** The name of what is set for members everywhere, beside its namespace. */
+const CONTROL = 'tickless-control';
 
 /** One member in the cluster: its options and events, its lock and its store. */
 export class ClusterMember {
@@ -49,7 +53,10 @@ export class ClusterMember {
     ServerClock | undefined,
   ];
 
-  /** @param codec of its snapshots. @default that of the store */
+  /**
+   * @param codec of its snapshots. @default that of the store
+   * @param nameAtBackends @default its own
+   */
   constructor(
     options: ResolvedOptions,
     events: Events,
@@ -58,14 +65,15 @@ export class ClusterMember {
     store: StoreAccess | undefined,
     serverClock: ServerClock | undefined,
     codec?: Codec,
+    nameAtBackends: string = options.name,
   ) {
     const log = new ClusterLog(options, {
       ...(lock && { lock: lock.outage }),
       ...(store && { store: store.outage }),
     });
     this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
-    const isTask = options.kind === 'task';
-    this.checks = this.propagateWithinMs < Infinity && !isTask ? store?.checks : undefined;
+    const isTask = options.kind === 'task'; // which has no snapshots: its store is for reports, and for what is set everywhere
+    this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
     this.reports = isTask ? store?.checks : undefined;
     this.hints = store?.hints;
     this.#backends = [lock, store, serverClock];
@@ -74,15 +82,24 @@ export class ClusterMember {
     this.options = options;
     this.events = events;
     this.timing = timing;
-    this.names = new EntryNames(options);
+    this.names = new EntryNames({ ...options, name: nameAtBackends });
     const context = { options, events, log, names: this.names };
-    this.store = isTask ? undefined : store && new MemberStore(context, store, lock !== undefined, codec);
+    this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
     this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
     this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned);
   }
 
   /** The same member as it reads and writes the invalidation log of its keys: a value of the same name, in a format of its own. */
   forInvalidationLog(): ClusterMember {
+    return this.#forRecord(invalidationLogCodec);
+  }
+
+  /** The same for what is set for members everywhere, under a name of its own. */
+  forControl(): ClusterMember {
+    return this.#forRecord(controlCodec, CONTROL);
+  }
+
+  #forRecord(codec: Codec, nameAtBackends?: string): ClusterMember {
     const { name, now, logger } = this.options;
     const options = {
       ...this.options,
@@ -95,7 +112,8 @@ export class ClusterMember {
       new Events(name, now, logger, new Counters()),
       this.timing,
       ...this.#backends,
-      invalidationLogCodec,
+      codec,
+      nameAtBackends,
     );
   }
 }

@@ -9,7 +9,8 @@ import {
   LeaseLostError,
   LockUnavailableError,
 } from '../errors.ts';
-import { messageOf } from '../observe/logger.ts';
+import { cutOffLine } from '../observe/cut-off-line.ts';
+import { type Logger, messageOf, SafeLogger } from '../observe/logger.ts';
 import {
   durationArgument,
   isNumber,
@@ -65,6 +66,11 @@ export interface LockedTaskOptions<A extends readonly unknown[] = readonly unkno
    * instance may try at once. @default 0
    */
   readonly lockAtLeastFor?: DurationLike | undefined;
+  /**
+   * Logs one line where `close()` has aborted a run or left a lease (`warn`). Calls reject with their errors, which are not
+   * logged. `false`: no line. @default console
+   */
+  readonly logger?: Logger | false | undefined;
   /** `FakeClock` of `tickless/testing` in tests. @default the machine's */
   readonly clock?: Clock | undefined;
 }
@@ -107,7 +113,7 @@ export interface LockedTask<A extends readonly unknown[], R> {
   /**
    * Starts no more runs, waits for those under way and the release of their leases, and aborts their `signal` after
    * `timeout`. Every call returns the same promise; the options of the first count. Resolves with the runs that were aborted, and
-   * the leases that may still be held. Never rejects, but with `OptionError` for a
+   * the leases that may still be held, of which there is one log line. Never rejects, but with `OptionError` for a
    * call of the task itself before its first `await`, which would wait for itself; it closes all the same.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
@@ -154,12 +160,21 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     store,
     lockAtMostFor,
     lockAtLeastFor = 0,
+    logger = console,
     clock = systemClock,
   } = ownOptions(options ?? ({} as typeof options));
   const longestName = lock?.longestName ?? Infinity;
   const about = isText(name) ? name : 'lockedTask';
   const checks = new OptionChecks(about);
-  checks.names('', options ?? {}, ['name', 'lock', 'store', 'lockAtMostFor', 'lockAtLeastFor', 'clock']);
+  checks.names('', options ?? {}, [
+    'name',
+    'lock',
+    'store',
+    'lockAtMostFor',
+    'lockAtLeastFor',
+    'logger',
+    'clock',
+  ]);
   checks.function('task', task);
   if (typeof name !== 'function') checkName(checks, name, longestName);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
@@ -169,6 +184,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   const atLeastMs = checks.durationFromZero('lockAtLeastFor', lockAtLeastFor);
   const isWithin = !isNumber(atMostMs, 0, Infinity) || atLeastMs <= atMostMs;
   checks.that(isWithin, 'lockAtLeastFor', 'must not be longer than lockAtMostFor', lockAtLeastFor);
+  if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
   checks.done();
   const running = new RunningTasks(clock);
@@ -293,7 +309,14 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<CloseReport> {
     namesArgument(about, given, ['timeout']);
     const timeoutMs = durationArgument(about, 'timeout', ownOptions(given)?.timeout ?? CLOSE_TIMEOUT_MS);
-    return unlessOwn([running], about, running.close(timeoutMs, closed));
+    const isFirst = !running.isClosed;
+    const closing = running.close(timeoutMs, closed);
+    if (isFirst) void closing.then((report) => logCutOff(cutOffLine(report, timeoutMs, 'run')));
+    return unlessOwn([running], about, closing);
+  }
+
+  function logCutOff(line: string | undefined): void {
+    if (line !== undefined) new SafeLogger(about, logger).warn(line);
   }
 
   return Object.assign(run, { register: registerName, close, [Symbol.asyncDispose]: () => voided(close()) });

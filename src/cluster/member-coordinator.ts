@@ -3,6 +3,7 @@ import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
+import type { Control, ControlledMember } from '../engine/control.ts';
 import type {
   ChecksStatus,
   CoordinatedRound,
@@ -19,6 +20,7 @@ import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
+import { type Controls, controlsOf } from './controls.ts';
 import { sharedVersion } from './held-version.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
@@ -44,6 +46,8 @@ export class MemberCoordinator implements Coordinator {
   #polled: PolledValue<unknown> | undefined;
   #marks: KeyMarks | undefined;
   #task: ReportedTask | undefined;
+  /** Its settings on all instances, and itself. */
+  #controlled: { readonly by: Controls; readonly host: ControlledMember } | undefined;
 
   constructor(member: ClusterMember) {
     this.#member = member;
@@ -95,6 +99,19 @@ export class MemberCoordinator implements Coordinator {
 
   executed(): void {
     this.#task?.leave();
+  }
+
+  followControl(host: ControlledMember): void {
+    const by = controlsOf(this.#member);
+    if (by === undefined) return;
+    this.#controlled = { by, host };
+    by.join(host, this.#member);
+  }
+
+  async control(control: Control): Promise<void> {
+    const member = this.#member;
+    const { by, host } = this.#controlled ?? {};
+    if (host !== undefined) await by?.publish({ host, member, name: member.options.name, control });
   }
 
   get hasMarks(): boolean {
@@ -225,6 +242,7 @@ export class MemberCoordinator implements Coordinator {
     const polled = this.#polled ?? this.#marks;
     if (polled !== undefined) this.checks?.leave(polled);
     await this.#task?.close();
+    this.#controlled?.by.leave(this.#controlled.host);
     await Promise.all([
       this.#reporting && fleet?.leave(this.#reporting, this.#member),
       this.#marks?.close(),

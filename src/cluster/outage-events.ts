@@ -3,7 +3,7 @@ import type { BackendOutage } from './circuit-breaker.ts';
 
 /**
  * Emits the events of the outages of one backend for one member: each outage once when a step of the member first finds
- * it, and once when one finds it over. So an outage that no step of the member has met is not emitted.
+ * it, and its end when the backend answers any member. So an outage that no step of the member has met is not emitted.
  */
 export class OutageEvents {
   readonly #backend: 'lock' | 'store';
@@ -19,14 +19,12 @@ export class OutageEvents {
 
   /** @param outage the present one, after a step of the member; `undefined`: the backend answers. */
   note(outage: BackendOutage | undefined): void {
-    const before = this.#known;
-    if (outage === before) return;
+    if (outage === undefined || outage === this.#known) return;
     this.#known = outage;
-    if (before !== undefined) {
-      const lasted = (before.endedAt ?? before.startedAt) - before.startedAt;
-      this.#events.emit(`${this.#backend}-back`, { lasted }, {}, before);
-    }
-    if (outage === undefined || outage !== this.#known) return; // a listener has led to another step
+    outage.onEnd.push(() => {
+      const { startedAt, endedAt = startedAt } = outage;
+      this.#events.emit(`${this.#backend}-back`, { lasted: endedAt - startedAt }, {}, outage);
+    });
     this.#events.emit(
       `${this.#backend}-unavailable`,
       () => ({ error: this.#errorOf(outage.cause) }),

@@ -13,7 +13,7 @@ const SHORTEST_EVERY_MS = 1000;
 const FIELDS = ['id', 'key', 'lock', 'everywhere', 'drop', 'note', 'version', 'holdMs', 'everyMs', 'token'];
 
 /** They concern this instance alone: a record of one that says `everywhere` would be wrong. */
-const LOCAL: readonly string[] = ['reschedule', 'cancel', 'discard-quarantined', 'release-lock'];
+const LOCAL: readonly string[] = ['cancel', 'discard-quarantined', 'release-lock'];
 
 /** The request in a body; a text: why it is refused. Pure. */
 export function actionRequest(

@@ -27,11 +27,6 @@ export interface ActionRequest {
   readonly token: number | undefined;
 }
 
-/** Pauses members on all instances; `undefined`: the console has no lock and store of its own. */
-export interface PausesEverywhere {
-  set(name: string, isPaused: boolean, by: string): Promise<void>;
-}
-
 /**
  * Carries an action out through the public API of the member.
  *
@@ -39,26 +34,21 @@ export interface PausesEverywhere {
  * @returns what happened, for the operator. Rejects with a {@link Refusal}, or with the error of the member.
  */
 export async function act(
-  { kind, member, name }: GroupMember,
+  { kind, member }: GroupMember,
   key: readonly [key?: unknown],
   request: ActionRequest,
-  pauses: PausesEverywhere | undefined,
 ): Promise<string> {
-  const { action, everywhere, by } = request;
+  const { action, everywhere } = request;
+  const at = everywhere ? 'everywhere' : 'on this instance';
   if (action === 'pause' || action === 'resume') {
-    const isPaused = action === 'pause';
-    if (everywhere && pauses === undefined) {
-      throw new Refusal('pausing everywhere needs the options lock and store of the console');
-    }
-    if (isPaused) member.pause();
-    else member.resume();
-    if (everywhere) await pauses?.set(name, isPaused, by);
-    return `${isPaused ? 'paused' : 'resumed'} ${everywhere ? 'everywhere' : 'on this instance'}`;
+    await member[action]({ everywhere });
+    return `${action}d ${at}`;
   }
   if (action === 'reschedule') {
     if (request.everyMs === undefined) throw new Refusal('every is missing');
-    member.reschedule(request.everyMs);
-    return `is loaded every ${showDuration(request.everyMs)} from now on, on this instance, until it is started again`;
+    await member.reschedule(request.everyMs, { everywhere });
+    const until = everywhere ? '' : ', until it is started again';
+    return `is loaded every ${showDuration(request.everyMs)} from now on, ${at}${until}`;
   }
   if (kind === 'cache') return actOnCache(member, key, request);
   return kind === 'value' ? actOnValue(member, request) : actOnExecutor(member, request);

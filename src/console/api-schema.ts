@@ -36,7 +36,6 @@ const schemas: Readonly<Record<string, Schema>> = {
     token: { ...text, description: 'for the header x-tickless-token of actions' },
     refreshEveryMs: duration,
     showsValues: flag,
-    canPauseEverywhere: flag,
   }),
   Instance: object({
     id: text,

@@ -14,7 +14,6 @@ import { Live } from './live.ts';
 import { type FoundLock, Locks } from './locks.ts';
 import { memberOf, shownKey } from './member-access.ts';
 import { namesOf, Overviews } from './overview.ts';
-import { Pauses } from './pauses.ts';
 import { type Redact, shownText } from './redact.ts';
 import { isRefusal, Refusal } from './refusals.ts';
 import { type ErrorCode, json, jsonText, problem, respond } from './responses.ts';
@@ -35,7 +34,6 @@ export class Api {
   readonly #live: Live;
   readonly #locks: Locks;
   readonly #audit: Audit;
-  readonly #pauses: Pauses | undefined;
   readonly #turns: TurnsOfOperators = new TurnsOfOperators();
   readonly #keySearch: KeySearch = new KeySearch(this.#turns);
 
@@ -46,11 +44,9 @@ export class Api {
     this.#options = options;
     this.#redact = redact;
     this.#tokens = tokens;
-    this.#pauses = backend && new Pauses(group, backend);
     const time = new WatchTime();
     this.#overviews = new Overviews(group, time, redact);
     this.#live = new Live(group, this.#overviews, time, refreshEveryMs, redact, () => {
-      this.#pauses?.check();
       void this.#audit.flush();
     });
     this.#locks = new Locks(group, locks, redact);
@@ -80,13 +76,11 @@ export class Api {
       case 'api/session': {
         const token = await this.#tokens.issue(id, Date.now());
         const { showValue, refreshEveryMs } = this.#options;
-        const canPauseEverywhere = this.#pauses !== undefined;
         const showsValues = showValue !== undefined;
-        const session = { by, actions: [...actions], token, refreshEveryMs, showsValues, canPauseEverywhere };
+        const session = { by, actions: [...actions], token, refreshEveryMs, showsValues };
         return json(session, this.#redact, { shown: new Set([token]) });
       }
       case 'api/overview':
-        this.#pauses?.check();
         return jsonText(await this.#overviews.text());
       case 'api/member':
         return this.#member(query, id);
@@ -148,7 +142,7 @@ export class Api {
 
   async close(): Promise<void> {
     this.#live.close();
-    await Promise.all([this.#audit.close(), this.#pauses?.close()]);
+    await this.#audit.close();
   }
 
   /** The record that a request names; an error: its lock does not answer. */
@@ -168,10 +162,10 @@ export class Api {
     if (asked.action === 'release-lock') throw new Refusal('there is no such lock');
     const member = memberOf(this.#group, body.id);
     if (member === undefined) throw new Refusal('there is no such member');
-    if (body.key === undefined) return act(member, [], asked, this.#pauses);
+    if (body.key === undefined) return act(member, [], asked);
     const key = member.kind === 'cache' ? await this.#keySearch.find(member.member, body.key, operator) : [];
     if (key.length === 0) throw new Refusal('there is no such key, nor are others of its type');
-    return act(member, key as [unknown], asked, this.#pauses);
+    return act(member, key as [unknown], asked);
   }
 
   /** Records the action, and answers it. */

@@ -75,8 +75,8 @@ export interface ConsoleOptions {
   /** Further locks whose records are shown, such as that of a `lockedTask`. Those of members are known. @default none */
   readonly locks?: readonly LockProvider[] | undefined;
   /**
-   * Where audit records and marks of paused members are kept for all instances: a lock and a store that they share. Without
-   * them the audit is of this instance, and pausing everywhere is refused. @default none
+   * Where audit records are kept for all instances: a lock and a store that they share. Without them the audit is of this
+   * instance. @default none
    */
   readonly lock?: (LockProvider & object) | undefined;
   readonly store?: Store | undefined;

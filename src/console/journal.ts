@@ -28,8 +28,6 @@ type Change = (list: readonly unknown[]) => readonly unknown[];
 export class Journal {
   readonly #backend: JournalBackend;
   readonly #name: string;
-  /** This instance makes one change after the other. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(backend: JournalBackend, name: string) {
     this.#backend = backend;
@@ -46,22 +44,6 @@ export class Journal {
     } catch {
       return []; // edited by hand
     }
-  }
-
-  /** @returns the list as it is now. Rejects when the lock or the store can't be used. */
-  change(change: Change): Promise<readonly unknown[]> {
-    const changed = this.#last.then(() => this.#change(change));
-    this.#last = changed.catch(() => {});
-    return changed;
-  }
-
-  async #change(change: Change): Promise<readonly unknown[]> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const lease = await this.ask();
-      if (typeof lease !== 'number') return this.write(lease, change);
-      await journalPause(lease);
-    }
-    throw new Error(BUSY);
   }
 
   /**
@@ -82,7 +64,11 @@ export class Journal {
     return answer.kind === 'acquired' ? answer.lease : answer.retryAfter;
   }
 
-  /** Changes the list under a lease, and gives that back. As {@link change}. */
+  /**
+   * Changes the list under a lease, and gives that back.
+   *
+   * @returns the list as it is now. Rejects when the store can't be used.
+   */
   async write(lease: JournalLease, change: Change): Promise<readonly unknown[]> {
     const { lock, store } = this.#backend;
     try {

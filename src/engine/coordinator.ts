@@ -11,6 +11,7 @@ import type { VersionControl } from '../data/version-control.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { Clock } from '../time/clock.ts';
+import type { Control, ControlledMember } from './control.ts';
 import type { coordinationKey } from './coordination-key.ts';
 import type { Entry } from './entry.ts';
 import type { FlightScope } from './flight.ts';
@@ -65,6 +66,13 @@ export interface Coordinator {
   follow<T>(polled: PolledEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */
   followKeys(keys: PolledKeys): void;
+  /** Settings that other instances make for all are put into force on this member from now on. Without checks nothing happens. */
+  followControl(member: ControlledMember): void;
+  /**
+   * Publishes what was set here for all instances, which look for it where there are checks. Resolves when the store has it.
+   * Rejects with `LockUnavailableError` or `StoreUnavailableError`. Only with a lock.
+   */
+  control(change: Control): Promise<void>;
   /** Instances look for marks on keys: see `propagateWithin`. */
   readonly hasMarks: boolean;
   /**

@@ -5,7 +5,7 @@ import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { Events } from '../observe/member-events.ts';
 import { memberStats } from '../observe/stats.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
-import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
+import type { Execution, Schedule, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
 import type { CoordinationProblem, Coordinator, PolledEntry, ShareRequest } from './coordinator.ts';
@@ -15,6 +15,7 @@ import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
+import { type ControlChange, type ControlOptions, control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { alwaysTriggers, bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
@@ -29,6 +30,8 @@ export class MemberEngine<T> {
   readonly options: EngineOptions;
   readonly loader: Loader<T>;
   readonly timing: Timing;
+  /** Puts a schedule into place: for its one entry, or for all keys. Its owner sets it. @param given the same, as it was given. */
+  putSchedule: (schedule: Schedule, given: ScheduleLike) => void = () => {};
   #closing: Deferred<CloseReport> | undefined;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
@@ -223,10 +226,14 @@ export class MemberEngine<T> {
       throw closedError(this.options.name, key, 'is closed, nothing was changed');
   }
 
-  /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */
-  reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
-    this.loader.timing.schedule = scheduleArgument(this.options.name, schedule);
-    this.loader.clocks.rescheduled(entry);
+  /** Pauses, resumes or reschedules it: see {@link control}. */
+  control(change: ControlChange, options: ControlOptions | undefined): Promise<void> | undefined {
+    return control(this, change, options);
+  }
+
+  /** Replaces the schedule: due times are computed anew from the last executions. @throws {OptionError} when it is not one. */
+  reschedule(schedule: ScheduleLike): void {
+    this.putSchedule(scheduleArgument(this.options.name, schedule), schedule);
   }
 
   /** Ends the load under way as failed. @returns whether there was one. */

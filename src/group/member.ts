@@ -2,6 +2,7 @@ import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
+import type { ControlledEngine } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
@@ -139,10 +140,8 @@ export interface Member extends Refreshable {
   readonly public: GroupMember;
   readonly name: string;
   readonly isRequired: boolean;
-  readonly engine: Pick<
-    MemberEngine<unknown>,
-    'pause' | 'resume' | 'register' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
-  >;
+  readonly engine: ControlledEngine &
+    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn'>;
   health(): HealthProblem[];
   notices(): HealthProblem[];
   status(hasValues: boolean): unknown;

@@ -8,6 +8,7 @@ import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
+import { type ControlChange, control, controlArgument } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
@@ -22,8 +23,11 @@ import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
+import type { ScheduleLike } from '../schedule/schedule.ts';
+import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
+import type { EverywhereOptions } from '../value/everywhere.ts';
 import { type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshing-value.ts';
@@ -333,17 +337,39 @@ export class RefreshGroup implements GroupLike {
   /**
    * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
    * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
+   *
+   * With `everywhere` also on all other instances, each member that is there now: as `pause` of a member, which see.
+   *
+   * @returns with options, a promise. It may be dropped.
+   * @throws {OptionError} for an unknown option, and for `everywhere` where a member can't do it; nothing was changed then.
    */
-  pause(): void {
-    if (this.#closing !== undefined) return;
-    this.#isPaused = true;
-    for (const member of this.#all) member.engine.pause();
+  pause(): void;
+  pause(options: EverywhereOptions): Promise<void>;
+  pause(options?: EverywhereOptions): Promise<void> | undefined {
+    return this.#control({ isPaused: true }, options);
   }
 
-  /** Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. */
-  resume(): void {
-    this.#isPaused = false;
-    for (const member of this.#all) member.engine.resume();
+  /**
+   * Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. With
+   * `everywhere` on all instances, as {@link pause}.
+   */
+  resume(): void;
+  resume(options: EverywhereOptions): Promise<void>;
+  resume(options?: EverywhereOptions): Promise<void> | undefined {
+    return this.#control({ isPaused: false }, options);
+  }
+
+  /**
+   * Replaces the schedules of all members that are there now, as `reschedule` of a member does. With `everywhere` on all
+   * instances, as {@link pause}.
+   *
+   * @throws {OptionError} when it is not a schedule, or with `everywhere` not one that travels as data; nothing was changed then.
+   */
+  reschedule(schedule: ScheduleLike): void;
+  reschedule(schedule: ScheduleLike, options: EverywhereOptions): Promise<void>;
+  reschedule(schedule: ScheduleLike, options?: EverywhereOptions): Promise<void> | undefined {
+    scheduleArgument(this.#options.name, schedule);
+    return this.#control({ schedule }, options);
   }
 
   /**
@@ -384,6 +410,15 @@ export class RefreshGroup implements GroupLike {
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
     this.#connect(member.engine);
+  }
+
+  #control(change: ControlChange, options: EverywhereOptions | undefined): Promise<void> | undefined {
+    namesArgument(this.#options.name, options, ['everywhere']);
+    const engines = this.#all.map(({ engine }) => engine);
+    for (const engine of engines) controlArgument(engine, change, options);
+    if (change.isPaused !== undefined) this.#isPaused = change.isPaused && this.#closing === undefined;
+    const all = engines.map((engine) => control(engine, change, options));
+    return options === undefined ? undefined : voided(Promise.all(all));
   }
 
   #unlessOwn<R>(result: Promise<R>): Promise<R> {

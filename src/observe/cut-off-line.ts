@@ -5,11 +5,19 @@ import { showDuration } from '../time/show-duration.ts';
 /** At most this number is named in the line. */
 const MOST_NAMED = 3;
 
-/** The line of a `close()` that has cut something off; `undefined`: it has not. */
-export function cutOffLine({ drained, aborted, leases }: CloseReport, timeoutMs: number): string | undefined {
+/**
+ * The line of a `close()` that has cut something off; `undefined`: it has not.
+ *
+ * @param of what it has aborted.
+ */
+export function cutOffLine(
+  { drained, aborted, leases }: CloseReport,
+  timeoutMs: number,
+  of: 'load' | 'run' = 'load',
+): string | undefined {
   if (drained) return undefined;
   const texts = [
-    ...(aborted.length === 0 ? [] : [`aborted ${counted(aborted, 'load')}`]),
+    ...(aborted.length === 0 ? [] : [`aborted ${counted(aborted, of)}`]),
     ...(leases.length === 0 ? [] : [`left ${counted(leases, 'lease')} to expire`]),
   ];
   return `closed after ${showDuration(timeoutMs)}: ${texts.join(', ')}`;

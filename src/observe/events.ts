@@ -147,8 +147,8 @@ export interface EventDetails<V = unknown> {
    */
   'lock-unavailable': { readonly error: Error };
   /**
-   * The lock answers again: once after `lock-unavailable`, when a load of this member first finds it so. `lasted`: the
-   * milliseconds from the first failure of any member to the first answer.
+   * The lock answers again: once after `lock-unavailable`, when it has answered any member that uses the lock object.
+   * `lasted`: the milliseconds from the first failure of any member to that answer.
    */
   'lock-back': { readonly lasted: number };
   /** As `lock-unavailable`, for the store: a read, a write or a check of it had no answer. */

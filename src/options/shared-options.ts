@@ -88,7 +88,7 @@ export interface SharedOptions {
   readonly random?: (() => number) | undefined;
   /**
    * Lock and store at one place: `redisBackend(options)` of `tickless/redis`, and the like. The same as its `lock` and its
-   * `store`, as far as the member has these options: a task takes the lock. Either of them, given beside it, replaces its
+   * `store`. Either of them, given beside it, replaces its
    * part; `lock: false` or `store: false` leaves it out. `false`: neither, also where the group has one.
    * @default undefined: that of the group; without one each instance for itself
    */

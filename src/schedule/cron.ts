@@ -5,6 +5,7 @@ import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
+import { madeOfData, withData } from './schedule-data.ts';
 
 /**
  * Executes at the instants of a cron expression: at the first one after the last execution (`since`). Instants that
@@ -34,11 +35,12 @@ export function cron(line: string, options: ZoneOptions = {}): Schedule {
   // Definite times are matched on a wall clock without changes, and then placed in the zone by `localClock`: croner
   // skips a time whose gap ends on the next day (23:30 in America/Nuuk on the last Saturday of March).
   const following = nextRunOf(line, isDefinite ? 'UTC' : zone);
-  return {
-    nextExecuteTime: ({ endedAt, since = endedAt }) =>
-      isDefinite ? clock.firstAfter(since, following) : following(since),
-  };
+  const nextExecuteTime: Schedule['nextExecuteTime'] = ({ endedAt, since = endedAt }) =>
+    isDefinite ? clock.firstAfter(since, following) : following(since);
+  return withData({ nextExecuteTime }, 'cron', line, { zone });
 }
+
+madeOfData('cron', cron);
 
 /** Returns the first match of the expression after an instant, or `Infinity`. */
 function nextRunOf(line: string, zone: string | undefined): (instant: number) => number {

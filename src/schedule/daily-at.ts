@@ -2,6 +2,7 @@ import { ownOptions } from '../option-checks.ts';
 import { checkNames } from './check.ts';
 import { DAY_MS, localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
+import { madeOfData, withData } from './schedule-data.ts';
 import { timeOfDay } from './time-of-day.ts';
 
 /** Time zone of a calendar schedule. */
@@ -27,8 +28,13 @@ export interface ZoneOptions {
 export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
   const timeMs = timeOfDay('dailyAt', 'time', time);
   checkNames('dailyAt', options, ['zone']);
-  const clock = localClock('dailyAt', ownOptions(options).zone);
+  const { zone } = ownOptions(options);
+  const clock = localClock('dailyAt', zone);
   const following = (wallTime: number): number =>
     (Math.floor((wallTime - timeMs) / DAY_MS) + 1) * DAY_MS + timeMs;
-  return { nextExecuteTime: ({ endedAt, since = endedAt }) => clock.firstAfter(since, following) };
+  const nextExecuteTime: Schedule['nextExecuteTime'] = ({ endedAt, since = endedAt }) =>
+    clock.firstAfter(since, following);
+  return withData({ nextExecuteTime }, 'dailyAt', time, { zone });
 }
+
+madeOfData('dailyAt', dailyAt);

@@ -6,9 +6,10 @@ import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
-import type { Execution } from '../schedule/schedule.ts';
+import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
+import type { EverywhereOptions } from './everywhere.ts';
 
 /** The options of `close`. */
 export interface CloseOptions {
@@ -51,18 +52,54 @@ export abstract class Lifecycle<T> {
   }
 
   /** @internal */
-  constructor(engine: MemberEngine<T>) {
+  constructor(engine: MemberEngine<T>, putSchedule: MemberEngine<T>['putSchedule']) {
     this.#engine = engine;
+    engine.putSchedule = putSchedule;
+    engine.coordinator?.followControl(engine);
   }
 
-  /** Reads and requests start nothing until {@link resume}; forced loads run. A running execution goes on. */
-  pause(): void {
-    this.#engine.pause();
+  /**
+   * Reads and requests start nothing until {@link resume}; forced loads run. A running execution goes on.
+   *
+   * With `everywhere` on all instances: it is published too, under the lock. The other instances do the same when they learn
+   * of it, within `propagateWithin` of being read; so does one that starts later. The last call counts, there or here.
+   * Needs a lock and a store (of an executor too: `backend`, or `lock` and `store`), and `propagateWithin`. It is kept as
+   * long as one of the instances is read now and then within the retention of the store.
+   *
+   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
+   * @throws {OptionError} for an unknown option, and for `everywhere` where it needs more; nothing was changed then.
+   */
+  pause(): void;
+  pause(options: EverywhereOptions): Promise<void>;
+  pause(options?: EverywhereOptions): Promise<void> | undefined {
+    return engineOf(this).control({ isPaused: true }, options);
   }
 
-  /** Ends {@link pause}: an execution that fell due meanwhile starts at the next read or request, once. */
-  resume(): void {
-    this.#engine.resume();
+  /**
+   * Ends {@link pause}: an execution that fell due meanwhile starts at the next read or request, once. With `everywhere` on all
+   * instances, as {@link pause}, also where one was paused by itself.
+   */
+  resume(): void;
+  resume(options: EverywhereOptions): Promise<void>;
+  resume(options?: EverywhereOptions): Promise<void> | undefined {
+    return engineOf(this).control({ isPaused: false }, options);
+  }
+
+  /**
+   * Replaces the schedule. The next execute times are computed anew from the last executions; an instant that has
+   * passed is due. A running execution goes on. Of a cache all keys are concerned: `jitter` applies as before, and the cost grows with
+   * their number. Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
+   *
+   * With `everywhere` on all instances, as {@link pause}. Schedules travel as data: a duration, or one of `cron` or `dailyAt`,
+   * which the other instances must import too; without a `zone` each takes that of its machine.
+   *
+   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
+   * @throws {OptionError} when it is not a schedule, or with `everywhere` not one of those; the old one stays. As {@link pause}.
+   */
+  reschedule(schedule: ScheduleLike): void;
+  reschedule(schedule: ScheduleLike, options: EverywhereOptions): Promise<void>;
+  reschedule(schedule: ScheduleLike, options?: EverywhereOptions): Promise<void> | undefined {
+    return engineOf(this).control({ schedule }, options);
   }
 
   /**

@@ -52,8 +52,9 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    */
   readonly freshness?: FreshnessOptions | undefined;
   /**
-   * Where this instance leaves reports of the task, for `fleet()` and the console; it keeps no value. `false`: nowhere, also where the
-   * group or the backend has a store. @default undefined: that of the backend or of the group, if it has one
+   * Where this instance leaves reports of the task, for `fleet()` and the console, and finds what is set everywhere: `pause`, `resume` and
+   * `reschedule` with `everywhere`, which need a `lock` too. It keeps no value. `false`: none, also where the group or the backend has a
+   * store. @default undefined: that of the backend or of the group, if it has one
    */
   readonly store?: StoreLike | false | undefined;
   /**
@@ -61,6 +62,8 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
    */
   readonly keepRuns?: number | undefined;
+  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default undefined: that of the group, then that of the store; without one it is not */
+  readonly propagateWithin?: DurationLike | undefined;
 }
 
 /** The state of an executor at one instant. */
@@ -106,7 +109,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     const keepRuns = ownOptions(options)?.keepRuns ?? defaults.keepRuns;
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required', 'store', 'keepRuns', ...OWN_ONLY],
+      names: [...SHARED, 'required', 'store', 'propagateWithin', 'keepRuns', ...OWN_ONLY],
       ownOnly: OWN_ONLY,
       check: (checks) => {
         checks.function('task', task);

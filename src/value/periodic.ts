@@ -4,7 +4,6 @@ import type { ExecutionStatus } from '../engine/status.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, ownOptions } from '../option-checks.ts';
 import type { MemberOptions } from '../options/resolve-options.ts';
-import type { ScheduleLike } from '../schedule/schedule.ts';
 import { rejected } from '../time/deferred.ts';
 import { engineOf, Lifecycle } from './lifecycle.ts';
 
@@ -38,7 +37,10 @@ export abstract class Periodic<T> extends Lifecycle<T> {
 
   /** @internal */
   constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, engine: MemberEngine<T>) {
-    super(engine);
+    super(engine, (schedule) => {
+      engine.timing.schedule = schedule;
+      engine.loader.clocks.rescheduled(entry);
+    });
     this.#entry = entry;
     const status = (values: boolean): ExecutionStatus => this.inspect({ values });
     group?.addSingle({ self: this, options, isRequired, entry, engine, status });
@@ -79,16 +81,5 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    */
   cancel(reason?: unknown): boolean {
     return engineOf(this).cancel(this.#entry, reason);
-  }
-
-  /**
-   * Replaces the schedule. The next execute time is computed anew from the last execution; an instant that has
-   * passed is due. A running execution goes on. Without effect on a subclass that overrides {@link nextExecuteTime}
-   * and does not call it.
-   *
-   * @throws {OptionError} when it is not a schedule; the old one stays.
-   */
-  reschedule(schedule: ScheduleLike): void {
-    engineOf(this).reschedule(this.#entry, schedule);
   }
 }

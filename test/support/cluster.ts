@@ -115,7 +115,7 @@ export class Link {
       versions: (names, report) =>
         this.#send(
           'check',
-          names.join(' '),
+          names.filter((name) => !/(?:^|\/)tickless-control$/.test(name)).join(' '), // which each check asks about
           [names],
           async () => (await store.versions?.(names, named(report))) ?? [],
           report,

@@ -8,7 +8,6 @@ export interface Session {
   readonly token: string;
   readonly refreshEveryMs: number;
   readonly showsValues: boolean;
-  readonly canPauseEverywhere: boolean;
 }
 
 export const session: Signal<Session | undefined> = signal(undefined);

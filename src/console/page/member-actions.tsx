@@ -21,6 +21,13 @@ const HOLD: Field = {
   isMinutes: true,
 };
 
+const EVERY: Field = {
+  name: 'everyMs',
+  label: 'Every how many minutes',
+  isMinutes: true,
+  isRequired: true,
+};
+
 /** What the operator can do to a member, or to a key of a cache. */
 export function Actions(props: {
   id: string;
@@ -62,7 +69,6 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
   const isValue = kind === 'value';
   const hasValue = isValue || key !== undefined;
   const canShare = backends.lock && backends.store;
-  const canPauseAll = session.value?.canPauseEverywhere === true;
   const everywhere = { everywhere: true };
   const name = kind === 'executor' ? 'Execute' : 'Refresh';
   return [
@@ -114,10 +120,10 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
       label: 'Pause',
       says: 'Reads on this instance start no loads until it is resumed.',
     }),
-    ...when(!key && canPauseAll && !here.paused, {
+    ...when(!key && canShare && !here.paused, {
       action: 'pause',
       label: 'Pause everywhere',
-      says: 'Reads start no loads on any instance that has this console.',
+      says: 'Reads start no loads on any instance.',
       body: everywhere,
       isGrave: true,
     }),
@@ -126,7 +132,7 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
       label: 'Resume',
       says: 'Reads on this instance start loads again.',
     }),
-    ...when(!key && canPauseAll && here.paused === true, {
+    ...when(!key && canShare && here.paused === true, {
       action: 'resume',
       label: 'Resume everywhere',
       says: 'Reads start loads again on all instances.',
@@ -136,7 +142,14 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
       action: 'reschedule',
       label: 'Reschedule',
       says: 'Loads at fixed intervals on this instance, until it is started again.',
-      fields: [{ name: 'everyMs', label: 'Every how many minutes', isMinutes: true, isRequired: true }],
+      fields: [EVERY],
+    }),
+    ...when(!key && canShare, {
+      action: 'reschedule',
+      label: 'Reschedule everywhere',
+      says: 'Loads at fixed intervals on all instances, also on those that start later.',
+      body: everywhere,
+      fields: [EVERY],
     }),
     ...when(quarantine !== undefined && quarantine.note === undefined, {
       action: 'accept-quarantined',

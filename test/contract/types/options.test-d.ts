@@ -6,6 +6,7 @@ import {
   type DurationLike,
   PeriodicExecutor,
   type PeriodicExecutorOptions,
+  RefreshGroup,
   RefreshingValue,
   type RefreshingValueOptions,
 } from '../../../src/index.ts';
@@ -125,6 +126,21 @@ test('the options of a read', () => {
   value.requestStart({ wait: 'yes' });
   value.invalidate({ drop: true });
   value.close({ timeout: { seconds: 5 } });
+});
+
+test('what is done everywhere returns a promise, and what is done here does not', () => {
+  const executor = new PeriodicExecutor(() => {}, { name, store: false, propagateWithin: '5s' });
+  const group = new RefreshGroup();
+  for (const member of [value, executor, group]) {
+    expectTypeOf(member.pause()).toEqualTypeOf<void>();
+    expectTypeOf(member.resume()).toEqualTypeOf<void>();
+    expectTypeOf(member.reschedule('5m')).toEqualTypeOf<void>();
+    expectTypeOf(member.pause({ everywhere: true })).toEqualTypeOf<Promise<void>>();
+    expectTypeOf(member.resume({ everywhere: true })).toEqualTypeOf<Promise<void>>();
+    expectTypeOf(member.reschedule('5m', { everywhere: true })).toEqualTypeOf<Promise<void>>();
+  }
+  // @ts-expect-error: an unknown option
+  group.pause({ everywere: true });
 });
 
 test('a task may return anything, and gets no previous value', () => {

@@ -39,8 +39,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'an instance that starts does not read the invalidation log first',
     rules: [24],
     seeds: [12],
-    in: 'src/cluster/key-marks.ts',
-    replace: 'KeyMarks.known',
+    in: 'src/cluster/polled-record.ts',
+    replace: 'PolledRecord.known',
     by: 'async () => {}',
   },
   {

@@ -4,13 +4,13 @@ import { RefreshGroup } from 'tickless';
 import { consoleHandler } from 'tickless/console';
 import { memoryLock, memoryStore } from 'tickless/memory';
 
-const group = new RefreshGroup({ logger: false });
+const backend = { lock: memoryLock(), store: memoryStore() };
+const group = new RefreshGroup({ logger: false, propagateWithin: '5s', ...backend });
 const rates = group.value({ name: 'rates', load: async () => 'loaded' });
 const handler = consoleHandler(group, {
   authorize: (request) => request.headers.get('x-operator') ?? undefined,
   actions: true,
-  lock: memoryLock(),
-  store: memoryStore(),
+  ...backend,
 });
 
 /** @public called by the worker in check-runtimes.mjs */

@@ -5,12 +5,13 @@ import {
   isLeaseLostError,
   type LockedContext,
   lockedTask,
+  RefreshGroup,
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
+import { recordLines, typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** A lock that is waited for longer than a lease lasts. */
@@ -395,6 +396,48 @@ describe('close', () => {
         'warn tickless: v: closed after 0 ms: aborted 1 load (v), left 1 lease (v) to expire',
       ]);
     }
+  });
+
+  it('tells the leases that are left of all members of a group, with their namespaces and keys, in one line', async () => {
+    const cluster = new ManualCluster();
+    const { lock, store } = cluster.link();
+    const logger = recordLines();
+    const group = new RefreshGroup({
+      clock: cluster.clock,
+      lock,
+      store,
+      logger,
+      namespace: 'shop',
+      retry: false,
+    });
+    const never = (): Promise<never> => new Promise(() => {});
+    void group
+      .value({ name: 'v', load: never })
+      .get()
+      .catch(() => {});
+    void group
+      .cache({ name: 'c', load: never })
+      .get('k')
+      .catch(() => {});
+    void group
+      .executor(never, { name: 't' })
+      .requestStart()
+      .catch(() => {});
+    await cluster.clock.flush();
+    const closed = group.close({ timeout: 0 });
+    await cluster.clock.advance(1000);
+    const cutOff = [{ name: 'v' }, { name: 'c', key: 'k' }, { name: 't' }].map((one) => ({
+      ...one,
+      namespace: 'shop',
+    }));
+    expect(await closed).toEqual({
+      drained: false,
+      aborted: cutOff,
+      leases: cutOff.map((one) => ({ ...one, token: expect.any(Number) })),
+    });
+    expect(logger.lines.filter((line) => line.includes('closed'))).toEqual([
+      'warn tickless: group: closed after 0 ms: aborted 3 loads (v, c["k"], t), left 3 leases (v, c["k"], t) to expire',
+    ]);
   });
 
   it('does not wait for ever for a load that ignores its signal', async () => {

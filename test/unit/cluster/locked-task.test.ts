@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryLock } from '../../../src/backends/memory.ts';
 import {
   type AcquireRequest,
@@ -15,7 +15,8 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
-import { rejectionOf, settled } from '../../support/settle.ts';
+import { recordLines } from '../../support/events.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 /** A locked task that ends when the test says so. */
 function manualTask(cluster: ManualCluster, own: Partial<LockedTaskOptions> = {}) {
@@ -245,8 +246,9 @@ describe('lockedTask', () => {
 
   it('close() tells the run that ignores its signal, and the lease that may still be held', async () => {
     const cluster = new ManualCluster();
-    const { link, calls, run } = manualTask(cluster);
-    const unsettled = manualTask(cluster, { name: 'other' });
+    const logger = recordLines();
+    const { link, calls, run } = manualTask(cluster, { logger });
+    const unsettled = manualTask(cluster, { name: 'other', logger });
     const failed = rejectionOf(run());
     void unsettled.run().catch(() => {});
     await cluster.clock.flush();
@@ -258,8 +260,38 @@ describe('lockedTask', () => {
     const [aborted, others] = [[{ name: 'nightly' }], [{ name: 'other' }]];
     expect(await closed).toEqual({ drained: false, aborted, leases: [{ name: 'nightly', token }] });
     expect(await left).toEqual({ drained: false, aborted: others, leases: [{ name: 'other', token }] });
+    expect(logger.lines.sort()).toEqual([
+      'warn tickless: nightly: closed after 0 ms: aborted 1 run (nightly), left 1 lease (nightly) to expire',
+      'warn tickless: other: closed after 0 ms: aborted 1 run (other), left 1 lease (other) to expire',
+    ]);
+    expect(await run.close()).toBe(await closed);
+    expect(logger.lines.length).toBe(2);
     await cluster.clock.advance(2 * LEASE_MS);
     await failed;
+  });
+
+  it('close() logs nothing where all has ended by itself, or with logger: false', async () => {
+    const cluster = new ManualCluster();
+    const logger = recordLines();
+    const { calls, run } = manualTask(cluster, { logger });
+    const executed = run();
+    await cluster.clock.flush();
+    const closed = run.close();
+    calls[0]?.resolve('done');
+    await executed;
+    expect([await closed, logger.lines]).toEqual([{ drained: true, aborted: [], leases: [] }, []]);
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const silent = manualTask(cluster, { logger: false });
+    void silent.run().catch(() => {});
+    await cluster.clock.flush();
+    const left = silent.run.close({ timeout: 0 });
+    await cluster.clock.advance(2000);
+    expect([(await left).drained, warned.mock.calls]).toEqual([false, []]);
+    warned.mockRestore();
+    const options = { name: 'n', lock: cluster.lock, logger: {} as never };
+    expect((thrownBy(() => lockedTask(() => 1, options)) as Error).message).toMatch(
+      /logger must have the methods/,
+    );
   });
 
   it('register() shows a task to operators that has not run, and holds no run back', async () => {

@@ -65,6 +65,38 @@ describe('an outage of a backend', () => {
     expect(ofGroup).toEqual([ofA[0], expect.stringMatching('lock-back after 62000')]);
   });
 
+  it.each([
+    ['lock', LOCK],
+    ['store', ['read', 'write']],
+  ] as const)(
+    'of the %s ends for all members that have reported it, when the backend answers any member',
+    async (kind, steps) => {
+      const cluster = new ManualCluster();
+      const { clock } = cluster;
+      const link: Link = cluster.link();
+      const { lock, store } = link;
+      const shared = { clock, logger: false, retry: false, lock, store, schedule: 1000 } as const;
+      const group = new RefreshGroup(shared);
+      const [a, b, c, unread] = ['a', 'b', 'c', 'unread'].map((name) =>
+        group.value({ name, load: async () => name }),
+      );
+      const [ofA, ofB, ofUnread, ofGroup] = [a!, b!, unread!, group].map(outagesOf);
+      link.break('refused', ...steps);
+      await Promise.all([a!.get(), b!.get()]);
+      await clock.advance(31_000);
+      link.mend();
+      await c!.get(); // neither a nor b is read again
+      await clock.advance(10);
+      expect(ofA).toEqual([`a ${kind}-unavailable`, `a ${kind}-back after 31000`]);
+      expect(ofB).toEqual([`b ${kind}-unavailable`, `b ${kind}-back after 31000`]);
+      expect(ofUnread).toEqual([]);
+      expect(ofGroup).toEqual([`a ${kind}-unavailable`, `a ${kind}-back after 31000`]);
+      await Promise.all([a!.get(), b!.get()]);
+      await clock.advance(10);
+      expect([ofA!.length, ofB!.length, ofGroup!.length]).toEqual([2, 2, 2]);
+    },
+  );
+
   it('is reported also where a check of the store finds it', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { propagateWithin: 100, schedule: 60_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, OptionError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
+import { isLoadError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
 import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -160,15 +160,16 @@ describe('a task with a lock', () => {
     expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LEASE_LOST', token });
   });
 
-  it('keeps nothing in a store, and has no options of values', async () => {
+  it('takes a store, and writes no snapshot to it', async () => {
     const cluster = new ManualCluster();
-    const { clock, store, lock } = cluster;
-    const task = new PeriodicExecutor(() => 'a result', { name: 't', lock, store, clock });
-    await task.execute();
-    await clock.flush();
-    expect(await store.read('t', 0)).toBeUndefined();
-    const options = { name: 't', propagateWithin: 1000 };
-    expect(() => new PeriodicExecutor(() => {}, options)).toThrow(OptionError);
+    const { store } = cluster.link();
+    const { executor, manual, link } = cluster.task({ store });
+    const started = executor.requestStart();
+    await cluster.clock.flush();
+    manual.call(0).resolve('done');
+    await started;
+    await cluster.clock.flush();
+    expect([link.take(), await cluster.store.read('t')]).toEqual([['acquire', 'release'], undefined]);
   });
 });
 

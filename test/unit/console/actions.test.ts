@@ -312,6 +312,31 @@ describe('on all instances', () => {
     expect(source.loads).toBe(1);
   });
 
+  it('a schedule holds within its bound, also for an instance that starts later; the audit says everywhere', async () => {
+    const { make } = instances();
+    const [one, other] = [make(), make()];
+    for (const { prices } of [one, other]) await prices.get();
+    const { status, body } = await one.console.act('reschedule', {
+      id: 'prices',
+      everyMs: 420_000,
+      everywhere: true,
+    });
+    expect([status, body.message]).toEqual([200, 'is loaded every 7 min from now on, everywhere']);
+    const period = async ({ prices }: Instance): Promise<number> => {
+      await prices.get();
+      const { nextExecuteTime = 0, loadedAt = 0 } = prices.inspect();
+      return Math.round((nextExecuteTime - loadedAt) / 60_000);
+    };
+    for (const instance of [one, other, make()]) {
+      await expect.poll(() => period(instance), { timeout: 15_000 }).toBe(7);
+    }
+    expect((await other.console.get('api/audit')).body.records[0]).toMatchObject({
+      action: 'reschedule',
+      everywhere: true,
+      result: 'done',
+    });
+  });
+
   it('what two operators pause at the same time is paused, and what one has resumed meanwhile is not', async () => {
     const { make } = instances();
     const names = ['prices', 'stock', 'offers'];
@@ -493,10 +518,16 @@ describe('on all instances', () => {
     expect(await notes(other)).toEqual(['0']);
   });
 
-  it('a pause is refused without a lock and a store of the console', async () => {
+  it('a pause and a schedule are refused of a member without a lock and a store, which the answer says', async () => {
     const console = new TestConsole({ actions: true });
     const value = console.group.value({ name: 'v', load: () => 1 });
-    expect((await console.act('pause', { id: 'v', everywhere: true })).status).toBe(409);
+    for (const action of ['pause', 'resume', 'reschedule']) {
+      const { status, body } = await console.act(action, { id: 'v', everyMs: 60_000, everywhere: true });
+      expect([status, body.error?.message ?? JSON.stringify(body)]).toEqual([
+        409,
+        expect.stringMatching(/needs a lock and a store/),
+      ]);
+    }
     expect(value.inspect().paused).toBe(false);
   });
 });

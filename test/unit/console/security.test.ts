@@ -243,7 +243,7 @@ describe('the audit', () => {
   it('has no "everywhere" of an action that is of one instance only: that is refused', async () => {
     const records: AuditRecord[] = [];
     const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
-    for (const action of ['reschedule', 'cancel', 'discard-quarantined', 'release-lock']) {
+    for (const action of ['cancel', 'discard-quarantined', 'release-lock']) {
       expect((await found.act(action, { id: 'v', everyMs: 5000, token: 1, everywhere: true })).status).toBe(
         400,
       );

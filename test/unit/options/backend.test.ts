@@ -20,7 +20,7 @@ describe('the option backend', () => {
     expect(backendsOf(group)).toEqual([
       [backend.lock, backend.store],
       [backend.lock, backend.store],
-      [backend.lock, backend.store], // for its reports
+      [backend.lock, backend.store],
     ]);
     await group.close();
   });

@@ -1,0 +1,154 @@
+import type { Control, ControlledMember } from '../engine/control.ts';
+import { scheduleOfData } from '../schedule/schedule-data.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import { type ControlRecord, type NamedControl, setAfter, withControls } from './control-record.ts';
+import { PolledRecord } from './polled-record.ts';
+import type { VersionPoll } from './version-poll.ts';
+
+/** A change, with the member for which it was made here. */
+interface MemberChange extends NamedControl {
+  readonly host: ControlledMember;
+  readonly member: ClusterMember;
+}
+
+/**
+ * How long before what was set is published again, so that the retention of the store does not end it, in milliseconds. Up to
+ * twice as long, so that instances do not do it together: the others learn of it by their checks.
+ */
+const RENEWED_AFTER_MS = 3_600_000;
+
+/**
+ * The settings of members on all instances: publishes those of this instance, and puts those of the others into force here. All members that
+ * use a store object, with one namespace, share a record, so that a check asks about one name more however many members there are.
+ */
+export class Controls extends PolledRecord<ControlRecord, MemberChange> {
+  readonly #checks: VersionPoll;
+  readonly #members: Map<ControlledMember, ClusterMember> = new Map();
+  /** The most impatient of them, as which checks ask. */
+  #soonest: ClusterMember | undefined;
+  /** As which the record is read, and the member of which it is. */
+  #reader: { readonly as: ClusterMember; readonly of: ClusterMember } | undefined;
+  #record: ControlRecord = {};
+  /** When the record is published again (monotonic). */
+  #renewAt = Number.POSITIVE_INFINITY;
+
+  constructor(checks: VersionPoll) {
+    super({});
+    this.#checks = checks;
+  }
+
+  join(host: ControlledMember, member: ClusterMember): void {
+    this.#members.set(host, member);
+    this.#follow(this.#soonest === undefined ? member : sooner(this.#soonest, member));
+    // The member may still be under construction.
+    queueMicrotask(() => {
+      if (this.#members.has(host))
+        this.#apply(host, member, setAfter(this.#record, member.options.name, 0, []));
+    });
+  }
+
+  leave(host: ControlledMember): void {
+    const left = this.#members.get(host);
+    this.#members.delete(host);
+    if (left !== this.#soonest) return;
+    const [first, ...others] = this.#members.values();
+    this.#follow(first && others.reduce(sooner, first));
+    if (first === undefined) this.giveUp();
+  }
+
+  /** Checks ask about the record as often as the most impatient of the members wants; `undefined`: there is none. */
+  #follow(soonest: ClusterMember | undefined): void {
+    if (soonest === this.#soonest) return;
+    this.#soonest = soonest;
+    if (soonest === undefined) this.#checks.leave(this);
+    else this.#checks.join(this, soonest, soonest.propagateWithinMs);
+  }
+
+  protected get member(): ClusterMember {
+    const [first] = this.#members.values();
+    if (this.#reader?.of !== first && first !== undefined)
+      this.#reader = { as: first.forControl(), of: first };
+    return this.#reader?.as as ClusterMember;
+  }
+
+  protected memberFor({ member }: MemberChange): ClusterMember {
+    return member.forControl();
+  }
+
+  /** A record that is to be published again counts as newer than the one here. */
+  override get knownVersion(): number {
+    return super.knownVersion - (this.#isOld ? 1 : 0);
+  }
+
+  get #isOld(): boolean {
+    return this.#members.size > 0 && this.member.options.clock.monotonic() >= this.#renewAt;
+  }
+
+  override async adoptNewer(version?: number, waits?: boolean): Promise<void> {
+    await super.adoptNewer(version, waits);
+    const writer = [...this.#members].find(([, { lock }]) => lock !== undefined);
+    if (!this.#isOld || writer === undefined) return;
+    const [host, member] = writer;
+    const { options } = member;
+    this.#renewLater(options, options.clock.monotonic()); // also where it can't be published now
+    await this.publish({ host, member, name: options.name, control: {} }).catch(() => {});
+  }
+
+  protected changed(changes: readonly MemberChange[], version: number): ControlRecord {
+    return withControls(this.#record, changes, version);
+  }
+
+  protected override shared(changes: readonly MemberChange[], record: ControlRecord): void {
+    this.#record = record;
+    for (const change of changes) {
+      const { options } = change.member;
+      this.#renewLater(options, options.clock.monotonic());
+      // Others of that name in this process.
+      for (const [host, member] of this.#members) {
+        if (host !== change.host && member.options.name === change.name)
+          this.#apply(host, member, change.control);
+      }
+    }
+  }
+
+  protected take(record: ControlRecord | undefined, _: number, after: number, writtenAt: number): void {
+    if (record === undefined) return;
+    this.#record = record;
+    for (const [host, member] of this.#members) {
+      this.#renewLater(member.options, writtenAt);
+      const own = this.unpublished.filter((change) => change.host === host);
+      this.#apply(host, member, setAfter(record, member.options.name, after, own));
+    }
+  }
+
+  #apply(host: ControlledMember, { options }: ClusterMember, { isPaused, schedule }: Control): void {
+    if (isPaused === true) host.pause();
+    if (isPaused === false) host.resume();
+    if (schedule === undefined) return;
+    try {
+      host.reschedule(scheduleOfData(schedule));
+    } catch (error) {
+      options.logger.warn('the schedule that was set everywhere is not in force here', error);
+    }
+  }
+
+  #renewLater({ random }: ClusterMember['options'], from: number): void {
+    this.#renewAt = from + RENEWED_AFTER_MS * (1 + random());
+  }
+}
+
+function sooner(one: ClusterMember, other: ClusterMember): ClusterMember {
+  return other.propagateWithinMs < one.propagateWithinMs ? other : one;
+}
+
+const all: WeakMap<VersionPoll, Map<string | undefined, Controls>> = new WeakMap();
+
+/** Those of the store and the namespace of a member; `undefined`: it takes no part in checks. */
+export function controlsOf({ checks, options: { namespace } }: ClusterMember): Controls | undefined {
+  if (checks === undefined) return undefined;
+  const byNamespace = all.get(checks) ?? new Map<string | undefined, Controls>();
+  all.set(checks, byNamespace);
+  const controls = byNamespace.get(namespace) ?? new Controls(checks);
+  byNamespace.set(namespace, controls);
+  return controls;
+}
