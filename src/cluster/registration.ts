@@ -10,7 +10,7 @@ const REGISTERS = 'registers:';
 /** Short: an instance that crashes right then must not keep the others from running. In milliseconds. */
 const REGISTER_LEASE_MS = 1000;
 
-/** What a registration asks of a lock. */
+/** The steps of a lock that a registration needs. */
 export interface Registrar {
   readonly leaseFor: number;
   inspect(): Promise<LockRecord | undefined>;

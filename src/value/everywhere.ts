@@ -21,7 +21,7 @@ export interface SetEverywhereOptions extends EverywhereOptions, PublishOrigin {
 /**
  * Takes apart the options of `set`.
  *
- * @returns those of {@link everywhereArgument}, and who sets it.
+ * @returns those of {@link everywhereArgument}, and the person that sets it.
  * @throws {OptionError} for `by` and `note` that are not short texts.
  */
 export function setArgument(

@@ -346,7 +346,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * With `everywhere` it is published too, under a token that is newer than that of any load before: the other instances
    * take it over within `propagateWithin`, without that at their next due load. It is served here at once. Where another
    * instance is loading it waits for the end of that load, at most one `timeout`. Of values that are set on several
-   * instances at the same time one remains. `by` and `note` say who sets it and why, in `history()`.
+   * instances at the same time one remains. `by` and `note` name that person and the reason, in `history()`.
    *
    * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
    * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, when
