@@ -70,10 +70,11 @@ export class Adoption<T> implements RemoteResult<T> {
 
   isInPlace(entry: Entry<T>): boolean {
     const { held, newestRound } = clusterStateOf(entry);
-    const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
     const { isKept, round } = this.#remote;
-    if (isKept && (!entry.isLoaded || held.version !== this.version)) return true; // it was replaced meanwhile
-    return !isTask && entry.isLoaded && held.as === 'published' && newestRound >= round;
+    // Where the value was replaced meanwhile, there is nothing to keep.
+    if (isKept) return !entry.isLoaded || held.version !== this.version || newestRound >= round;
+    const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
+    return !isTask && entry.isLoaded && held.as === 'published' && held.version >= this.version;
   }
 
   applyTo(entry: Entry<T>, timing: Timing): void {
