@@ -1,3 +1,4 @@
+import { isThenable } from '../time/deferred.ts';
 import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { CHARACTERS_OF_SLICE, checksumInSlices } from './checksum.ts';
@@ -53,8 +54,8 @@ export async function encodeBody(
   const text = isText ? body : await toBase64(body, yields);
   const sum = text.length > CHARACTERS_OF_SLICE ? await checksumInSlices([text], yields) : undefined;
   const format = formatOf(codec);
-  const digest = hasDigest ? await digestInSlices(`${format} ${isText}\n`, text, yields) : undefined;
-  return { format, text, isText, sum, digest };
+  const digest = hasDigest ? digestInSlices(`${format} ${isText}\n`, text, yields) : undefined;
+  return { format, text, isText, sum, digest: isThenable(digest) ? await digest : digest };
 }
 
 /** The value of a snapshot. Rejects with the error of the codec. */

@@ -1,7 +1,7 @@
 import type { Entry } from '../engine/entry.ts';
 import { isOptionError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
-import type { BackendAccess } from './backend-access.ts';
+import type { BackendAccess, BackendReply } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText, LONGEST_CONFIRMATION } from './confirmation.ts';
@@ -76,7 +76,7 @@ export class SnapshotWriter {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
         if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
         const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = await this.#ask(entry, lease, told, confirm);
+        const answer = this.#answerOf(entry, await this.#send(entry, lease, told, confirm));
         const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
         return answer === undefined || answer.kind === 'written' || isOvertaken
           ? { answer, confirms: version }
@@ -97,10 +97,11 @@ export class SnapshotWriter {
       const { undecodableVersion } = state;
       const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
       const payload = (): string => withMetadata(body, metadata(), maker);
-      const answer = await this.#ask(entry, lease, payload, (text) => {
+      const write = (text: string): Promise<WriteAnswer> => {
         const { isAbsent, dueIn } = metadata();
         return this.#steps.write(name, text, token, rejected, isAbsent ? keepAbsentFor(dueIn) : undefined);
-      });
+      };
+      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, write));
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
       return { answer, confirms: undefined };
@@ -111,22 +112,22 @@ export class SnapshotWriter {
     }
   }
 
-  /** One step at the store. @param payload made anew at each try. @throws the cause when it fails. */
-  async #ask(
+  /** One step at the store. @param payload made anew at each try. */
+  #send(
     entry: Entry<unknown>,
     lease: HeldLease | undefined,
     payload: () => string,
     send: (payload: string) => Promise<WriteAnswer>,
-  ): Promise<WriteAnswer | undefined> {
-    const { answers, backgroundTimeoutMs, breaker } = this.#access;
-    const { options, log, events } = this.#context;
+  ): Promise<BackendReply<WriteAnswer>> {
+    const { answers, backgroundTimeoutMs } = this.#access;
+    const { options, events } = this.#context;
     const { clock } = options;
-    const state = clusterStateOf(entry);
+    const { publishing } = clusterStateOf(entry);
     let length = 0;
     const sendOnce = (): Promise<WriteAnswer> => {
       const text = payload();
       length = text.length;
-      if (state.publishing !== undefined) state.publishing.isSent = true;
+      if (publishing !== undefined) publishing.isSent = true;
       return send(text);
     };
     const write = (): Promise<WriteAnswer> => {
@@ -134,28 +135,35 @@ export class SnapshotWriter {
       const silenceMs = Math.min(backgroundTimeoutMs, LONGEST_STEP_MS);
       return answers.wait(sendOnce, clock, { silenceMs, mostMs });
     };
+    const counted = (answer: WriteAnswer): WriteAnswer => {
+      if (answer.kind === 'written') events.counters.bytesPublished += length;
+      return answer;
+    };
     const step = async (): Promise<WriteAnswer> => {
       try {
-        return await write();
+        return counted(await write());
       } catch (error) {
         if (isOptionError(error) || lease?.isLost) throw error;
-        return write(); // the answer of the first may be lost
+        return counted(await write()); // the answer of the first may be lost
       }
     };
     const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn
-    const asked = await this.#access.ask(step, clock, { isWrite: true, isWanted });
+    return this.#access.ask(step, clock, { isWrite: true, isWanted });
+  }
+
+  /** Reports the answer of the store. @throws the cause when it fails. */
+  #answerOf(entry: Entry<unknown>, asked: BackendReply<WriteAnswer>): WriteAnswer | undefined {
+    const { log } = this.#context;
     this.#noteOutage();
     if (asked.kind === 'open') return undefined;
     if (asked.kind === 'failed') {
       const isReported = this.#error !== undefined;
-      if (breaker.isTripped) log.storeFailed(unavailableCause(asked.cause), isReported);
+      if (this.#access.breaker.isTripped) log.storeFailed(unavailableCause(asked.cause), isReported);
       throw asked.cause;
     }
     log.storeAnswered();
     this.#error = undefined;
-    const { answer } = asked;
     log.written(entry);
-    if (answer.kind === 'written') events.counters.bytesPublished += length;
-    return answer;
+    return asked.answer;
   }
 }
