@@ -133,8 +133,7 @@ export function resolveOptions(
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const lock = lockOrNone === false ? undefined : lockOrNone;
-  const isUnused = storeOrNone === false || (kind === 'task' && lock === undefined); // a task has no value to keep
-  const store = isUnused ? undefined : storeOrNone;
+  const store = storeOrNone === false ? undefined : storeOrNone;
   const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
