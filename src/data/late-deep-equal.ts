@@ -4,9 +4,9 @@ type DeepEqual = (a: unknown, b: unknown) => boolean;
 let deepEqual: DeepEqual | undefined;
 let underWay: Promise<void> | undefined;
 
-/** Imports it, once. Rejects where a bundler has left it out. */
-export function importDeepEqual(): Promise<void> {
-  if (deepEqual !== undefined) return Promise.resolve();
+/** Imports it, once. `undefined`: it is there. Rejects where a bundler has left it out. */
+export function importDeepEqual(): Promise<void> | undefined {
+  if (deepEqual !== undefined) return undefined;
   underWay ??= import('./deep-equal.ts')
     .then((imported) => {
       ({ deepEqual } = imported);

@@ -32,8 +32,7 @@ export interface GuardOptions<T> {
   /**
    * Makes a load whose value says the same as the one in place a `keep()`: that object stays, its age begins anew, `load-kept` is
    * emitted instead of `changed`, nothing that is derived of it is made again, and in a cluster the other instances get a
-   * confirmation instead of the value. `'deep'`: deep equality, also of `Map`, `Set`, `Date`, typed arrays and circular values;
-   * in the first milliseconds of a process a value may still count as a new one. A function gets the value in place and the new one,
+   * confirmation instead of the value. `'deep'`: deep equality, also of `Map`, `Set`, `Date`, typed arrays and circular values. A function gets the value in place and the new one,
    * after `schema` and `accept`; it must be synchronous and change neither, and throwing fails the load. It is not asked about the
    * first value, nor about one that is `initial`. @default undefined: each loaded value is a new one
    */

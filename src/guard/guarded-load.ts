@@ -9,12 +9,15 @@ import { ignoreThenable } from '../time/deferred.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
 import { countOf, ownSizeOf } from './size.ts';
+import { withDeepEqual } from './unchanged.ts';
 import { settled, validated } from './validated.ts';
 
 /** The options of a member with the guard of its values. */
 interface GuardedOptions extends ResolvedOptions {
   readonly accept: Accept<never> | undefined;
   readonly maxQuarantined: number;
+  /** They are compared by deep equality. */
+  readonly isDeep: boolean;
 }
 
 /**
@@ -22,7 +25,8 @@ interface GuardedOptions extends ResolvedOptions {
  * guard. A refused value is a `ValueRejectedError`, and goes into quarantine. The checks are part of the load: they run
  * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous.
  */
-export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> {
+export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
+  const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
   const { schema, accept, maxQuarantined, name: cacheName, allowUndefined } = options;
   if (schema === undefined && accept === undefined) return load;
   const quarantine = new Quarantine<T>(maxQuarantined);

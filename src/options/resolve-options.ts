@@ -31,6 +31,8 @@ export interface MemberOptions extends EngineOptions, Backends {
   /** The guard of loaded values. */
   readonly accept: Accept<never> | undefined;
   readonly maxQuarantined: number;
+  /** Loaded values are compared by deep equality. */
+  readonly isDeep: boolean;
   readonly group: GroupHandle | undefined;
   readonly isRequired: boolean;
 }
@@ -209,7 +211,8 @@ export function resolveOptions(
     schema,
     accept,
     maxQuarantined,
-    isUnchanged: isUnchangedBy(unchanged, safeLogger),
+    isUnchanged: isUnchangedBy(unchanged),
+    isDeep: unchanged === 'deep',
     absentForMs,
     propagateWithinMs: propagateWithin === undefined ? undefined : toMillis(propagateWithin),
     freshness,

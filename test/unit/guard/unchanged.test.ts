@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordLines } from '../../support/events.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+const own = { name: 'v', retry: false, schedule: 1000 } as const;
+
+describe('the option unchanged', () => {
+  it("'deep' keeps the object that is in place, from the second load on", async () => {
+    const value = new RefreshingValue({
+      ...own,
+      load: async () => new Map([['a', [1, { b: new Date(5) }]]]),
+      unchanged: 'deep',
+    });
+    const changed: unknown[] = [];
+    value.on('changed', (event) => changed.push(event.cause));
+    const first = await value.get();
+    await value.refresh();
+    await value.refresh();
+    expect(value.current).toBe(first);
+    expect(changed).toEqual(['loaded']);
+    expect(value.stats()).toMatchObject({ loads: 3, kept: 2 });
+  });
+
+  it('a value that differs replaces it, with the metadata of its load', async () => {
+    let edition = 0;
+    const value = new RefreshingValue({
+      ...own,
+      load: () => ({ edition: Math.floor(edition++ / 2) }),
+      unchanged: 'deep',
+    });
+    const seen = [];
+    for (let i = 0; i < 4; i++) {
+      await value.refresh();
+      seen.push(value.current);
+    }
+    expect(seen.map((one) => one.edition)).toEqual([0, 0, 1, 1]);
+    expect(seen[1]).toBe(seen[0]);
+    expect(seen[2]).not.toBe(seen[1]);
+  });
+
+  it('a function gets the value in place and the new one, and the age begins anew', async () => {
+    const clock = new FakeClock();
+    const asked: unknown[] = [];
+    let loads = 0;
+    const value = new RefreshingValue({
+      ...own,
+      clock,
+      load: async () => ({ edition: 7, load: ++loads }),
+      unchanged: (before, now) => {
+        asked.push([before, now]);
+        return (before as { edition: number }).edition === (now as { edition: number }).edition;
+      },
+    });
+    await value.get();
+    await clock.advance(1000);
+    await value.refresh();
+    expect(asked).toEqual([
+      [
+        { edition: 7, load: 1 },
+        { edition: 7, load: 2 },
+      ],
+    ]);
+    expect(value.current.load).toBe(1);
+    expect(value.inspect().age).toBe(0);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no edition');
+      },
+      'no edition',
+    ],
+    ['returns a promise', async () => true, 'must return true or false'],
+    ['returns nothing', () => undefined, 'must return true or false'],
+  ])('a function that %s fails the load, and the value stays', async (_, unchanged, message) => {
+    const value = new RefreshingValue({
+      ...own,
+      logger: false,
+      load: async () => ({ a: 1 }),
+      unchanged: unchanged as never,
+    });
+    const first = await value.get();
+    expect(String(await rejectionOf(value.refresh()))).toContain(message);
+    expect(value.current).toBe(first);
+  });
+
+  it('the value of the option initial is replaced by an equal one, which was loaded', async () => {
+    const value = new RefreshingValue({
+      ...own,
+      load: async () => ({ a: 1 }),
+      initial: { value: { a: 1 }, loadedAt: 0 },
+      unchanged: 'deep',
+    });
+    await value.refresh();
+    expect(value.inspect().isInitial).toBeUndefined();
+    expect(value.stats().kept).toBe(0);
+  });
+
+  it('of each key of a cache by itself', async () => {
+    const cache = new RefreshingCache<string, { key: string }>({
+      ...own,
+      load: async (key) => ({ key }),
+      unchanged: 'deep',
+      max: 10,
+    });
+    const before = [await cache.get('a'), await cache.get('b')];
+    await Promise.all([cache.refresh('a'), cache.refresh('b')]);
+    expect([cache.peek('a'), cache.peek('b')]).toEqual(before);
+    expect(cache.peek('a')).toBe(before[0]);
+    expect(cache.stats().kept).toBe(2);
+  });
+
+  it('is refused where it is neither', () => {
+    const make = (unchanged: unknown) => () =>
+      new RefreshingValue({ ...own, load: () => 1, unchanged: unchanged as never });
+    for (const unchanged of ['shallow', true, {}])
+      expect(String(thrownBy(make(unchanged)))).toContain("unchanged must be 'deep' or a function");
+  });
+});
+
+describe('meta', () => {
+  const clock = (): FakeClock => new FakeClock();
+
+  it('is a copy of what JSON keeps, and a part of a dump', async () => {
+    const { keep, loaded } = await import('../../../src/index.ts');
+    const seen: unknown[] = [];
+    const make = (given: unknown) =>
+      new RefreshingValue<number>({
+        ...own,
+        clock: clock(),
+        load: async ({ previous }) => {
+          seen.push(previous?.meta);
+          return (previous === undefined ? loaded(1, { meta: given as never }) : keep()) as never;
+        },
+      });
+    const value = make({ etag: '"a"', at: new Date(0), left: undefined });
+    await value.get();
+    const dump = JSON.parse(JSON.stringify(value.dump()));
+    expect(dump.entries[0].meta).toEqual({ etag: '"a"', at: '1970-01-01T00:00:00.000Z' });
+    const restored = make({});
+    restored.restore(dump);
+    await restored.refresh();
+    await restored.refresh();
+    expect(seen).toEqual([undefined, dump.entries[0].meta, dump.entries[0].meta]);
+    expect(
+      String(thrownBy(() => make({}).restore({ ...dump, entries: [{ ...dump.entries[0], meta: 7 }] }))),
+    ).toContain('meta must be a plain object');
+  });
+
+  it.each([
+    ['an array', [1]],
+    ['a class', new (class Cursor {})()],
+    ['too long', { x: 'x'.repeat(2000) }],
+    [
+      'a cycle',
+      (() => {
+        const a: { a?: unknown } = {};
+        a.a = a;
+        return a;
+      })(),
+    ],
+  ])('%s is refused: the load has failed', async (_, meta) => {
+    const { loaded } = await import('../../../src/index.ts');
+    const value = new RefreshingValue<number>({
+      ...own,
+      logger: recordLines(),
+      load: async () => loaded(1, { meta: meta as never }),
+    });
+    expect(await rejectionOf(value.get())).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+  });
+
+  it('of a key stays with it while it is passive', async () => {
+    const { keep, loaded } = await import('../../../src/index.ts');
+    const seen: unknown[] = [];
+    const cache = new RefreshingCache<string, number>({
+      ...own,
+      clock: clock(),
+      max: 10,
+      load: async (key, { previous }) => {
+        seen.push(previous?.meta);
+        return (previous === undefined ? loaded(1, { meta: { of: key } }) : keep()) as never;
+      },
+    });
+    await cache.get('a');
+    await cache.refresh('a');
+    await cache.refresh('a');
+    expect(seen).toEqual([undefined, { of: 'a' }, { of: 'a' }]);
+  });
+});
