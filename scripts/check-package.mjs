@@ -19,7 +19,7 @@ import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 220, kB: 560 };
+const LIMITS = { files: 220, kB: 590 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
