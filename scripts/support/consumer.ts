@@ -6,6 +6,7 @@ import {
   dailyAt,
   type Execution,
   isLoadError,
+  type LoadContext,
   PeriodicExecutor,
   RefreshingCache,
   RefreshingValue,
@@ -51,7 +52,12 @@ const guarded = [
     load: async (code: string) => [code],
     accept: changesAtMost(0.5, { sizeOf: (v) => v.length }),
   }).current('a').length,
-  // A function gives its guards the type, and so does a class that is given it.
+  // @ts-expect-error a Map has no length
+  new RefreshingValue({ name: 'prices', load: prices, accept: every((v) => v.length > 0) }),
+  // @ts-expect-error an array has no size
+  new RefreshingCache({ name: 'c', load: async (code: string) => [code], accept: every((v) => v.size > 0) }),
+  // @ts-expect-error the value is not that of previous
+  new RefreshingValue({ name: 'v', load: async (_: LoadContext<string>) => 5 }),
   refreshing(prices, { accept: every((v) => v.size > 0) }).current.size,
   refreshing(async (code: string) => [code], { accept: shrinksAtMost(0.3, { sizeOf: (v) => v.length }) }),
   // @ts-expect-error a Map has no length
@@ -93,6 +99,7 @@ export const used = [
   cron('0 5 * * *'),
   dailyAt('05:00'),
   isLoadError,
+  type LoadContext,
   isWorkerError,
   publishDiagnostics,
 ] as const;

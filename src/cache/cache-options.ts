@@ -13,7 +13,7 @@ export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous>
 }
 
 /** The options of `RefreshingCache`; `name`, and `load` or `loadMany`, are required. */
-export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
+export interface RefreshingCacheOptions<K, V, Previous = V>
   extends ValueSharedOptions,
     GuardOptions<NoInfer<V>> {
   /**

@@ -1,6 +1,7 @@
 import type { VersionRecord } from '../data/version-record.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
+import type { FitsPrevious } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
@@ -92,7 +93,7 @@ export interface StartKeysOptions {
  * Keys that were loaded together are spread, so that they do not fall due together (`jitter`). Between loads there is
  * no timer and no handle.
  */
-export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecycle<V> {
+export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #entries: KeyedEntries<K, V>;
   readonly #many: ManyKeys<K, V>;
@@ -110,7 +111,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   #queue: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K>) {
+  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) =>

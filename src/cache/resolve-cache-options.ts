@@ -59,7 +59,7 @@ const OWN = [
 ];
 
 /** @throws {OptionError} with every rule that is broken. */
-export function resolveCacheOptions<K, V extends P, P>(
+export function resolveCacheOptions<K, V, P>(
   given: RefreshingCacheOptions<K, V, P>,
 ): ResolvedCacheOptions<K, V> {
   const options = ownOptions(given);
@@ -110,7 +110,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   const { load, loadMany } = options;
   if (loadMany === undefined) {
     const loadOne = load as NonNullable<typeof load>;
-    const loadKey: Load<V> = (context, { key }) => loadOne(key as K, context as KeyContext<K, V>);
+    const loadKey: Load<V> = (context, { key }) => loadOne(key as K, context as KeyContext<K, P>);
     const limited = limitedLoad(loadKey, member);
     return {
       ...base,
@@ -123,7 +123,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   const ahead = batchAhead === false ? undefined : widthOf(batchAhead);
   const { clock, logger, membership } = member;
   const batches = new Batches<K, V>({
-    loadMany,
+    loadMany: loadMany as unknown as NonNullable<RefreshingCacheOptions<K, V>['loadMany']>,
     batchSize,
     idOf,
     missing,
@@ -141,10 +141,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   };
 }
 
-function checkOwn<K, V extends P, P>(
-  options: Partial<RefreshingCacheOptions<K, V, P>>,
-  checks: OptionChecks,
-): void {
+function checkOwn<K, V, P>(options: Partial<RefreshingCacheOptions<K, V, P>>, checks: OptionChecks): void {
   const {
     load,
     loadMany,

@@ -39,6 +39,14 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
     | undefined;
 }
 
+/**
+ * The result of a load can be its `previous` the next time: `unknown`, else a type that no options have. A constraint of the type
+ * parameters would keep compilers from inferring the value before they look at its guards.
+ */
+export type FitsPrevious<Value, Previous> = [Value] extends [Previous]
+  ? unknown
+  : { readonly load: 'its result does not have the type of previous' };
+
 /** Node 20 takes microseconds to make a signal. Later versions need less for that than for a property that makes it when it is read. */
 const { process } = globalThis as { process?: { versions?: { node?: string } } };
 const areSignalsSlow = process?.versions?.node?.startsWith('20.') === true;

@@ -7,6 +7,7 @@ import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
+import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import { type ControlChange, control, controlArgument } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
@@ -187,15 +188,15 @@ export class RefreshGroup implements GroupLike {
   }
 
   /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
-  value<T extends Previous, Previous = T>(
-    options: RefreshingValueOptions<T, Previous>,
+  value<T, Previous = T>(
+    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous> {
     return new RefreshingValue({ ...options, group: this });
   }
 
   /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
-  cache<K, V extends Previous, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K>,
+  cache<K, V, Previous = V>(
+    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous> {
     return new RefreshingCache({ ...options, group: this });
   }

@@ -18,13 +18,13 @@ import { OptionChecks } from '../option-checks.ts';
  * // prints: it shrinks by 66.7 %, at most 30 % is allowed
  * ```
  *
- * A guard that is written here gets the type of the value with `refreshing(load, { accept })`, and where the class has it
- * (`new RefreshingValue<Prices>`). Elsewhere it is `any`, since compilers look at it before they infer the value from `load`;
- * with a type of its own, `(prices: Prices) => …`, it is checked against the value.
+ * A guard that is written here gets the type of the value: that of the class (`new RefreshingValue<Prices>`), else inferred from
+ * `load`. Where `load` has a parameter without a type, which compilers look at last, it is `any`: write
+ * `({ signal }: LoadContext) => …` there, or `(prices: Prices) => …` here.
  *
  * @throws {OptionError} when one is not a function.
  */
-// biome-ignore lint/suspicious/noExplicitAny: a compiler types the guards before it has inferred the value from the load.
+// biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function every<T = any>(...guards: readonly Accept<T>[]): Accept<T> {
   const checks = new OptionChecks('every');
   for (const [index, guard] of guards.entries()) checks.function(`guards[${index}]`, guard);

@@ -11,7 +11,7 @@ import { comparingGuard, percent, ROUNDING, type SizeOptions } from './sizes.ts'
  * @param share from 0 (it may not shrink) to 1 (it may become empty): 0.3 allows 700 after 1,000.
  * @throws {OptionError} for another share; as a guard, for a value without a size.
  */
-// biome-ignore lint/suspicious/noExplicitAny: a compiler types the guards before it has inferred the value from the load.
+// biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function shrinksAtMost<T = any>(share: number, options?: SizeOptions<T>): Accept<T> {
   const checks = new OptionChecks('shrinksAtMost');
   checks.that(isNumber(share, 0, 1), 'share', 'must be a number from 0 to 1', share);
@@ -31,7 +31,7 @@ export function shrinksAtMost<T = any>(share: number, options?: SizeOptions<T>):
  * @param factor from 1 (it may not grow), finite: 2 allows 2,000 after 1,000.
  * @throws {OptionError} for another factor; as a guard, for a value without a size.
  */
-// biome-ignore lint/suspicious/noExplicitAny: a compiler types the guards before it has inferred the value from the load.
+// biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function growsAtMost<T = any>(factor: number, options?: SizeOptions<T>): Accept<T> {
   const checks = new OptionChecks('growsAtMost');
   checks.that(

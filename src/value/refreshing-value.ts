@@ -4,7 +4,7 @@ import type { CompareOptions, RollbackOptions } from '../data/version-control.ts
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
-import type { LoadContext } from '../engine/load-context.ts';
+import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
@@ -39,7 +39,7 @@ import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } fr
 import { versionsOf } from './versions.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
-export interface RefreshingValueOptions<T extends Previous, Previous = T>
+export interface RefreshingValueOptions<T, Previous = T>
   extends ValueSharedOptions,
     SingleSharedOptions,
     GuardOptions<NoInfer<T>> {
@@ -110,7 +110,7 @@ export interface RefreshOptions extends EverywhereOptions {
  * due it starts behind the read, once, however many readers there are. When it fails the old value stays, and the
  * next reload waits for the cool-down. Between loads there is no timer and no handle.
  */
-export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<T> {
+export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   // For fresh reads, which take the short way.
   readonly #entry: Entry<T>;
   readonly #reader: Reader<T>;
@@ -121,7 +121,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(given: RefreshingValueOptions<T, Previous>) {
+  constructor(given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>) {
     const options = ownOptions(given);
     const load = options?.load as Load<T>;
     const initial = options?.initial as Initial<T> | undefined;

@@ -7,6 +7,7 @@ import {
   keep,
   type LoadContext,
   loaded,
+  RefreshingCache,
   RefreshingValue,
   refreshing,
   type StandardSchema,
@@ -34,11 +35,20 @@ test('T is inferred from a load: asynchronous, synchronous, or sometimes so', ()
   expectTypeOf(either).toEqualTypeOf<RefreshingValue<Rates>>();
 });
 
-test('functions in guards need no types, and have them where the value is known before', () => {
+test('functions in guards get the type of the value that is loaded', () => {
   const load = async (): Promise<Rates> => rates;
   const value = new RefreshingValue({ name, load, accept: every((v) => v.usd > 0) });
   expectTypeOf(value.current).toEqualTypeOf<Rates>();
   new RefreshingValue({ name, load, accept: shrinksAtMost(0.3, { sizeOf: (v) => v.usd }) });
+  // @ts-expect-error they have no property of that name
+  new RefreshingValue({ name, load, accept: every((v) => v.usd > 0 && v.euro) });
+  // @ts-expect-error the same
+  new RefreshingValue({ name, load: async (_: LoadContext<Rates>) => rates, accept: every((v) => v.euro) });
+  // @ts-expect-error the same, of keys
+  new RefreshingCache({ name, load: async (key: string) => [key], accept: every((v) => v.euro) });
+  // @ts-expect-error the same
+  new RefreshingValue({ name, load, unchanged: (before, now) => before.usd === now.euro });
+  new RefreshingValue({ name, load: async ({ signal }) => [signal], accept: every((v) => v.length > 0) });
   // @ts-expect-error they have no property of that name
   refreshing(load, { accept: every((v) => v.usd > 0 && v.euro) });
   // @ts-expect-error the same
