@@ -99,7 +99,6 @@ export const used = [
   cron('0 5 * * *'),
   dailyAt('05:00'),
   isLoadError,
-  type LoadContext,
   isWorkerError,
   publishDiagnostics,
 ] as const;
