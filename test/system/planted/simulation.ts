@@ -234,8 +234,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [2],
     in: 'src/cluster/snapshot-writer.ts',
     replace: 'SnapshotWriter.write',
-    by: `(entry, value, metadata, lease) =>
-      original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost })`,
+    by: `(entry, value, metadata, lease, ...known) =>
+      original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost }, ...known)`,
   },
   {
     name: 'a result of a load without the lock is published',
@@ -291,8 +291,8 @@ export const simulation: readonly SimulationFault[] = [
     by: `async (isForced) => {
       const known = await original(isForced);
       if (known !== undefined || isForced) return known;
-      const snapshot = await this.#read(this.#state.version);
-      return snapshot && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
+      const snapshot = await this.#read(0);
+      return snapshot && this.#adopted(snapshot);
     }`,
   },
   {
