@@ -74,7 +74,7 @@ describe('the arguments of the load', () => {
   });
 
   it('of a key: the key and a context with it', async () => {
-    const cache = cacheOf({ load: loadOf(told) });
+    const cache = cacheOf({ load: loadOf(told), keyOf: (key) => (key as { zip: string }).zip });
     const key = { zip: '1012' };
     expect(await cache.get(key)).toMatchObject({
       keys: [key],
