@@ -163,7 +163,8 @@ export class World extends Cluster<Instance> {
         if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         const instance = instanceOf();
         this.#leaseWatch.sent(instance, message);
-        if (isWrite(message.step)) this.#writesUnderWay.set(message, this.timeline.now);
+        if (isWrite(message.step) || message.as === 'done')
+          this.#writesUnderWay.set(message, this.timeline.now);
         this.commands.sent(instance, message);
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
@@ -172,8 +173,15 @@ export class World extends Cluster<Instance> {
       arrived: (message, answer) => {
         this.trace.add('backend', () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
         if (isWrite(message.step)) this.#writeArrived(message);
+        else if (message.as === 'done') this.#releaseArrived(message);
       },
     };
+  }
+
+  /** It may confirm the value: the age in it does not include its way. */
+  #releaseArrived(message: Message): void {
+    const took = this.timeline.now - (this.#writesUnderWay.get(message) ?? this.timeline.now);
+    this.#slowestWrites.set(message.name, Math.max(took, this.slowestWrite(message.name)));
   }
 
   #writeArrived(message: Message): void {
