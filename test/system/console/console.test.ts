@@ -180,9 +180,9 @@ describe('the page', () => {
     await page.getByRole('searchbox', { name: 'Search' }).fill('etimedout');
     await expect.poll(() => page.locator('.row:not(.head) .name a').allInnerTexts()).toEqual(['suppliers']);
     await page.getByRole('searchbox', { name: 'Search' }).fill('');
-    await page.getByRole('button', { name: /failing/ }).click();
+    await page.getByRole('button', { name: /serving fails/ }).click();
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(1);
-    await page.getByRole('button', { name: /failing/ }).click();
+    await page.getByRole('button', { name: /serving fails/ }).click();
     await page.getByRole('link', { name: 'cities', exact: true }).click();
     await page.getByRole('searchbox', { name: 'Search' }).fill('25');
     await page.getByText('1 of 2 keys').waitFor();

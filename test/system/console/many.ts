@@ -60,6 +60,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
       paused: false,
       closed: false,
       maxStaleness: 7_200_000,
+      refusesReads: false,
     };
   };
   const member = { inspect: () => status('') };
@@ -74,6 +75,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         store: undefined,
         inspect: () => status(name),
         health: () => [],
+        notices: () => [],
       })),
     inspect: () => ({ name: 'many', paused: false, closed: false, members: [] }),
     on: () => () => {},
