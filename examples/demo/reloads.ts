@@ -19,7 +19,10 @@ export class Reloads {
     };
     value.on('load-started', count('started'));
     value.on('load-succeeded', count('succeeded'));
-    value.on('load-kept', count('kept'));
+    const countKept = count('kept');
+    value.on('load-kept', ({ attempts }) => {
+      if (attempts > 0) countKept(); // else another instance has loaded
+    });
     value.on('load-failed', count('failed'));
     value.on('load-timed-out', count('timedOut'));
   }

@@ -81,7 +81,7 @@ export class Cluster {
     }
   }
 
-  #heard({ type, token, edition, sizes }: InstanceEvent, member: Member): void {
+  #heard({ type, token, edition, version, sizes }: InstanceEvent, member: Member): void {
     const { rounds, news } = this;
     const who = `instance ${member.number}`;
     switch (type) {
@@ -97,7 +97,7 @@ export class Cluster {
         break;
       case 'published':
         rounds.published(token);
-        if (edition !== undefined && token !== undefined) this.versions.set(edition, token);
+        if (edition !== undefined && version !== undefined) this.versions.set(edition, version);
         if (rounds.wasLoaded(token)) news.add(`${who} has loaded round ${rounds.numberOf(token)} for all`);
         break;
       case 'lease-lost':

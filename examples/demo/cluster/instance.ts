@@ -38,16 +38,18 @@ function isToldElsewhere(error: Error): boolean {
   return isLeaseLostError(error) || isValueRejectedError(error);
 }
 
-function more(event: TicklessEvent): Pick<InstanceEvent, 'edition' | 'sizes'> {
+function more(event: TicklessEvent): Pick<InstanceEvent, 'edition' | 'version' | 'sizes'> {
   if (event.type === 'changed') return { edition: (event.value as PostalCodes).edition };
-  if (event.type === 'published') return { edition: postalCodes.peek()?.edition };
+  if (event.type === 'published') return { edition: postalCodes.peek()?.edition, version: event.version };
   return event.type === 'value-rejected' ? { sizes: [event.size, event.previousSize] } : {};
 }
 
 function tokenOf(event: TicklessEvent): number | undefined {
   if ('token' in event) return event.token;
-  if ('version' in event) return event.version;
   const { lock } = postalCodes.inspect();
+  // A round that has found the same edition confirms the version before.
+  if (event.type === 'published' && lock?.isHolder) return lock.token;
+  if ('version' in event) return event.version;
   return lock?.isHolder ? lock.token : undefined;
 }
 
