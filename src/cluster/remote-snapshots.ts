@@ -177,8 +177,8 @@ export class RemoteSnapshots<T> {
 
   /** The value in place, with the times of the round, which has confirmed its version; `undefined`: it has not. */
   #confirmed({ confirms, token, finishedAgo, sentAt }: Done, now: number): ReadSnapshot | undefined {
-    const { entry, state } = { entry: this.#entry, state: this.#state };
-    const { as, version } = state.held;
+    const entry = this.#entry;
+    const { as, version } = this.#state.held;
     if (!entry.isLoaded || as !== 'published' || confirms === undefined) return undefined;
     const confirmation = confirmationIn(confirms, version);
     if (confirmation?.round !== token) return undefined;

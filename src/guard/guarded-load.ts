@@ -10,7 +10,7 @@ import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
 import { countOf, ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
-import { settled, validated } from './validated.ts';
+import { rethrow, settled, validated } from './validated.ts';
 
 /** The options of a member with the guard of its values. */
 interface GuardedOptions extends ResolvedOptions {
@@ -86,10 +86,6 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
 
     return settled(() => load(context, entry, abort), check, rethrow);
   };
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }
 
 function reasonOf(verdict: unknown): [reason: string, cause?: unknown] {

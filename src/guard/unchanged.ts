@@ -3,7 +3,7 @@ import type { Load } from '../engine/load-execution.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import { ignoreThenable } from '../time/deferred.ts';
-import { settled } from './validated.ts';
+import { rethrow, settled } from './validated.ts';
 
 /** The option `unchanged`: `true` for a value that says the same as the one in place. */
 export type Unchanged<T> = 'deep' | ((before: T, now: T) => boolean);
@@ -36,8 +36,4 @@ export function withDeepEqual<T>(load: Load<T>, logger: SafeLogger): Load<T> {
       imported === undefined || context.previous === undefined ? returned : imported.then(() => returned);
     return settled(() => load(context, entry, abort), later, rethrow);
   };
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

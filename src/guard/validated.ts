@@ -42,3 +42,8 @@ export function settled<A, B>(
     ? Promise.resolve(result as PromiseLike<A>).then(then, failed)
     : then(result as A);
 }
+
+/** For {@link settled}, where a failure is that of the whole. */
+export function rethrow(error: unknown): never {
+  throw error;
+}
