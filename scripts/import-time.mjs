@@ -10,7 +10,7 @@ import { root } from './support/project.mjs';
 const RUNS = 21;
 const MOST = 2;
 /** Imported by stores, or by what compares values, only. */
-const NOT_IMPORTED = ['devalue', 'fast-equals'];
+const NOT_IMPORTED = ['@noble/hashes', 'devalue', 'fast-equals'];
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Milliseconds of processor time, which a busy machine lengthens less than the time on the clock. */
@@ -19,10 +19,11 @@ function timeOf(modules) {
     for (const name of ${JSON.stringify(modules)}) await import(name);
     const { user, system } = process.cpuUsage(before);
     console.log((user + system) / 1000);`;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     cwd: root,
     encoding: 'utf8',
   });
+  if (status !== 0) throw new Error(stderr);
   return Number(stdout);
 }
 

@@ -31,7 +31,8 @@ async function steps() {
       },
     });
   let finish;
-  const load = () => new Promise((resolve) => (finish = () => resolve('value')));
+  let loads = 0;
+  const load = () => new Promise((resolve) => (finish = () => resolve(++loads)));
   const make = (instance) => {
     const value = new RefreshingValue({
       name: 'rates',

@@ -164,8 +164,8 @@ export class ManualRound extends SerialRound<unknown> {
   async #throwIfPinned(): Promise<void> {
     const { options, mayBePinned } = this.member;
     if (!mayBePinned) return;
-    const { adoption, wasRead } = await this.#newer();
-    const pin = adoption?.pin ?? this.state.pinAt(options.clock.monotonic());
+    const { pin: found, wasRead } = await this.#newer();
+    const pin = found ?? this.state.pinAt(options.clock.monotonic());
     if (pin === undefined && wasRead) return;
     if (pin === undefined) return this.#refuse('it is not known whether a version is pinned');
     await this.#giveBack(() => releaseOf(pin.untilAt, options.clock.monotonic()));

@@ -9,7 +9,7 @@ import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { confirmationIn } from './confirmation.ts';
 import type { Acquired } from './member-lock.ts';
 import type { ReadSnapshot } from './member-store.ts';
-import { PIN_CHECK_MS } from './pin.ts';
+import { PIN_CHECK_MS, type Pin } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
 import { mayBeWithoutResult } from './without-result.ts';
@@ -99,19 +99,25 @@ export class RemoteSnapshots<T> {
   /**
    * The version in the store, if it is newer than the one here; without a value also the same one.
    *
-   * @returns `isThere`: there is one. `adoption`: it may be served here.
+   * @returns `isThere`: there is one. `adoption`: it may be served here. `pin`: its pin; while an edition waits here for its
+   * publication also that of the version which it is to replace.
    */
   async newer(): Promise<{
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
+    readonly pin: Pin | undefined;
   }> {
     const { newest, held } = this.#state;
     const { isLoaded } = this.#entry;
-    const snapshot = await this.#read(isLoaded || newest > held.version ? newest : held.version - 1);
+    const isKnown = newest > held.version || (isLoaded && held.as !== 'publishing');
+    const snapshot = await this.#read(isKnown ? newest : held.version - 1);
     if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
-    const isUsable = snapshot !== undefined && (this.#isPinned(snapshot) || this.#isUsable(snapshot));
+    const isPinned = snapshot !== undefined && this.#isPinned(snapshot);
+    const pin = isPinned ? pinOf(snapshot) : undefined;
+    if (isLoaded && snapshot?.version === held.version) return { isThere: false, adoption: undefined, pin };
+    const isUsable = snapshot !== undefined && (isPinned || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
-    return { isThere: snapshot !== undefined, adoption };
+    return { isThere: snapshot !== undefined, adoption, pin };
   }
 
   /**
@@ -280,10 +286,10 @@ export class RemoteSnapshots<T> {
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adoption<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
-    const { writtenAt, pinned, meta, round, isKept } = snapshot;
-    const digest = pinned === undefined ? snapshot.digest : undefined;
+    const { meta, round, isKept } = snapshot;
+    const pin = pinOf(snapshot);
+    const digest = pin === undefined ? snapshot.digest : undefined;
     const untilAt = dueAtOf(snapshot);
-    const pin = pinned && { ...pinned, sinceAt: writtenAt, untilAt, maxStalenessMs: maxStaleness };
     const checkAt = pin ? this.#member.options.clock.monotonic() + PIN_CHECK_MS : Infinity;
     return new Adoption(this.#member, {
       value: value as T,
@@ -307,6 +313,12 @@ export class RemoteSnapshots<T> {
 /** When it is due (monotonic), or a little before; of a pinned one a little after, because it is replaced by no load before. */
 function dueAtOf({ pinned, writtenAt, writtenBy, dueIn }: ReadSnapshot): number {
   return (pinned === undefined ? writtenAt : writtenBy) + dueIn;
+}
+
+/** The pin of a version, also one that is over. */
+function pinOf(snapshot: ReadSnapshot): Pin | undefined {
+  const { pinned, writtenAt: sinceAt, maxStaleness: maxStalenessMs } = snapshot;
+  return pinned && { ...pinned, sinceAt, untilAt: dueAtOf(snapshot), maxStalenessMs };
 }
 
 /** The instant (monotonic) after which the value is too old. */

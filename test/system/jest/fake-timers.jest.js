@@ -35,13 +35,13 @@ describe('the fake timers of Jest move a value without a clock of its own', () =
       if (startedAt.length < 3) throw new Error('down');
       return 'up';
     });
-    const value = new RefreshingValue({ name: 'v', load, retry: { retries: 2 } });
+    const value = new RefreshingValue({ name: 'v', load, retry: { minTimeout: 1000, randomize: false } });
     const got = value.get();
     await jest.advanceTimersByTimeAsync(999);
     expect(load).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(2001);
     expect(await got).toBe('up');
-    expect(startedAt).toEqual([0, 1000, 3000]); // p-retry's defaults: 1 s, then 2 s
+    expect(startedAt).toEqual([0, 1000, 3000]); // two retries, the pause twice as long each time
   });
 
   it('a load that hangs is aborted at its deadline', async () => {

@@ -84,6 +84,25 @@ describe('a version that another instance has pinned is not replaced by a due lo
   }
 });
 
+describe('a version that another instance has pinned, while an edition with a short hold is put into place here', () => {
+  it.each([{ drop: true }, {}])('is replaced by no mark that has waited: %o', async (how) => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    const arrives = new Deferred<void>();
+    b.link.fault = (step) => (step === 'acquire' ? { arrives: arrives.promise } : undefined);
+    const failure = rejectionOf(b.value.invalidate({ everywhere: true, ...how }));
+    await cluster.clock.flush();
+    const [, two] = await a.value.history();
+    b.value.rollback({ by: 'bob', to: two?.version, hold: 10 }).catch(() => {});
+    await cluster.clock.advance(20); // its hold is over before it is published
+    arrives.resolve();
+    await cluster.clock.flush();
+    expect(isPinnedError(await failure)).toBe(true);
+    const marks = (await a.value.history()).filter(({ mark }) => mark !== undefined);
+    expect(marks).toEqual([]);
+  });
+});
+
 describe('a version that the store has, though the answer to its write was lost, is followed by a due load', () => {
   const changes: Record<string, (a: Instance) => Promise<unknown>> = {
     'of a value that was set everywhere': ({ value }) => value.set('set', { everywhere: true }),
