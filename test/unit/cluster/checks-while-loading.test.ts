@@ -307,3 +307,37 @@ it('a round and a check that read the same version put it in place once', async 
   expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['two', 0, false]);
   expect(changes).toEqual([['adopted', a.value.inspect().lock?.version]]);
 });
+
+it.each([
+  ['the first', 0],
+  ['the second', 1],
+] as const)('the same, where %s of them reads it after it was confirmed', async (_, late) => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, { schedule: 1000, propagateWithin: 300 });
+  await cluster.clock.advance(600);
+  await cluster.refresh(a, 1, 'two');
+  await cluster.clock.advance(500);
+  const changes: unknown[] = [];
+  b.value.on('changed', ({ cause, version }) => changes.push([cause, version]));
+  const arrived = new Deferred<void>();
+  const answered = new Deferred<void>();
+  let reads = 0;
+  b.link.fault = (step) => {
+    if (step !== 'read') return undefined;
+    return reads++ === late ? { arrives: arrived.promise } : answered.promise;
+  };
+  await cluster.read(b); // due, and a check is due
+  await cluster.clock.advance(10);
+  expect(reads, 'reads').toBe(2);
+  const refreshed = a.value.refresh();
+  await cluster.clock.flush();
+  await cluster.end(a, 2, keep() as never);
+  await refreshed;
+  answered.resolve();
+  await cluster.clock.advance(10);
+  arrived.resolve();
+  await cluster.clock.advance(10);
+  expect(b.value.current).toBe('two');
+  expect(b.manual.calls, 'loads').toHaveLength(0);
+  expect(changes).toEqual([['adopted', a.value.inspect().lock?.version]]);
+});
