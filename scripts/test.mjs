@@ -101,8 +101,9 @@ const REST = [
     installs: 'VitePress, typedoc and TypeScript 6 from npm, into site',
   }),
   step('cluster-demo', 'demo of a cluster', script('demo', '--cluster', '--seconds', '20'), {
-    ...after('built', 'servers'),
+    ...after('built'),
     ...alone, // leases of two seconds
+    installs: 'PostgreSQL and its driver from npm, into examples/demo/cluster/packages',
   }),
   step('system', 'processes, Jest, soak in virtual time', tests('system'), {
     ...after('built'),

@@ -66,7 +66,7 @@ async function single(): Promise<Outcome> {
 }
 
 async function cluster(): Promise<Outcome> {
-  // Needs more than the rest of the demo: the drivers and PostgreSQL of test/system/integration.
+  // Needs more than the rest of the demo: PostgreSQL and its driver, of cluster/packages.
   const { runCluster } = await import('./cluster/run.ts');
   return runCluster(processes, seconds);
 }

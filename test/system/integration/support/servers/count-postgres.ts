@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { Client } from 'pg';
 import type { CommandCount } from './kind.ts';
 
@@ -6,10 +7,11 @@ const OWN_NAME = 'tickless-count';
 export const LINE_PREFIX = '%a|';
 const STATEMENT = /^(?<sender>[^|]*)\|LOG: {2}(?:statement|execute [^:]+): (?<text>.*)/;
 
-/** Counts the statements in the log, from the first call on. */
+/** Counts the statements in the log, from the first call on. @param from a module that finds `pg` among its packages. */
 export function countPostgresCommands(
   port: number,
   onLine: (listener: (line: string) => void) => void,
+  from: string,
 ): CommandCount {
   let client: Promise<Client> | undefined;
   let count = 0;
@@ -23,7 +25,7 @@ export function countPostgresCommands(
   });
 
   async function open(): Promise<Client> {
-    const { default: pg } = await import('pg');
+    const pg = createRequire(from)('pg') as typeof import('pg');
     const settings = { host: '127.0.0.1', port, user: 'postgres', application_name: OWN_NAME };
     const opened = new pg.Client({ ...settings, database: 'postgres' });
     opened.on('error', () => {}); // the server was killed

