@@ -177,7 +177,8 @@ export interface LockProvider {
    */
   extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
   /**
-   * Ends a live lease. A second call with the same state, after a lost reply, returns true again and changes nothing.
+   * Ends a live lease. A second call with the same state and `confirms`, after a lost reply, returns true again and changes nothing;
+   * one with another text changes nothing, and may return false.
    *
    * @returns false: the lease has expired or belongs to another holder; nothing was changed.
    */

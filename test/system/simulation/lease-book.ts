@@ -11,7 +11,7 @@ export interface Granted {
   /** By the clock of the backend. */
   until: number;
   /** The outcome of its release; `undefined`: not released. */
-  ending: Ending['state'] | undefined;
+  ending: Pick<Ending, 'state' | 'confirms'> | undefined;
   /** The end of the lease. Certain once it was released or another instance holds it. */
   endedAt: number;
   /** The backend has lost it. */
@@ -142,11 +142,12 @@ export class LeaseBook {
     if (isHis) last.until = last.endedAt = at + leaseFor;
   }
 
-  released(lease: LeaseId, { state, holdFor }: Ending, isDone: boolean, at: number): void {
+  released(lease: LeaseId, { state, holdFor, confirms }: Ending, isDone: boolean, at: number): void {
     const book = this.#of(lease.name);
     const { last } = book;
     const isHis = last !== undefined && isOf(last, lease);
-    const wasSaid = isHis && last.ending === state && !last.isForgotten;
+    const wasSaid =
+      isHis && last.ending?.state === state && last.ending.confirms === confirms && !last.isForgotten;
     const isLive = isHis && isLiveAt(last, at);
     this.#referee.holds(15, isDone === (wasSaid || isLive), () => {
       return `${lease.name}: releasing token ${lease.token} as ${state} was answered ${isDone}`;
@@ -155,7 +156,7 @@ export class LeaseBook {
       return `${lease.name}: a failed round holds the next back for ${holdFor} ms`;
     });
     if (!isLive) return;
-    last.ending = state;
+    last.ending = { state, confirms };
     last.endedAt = at;
     book.heldUntil = at + holdFor;
     book.holdIsDone = state === 'done';

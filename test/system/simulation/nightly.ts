@@ -40,7 +40,7 @@ export class Nightly {
     if (token !== undefined) this.#runs.set(token, run);
     const lease = this.#leaseOf(this.#last);
     // A backend that has lost its data may grant a lease while the answer of an earlier one is on its way.
-    if (lease?.ending !== 'done' || lease.isForgotten || this.#leaseOf(run)?.isForgotten) return;
+    if (lease?.ending?.state !== 'done' || lease.isForgotten || this.#leaseOf(run)?.isForgotten) return;
     const from = (this.#last as LoadRun).begunAt + this.#atLeastMs - ROUNDING_MS;
     const early = from - this.#world.timeline.now;
     this.#world.referee.holds('tasks', early <= 0, () => {
