@@ -15,14 +15,14 @@ export function foldLongPage() {
   unfoldTarget();
 }
 
-/** Opens the section with the target of the address, and scrolls to it. */
+/** Opens the section with the target of the address, where it is folded, and scrolls to it. */
 export function unfoldTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target?.closest('.vp-doc') == null) return;
-  let block = target;
-  while (!block.parentElement.parentElement.matches('.vp-doc')) block = block.parentElement;
+  let block = target?.closest('.vp-doc > div > *') ?? null;
   while (block !== null && block.tagName !== 'H2') block = block.previousElementSibling;
-  block?.querySelector('.unfold[aria-expanded=false]')?.click();
+  const button = block?.querySelector('.unfold[aria-expanded=false]') ?? null;
+  if (button === null) return;
+  button.click();
   target.scrollIntoView();
 }
 

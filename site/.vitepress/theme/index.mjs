@@ -10,7 +10,7 @@ export default {
     onContentUpdated(foldLongPage);
     onMounted(() => {
       addEventListener('hashchange', unfoldTarget);
-      // A link to a section that is open in the address already changes nothing there.
+      // A link to what the address has already changes no address.
       addEventListener('click', ({ target }) => target.closest?.('a[href*="#"]') && setTimeout(unfoldTarget));
     });
   },
