@@ -19,7 +19,7 @@ import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 220, kB: 590, cheatSheetBytes: 12_000 };
+const LIMITS = { files: 220, kB: 590, cheatSheetBytes: 12_000, readmeWords: 1500 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
@@ -67,6 +67,14 @@ function readmeLinks({ paths }) {
     return !/^https:/.test(link) && !paths.includes(link);
   });
   return dead.length === 0 ? undefined : `README.md has dead links: ${dead.join(', ')}`;
+}
+
+/** The first page is read in minutes. Counted as `wc -w` does. */
+function readmeLength() {
+  const words = readFileSync(join(root, 'README.md'), 'utf8').trim().split(/\s+/).length;
+  return words <= LIMITS.readmeWords
+    ? undefined
+    : `README.md has ${words} words, more than ${LIMITS.readmeWords}`;
 }
 
 /** The license of each package that a bundle names is in the file of notices. */
@@ -184,6 +192,7 @@ try {
   const attw = [tarball, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'];
   await check('limits', () => limits(packed));
   await check('links of the README', () => readmeLinks(packed));
+  await check('length of the README', readmeLength);
   await check('notices of what is bundled', () => notices(packed));
   await check('review of the API', apiReview);
   await check('cheat sheet', () => cheatSheet(packed));

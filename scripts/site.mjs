@@ -72,9 +72,12 @@ function writeTexts() {
   });
   const texts = { ...files, ...Object.fromEntries(listed.map((page) => [page, plainText(read(page))])) };
   for (const [name, text] of Object.entries(texts)) writeFileSync(join(dist, name), text);
-  const problems = Object.entries(texts).flatMap(([name, text]) =>
+  const documents = readdirSync(pages).filter((name) => name.endsWith('.md') && name !== 'index.md');
+  const unlisted = documents.filter((name) => !listed.includes(name)).map((name) => `llms.txt lacks ${name}`);
+  const dead = Object.entries(texts).flatMap(([name, text]) =>
     deadLinks(text, (link) => existsSync(join(dist, link))).map((link) => `${name} has a dead link: ${link}`),
   );
+  const problems = [...unlisted, ...dead];
   if (problems.length > 0) throw new Error(`texts for assistants failed:\n${problems.join('\n')}`);
   console.log(
     `texts for assistants: ${listed.length} pages, ${(files['llms-full.txt'].length / 1000).toFixed(0)} kB in one`,
