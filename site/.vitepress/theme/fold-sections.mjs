@@ -31,7 +31,7 @@ function fold(heading) {
   const blocks = blocksBelow(heading);
   const button = document.createElement('button');
   button.className = 'unfold ignore-header'; // VitePress leaves it out of the outline
-  button.setAttribute('aria-label', heading.innerText.trim());
+  button.setAttribute('aria-label', heading.innerText.replace('\u200b', '').trim()); // that of the anchor
   const show = (isShown) => {
     button.setAttribute('aria-expanded', String(isShown));
     button.textContent = isShown ? 'Hide' : 'Show';
