@@ -19,7 +19,7 @@ import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 220, kB: 590 };
+const LIMITS = { files: 220, kB: 590, cheatSheetBytes: 12_000, readmeWords: 1500 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
@@ -69,6 +69,14 @@ function readmeLinks({ paths }) {
   return dead.length === 0 ? undefined : `README.md has dead links: ${dead.join(', ')}`;
 }
 
+/** The first page is read in minutes. Counted as `wc -w` does. */
+function readmeLength() {
+  const words = readFileSync(join(root, 'README.md'), 'utf8').trim().split(/\s+/).length;
+  return words <= LIMITS.readmeWords
+    ? undefined
+    : `README.md has ${words} words, more than ${LIMITS.readmeWords}`;
+}
+
 /** The license of each package that a bundle names is in the file of notices. */
 function notices({ paths }) {
   const path = 'dist/THIRD-PARTY-NOTICES.txt';
@@ -113,6 +121,26 @@ function apiReview() {
     ];
   });
   return differences.length === 0 ? undefined : `docs/api-review.md:\n${differences.join('\n')}`;
+}
+
+/** The cheat sheet is short, in the tarball, and has each function, class and constant of each entry; of a guard the error is enough. */
+async function cheatSheet({ paths }) {
+  const path = 'docs/cheatsheet.md';
+  if (!paths.includes(path)) return `${path} is not in the tarball`;
+  const text = readFileSync(join(root, path), 'utf8');
+  const words = new Set(text.match(/\w+/g));
+  const entries = Object.values(manifest.exports).filter(({ types }) => types);
+  const modules = await Promise.all(
+    entries.map((entry) => import(new URL(`../${entry.default}`, import.meta.url).href)),
+  );
+  const missing = modules
+    .flatMap((module) => Object.keys(module))
+    .filter((name) => !words.has(name) && !words.has(/^is(\w+Error)$/.exec(name)?.[1]));
+  if (missing.length > 0) return `${path} lacks ${missing.join(', ')}`;
+  const bytes = Buffer.byteLength(text);
+  return bytes <= LIMITS.cheatSheetBytes
+    ? undefined
+    : `${path} has ${bytes} bytes, more than ${LIMITS.cheatSheetBytes}`;
 }
 
 /** One process per entry, so that none leans on what another has loaded, or on what only a developer has. */
@@ -164,8 +192,10 @@ try {
   const attw = [tarball, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'];
   await check('limits', () => limits(packed));
   await check('links of the README', () => readmeLinks(packed));
+  await check('length of the README', readmeLength);
   await check('notices of what is bundled', () => notices(packed));
   await check('review of the API', apiReview);
+  await check('cheat sheet', () => cheatSheet(packed));
   await check('publint', () => command(tool('publint', ['run', tarball, '--strict'])));
   await check('are the types wrong', () => command(tool('@arethetypeswrong/cli', attw, 'attw')));
   mkdirSync(user);

@@ -1,18 +1,20 @@
 // npm run site: builds the documentation site from docs/ into site/dist, with the API reference of the built package (`npm run build` first).
-// A dead link, also to a heading, fails it. `-- --serve` shows the result at http://localhost:4173;
+// A dead link, also to a heading, fails it; so does a question of site/check-search.mjs that does not find its guide. Beside the pages are
+// their texts, llms.txt and llms-full.txt, for assistants. `-- --serve` shows the result at http://localhost:4173;
 // `-- --pictures` draws the pictures of docs/pictures, and nothing else.
 //
 // Its tools are a package of their own, site/package.json, installed where they are missing.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { deadLinks, llmsFiles, plainText } from './support/llms.mjs';
 import { npm, root, shown } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
 const site = join(root, 'site');
 const pages = join(site, 'pages');
-const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { homepage, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** @param {string[]} command */
 async function succeed(name, command, options) {
@@ -59,6 +61,29 @@ function gatherPages() {
   }
 }
 
+/** Puts the text of each listed page, llms.txt and llms-full.txt beside the pages. Throws for a document that is missing, and for a dead link. */
+function writeTexts() {
+  const dist = join(site, 'dist');
+  const read = (page) => readFileSync(join(pages, page), 'utf8');
+  const { pages: listed, ...files } = llmsFiles({
+    index: read('index.md'),
+    summary: description,
+    textOf: (page) => plainText(read(page)),
+  });
+  const texts = { ...files, ...Object.fromEntries(listed.map((page) => [page, plainText(read(page))])) };
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(dist, name), text);
+  const documents = readdirSync(pages).filter((name) => name.endsWith('.md') && name !== 'index.md');
+  const unlisted = documents.filter((name) => !listed.includes(name)).map((name) => `llms.txt lacks ${name}`);
+  const dead = Object.entries(texts).flatMap(([name, text]) =>
+    deadLinks(text, (link) => existsSync(join(dist, link))).map((link) => `${name} has a dead link: ${link}`),
+  );
+  const problems = [...unlisted, ...dead];
+  if (problems.length > 0) throw new Error(`texts for assistants failed:\n${problems.join('\n')}`);
+  console.log(
+    `texts for assistants: ${listed.length} pages, ${(files['llms-full.txt'].length / 1000).toFixed(0)} kB in one`,
+  );
+}
+
 if (writtenAt('node_modules/.package-lock.json') < writtenAt('package-lock.json')) {
   await succeed('tools of the site', npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
 }
@@ -74,6 +99,8 @@ const links = ['--use', 'remark-validate-links=repository:false', '--frail', '--
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs'].map((name) => `../${name}`);
 await succeed('links', tool('remark-cli/cli.js', ...documents, 'pages', ...links));
 await succeed('pages', tool('vitepress/bin/vitepress.js', 'build'));
+await succeed('search', [process.execPath, 'check-search.mjs']);
+writeTexts();
 if (process.argv.includes('--serve')) {
   const [file, ...args] = tool('vitepress/bin/vitepress.js', 'preview');
   spawnSync(file, args, { cwd: site, stdio: 'inherit' });

@@ -58,9 +58,16 @@ interface Outcome {
 }
 
 async function single(): Promise<Outcome> {
+  console.log(
+    'Starts an origin with 44,000 postal codes, and a service that keeps them in memory: two processes, some seconds.',
+  );
   const origin = processes.start<OriginReport>('origin.ts', values.serve ? port + 1 : 0);
   const service = processes.start<ServiceReport>('service.ts', await origin.url(), values.serve ? port : 0);
   if (values.serve) await serve(origin, service);
+  await service.url();
+  console.log(
+    `Both are up. For ${seconds} s ten clients read postal codes, while the origin answers, is slow, hangs, fails, is down, and is back.`,
+  );
   const results = await run(origin, service, seconds);
   return { text: summary(results), wrong: complaints(results, seconds) };
 }

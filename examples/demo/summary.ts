@@ -22,6 +22,7 @@ export function summary({ traffic, origin, service }: Results): string {
       `${errorCount(traffic)} (${unwanted} wrong, ${timeouts} timed out, ${broken} broken, ${lost} lost)`,
     ],
     ['loads', loadsText(service.loads)],
+    ['unchanged', 'answered with 304: the value stays, with a new age'],
     [
       'requests at origin',
       `${origin.requests}, retries included: 1 for every ${count(traffic.reads / origin.requests)} reads`,

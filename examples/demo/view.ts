@@ -65,7 +65,7 @@ export function seconds(milliseconds: number): string {
 
 /** Loads by outcome, in words. */
 export function loadsText({ started, succeeded, kept, failed, timedOut }: LoadCounts): string {
-  return `${started} started: ${succeeded} new, ${kept} kept, ${failed} failed, ${timedOut} timed out`;
+  return `${started} started: ${succeeded} new, ${kept} unchanged, ${failed} failed, ${timedOut} timed out`;
 }
 
 /** The name, and how much of the run is over. */

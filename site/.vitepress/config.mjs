@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { slug } from 'github-slugger';
 import { defineConfig } from 'vitepress';
+import { renderForSearch, searchOptions } from './search.mjs';
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const { homepage, version } = JSON.parse(read('../../package.json'));
@@ -56,7 +57,7 @@ export default defineConfig({
       ...entries.map(({ link, items }) => [link, [api, ...items]]),
     ]),
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { _render: renderForSearch, miniSearch: { searchOptions } } },
     socialLinks: [{ icon: 'github', link: repository }],
   },
 });

@@ -24,7 +24,9 @@ export async function runCluster(
   processes: Processes,
   seconds: number,
 ): Promise<{ text: string; wrong: string[] }> {
-  console.log('Starts PostgreSQL, an origin and four instances.');
+  console.log(
+    'Starts a PostgreSQL with an empty database, and an origin with 44,000 postal codes: some seconds.',
+  );
   const starting = startDatabase();
   processes.beforeEnd(() =>
     starting.then(
@@ -35,6 +37,7 @@ export async function runCluster(
   const origin = processes.start<OriginReport>('origin.ts', 0);
   const [database, originUrl] = await Promise.all([starting, origin.url()]);
   await database.commandsServed(); // it counts from here
+  console.log('Both are up. Starts four instances: one of them loads, for all.');
   const cluster = new Cluster({ processes, originUrl, databaseUrl: database.url });
   const crashed = Promise.race([origin.crashed, cluster.crashed]);
   crashed.catch(() => {}); // it may come while nobody waits for it: the next wait tells

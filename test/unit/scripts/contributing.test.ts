@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+test('the cluster test that CONTRIBUTING shows is the one that runs', () => {
+  const shown = /^```ts ignore\n([\s\S]*?)^```$/m.exec(read('CONTRIBUTING.md'))?.[1];
+  expect(shown).toBe(read('test/unit/cluster/ten-lines.test.ts'));
+});
