@@ -1,6 +1,6 @@
 import type { Fleet } from '../data/fleet.ts';
 import { type AdvisedMember, factsOf } from './facts.ts';
-import { type AdviceKind, RULES } from './rules.ts';
+import { type AdviceKind, RULES, type ShowDuration } from './rules.ts';
 
 /** A combination of options that works, and will hurt one day. */
 export interface Advice {
@@ -20,15 +20,19 @@ export interface Advice {
 }
 
 /** Member by member, in the order in which they were made. */
-export function adviceFor(members: readonly AdvisedMember[], fleet: Fleet | undefined): readonly Advice[] {
+export function adviceFor(
+  members: readonly AdvisedMember[],
+  fleet: Fleet | undefined,
+  show: ShowDuration,
+): readonly Advice[] {
   return members.flatMap((member) => {
     const facts = factsOf(member, fleet);
     const found = RULES.filter((rule) => rule.applies(facts));
-    return found.map((rule) => ({ name: facts.name, kind: rule.kind, message: rule.text(facts) }));
+    return found.map((rule) => ({ name: facts.name, kind: rule.kind, message: rule.text(facts, show) }));
   });
 }
 
-/** A log line has room for so many. */
+/** More would not fit into a log line. */
 const MOST_SHOWN = 3;
 
 /** One line for a log; `undefined`: there is nothing to say. */

@@ -1,12 +1,14 @@
-import { showDuration } from '../time/show-duration.ts';
 import type { Facts } from './facts.ts';
+
+/** Given, not imported: this room is a chunk of its own, and bundlers without chunks wrap all that such a one imports. */
+export type ShowDuration = (ms: number) => string;
 
 /** A combination of options that works, and will hurt one day. */
 export interface Rule {
   readonly kind: AdviceKind;
   applies(facts: Facts): boolean;
-  /** The harm, and the line to write. */
-  text(facts: Facts): string;
+  /** The harm, and the line to write. @param show a duration for people. */
+  text(facts: Facts, show: ShowDuration): string;
 }
 
 /** Stable names of the rules, for a program that leaves some out. */
@@ -21,7 +23,7 @@ export type AdviceKind =
 /** Less room than this share of the schedule is used up by one failed reload. */
 const LEAST_ROOM = 0.25;
 
-/** From so many instances on the source notices. */
+/** The source notices this number of instances. */
 const MANY_INSTANCES = 5;
 
 /** Names of lists of what is not allowed any longer. */
@@ -32,19 +34,19 @@ export const RULES: readonly Rule[] = [
     kind: 'staleness-near-schedule',
     applies: ({ kind, periodMs, options: { maxStalenessMs, whenTooStale } }) =>
       kind !== 'executor' && whenTooStale !== 'serve' && maxStalenessMs < periodMs * (1 + LEAST_ROOM),
-    text: ({ periodMs, options: { maxStalenessMs, whenTooStale } }) => {
-      const room = showDuration(maxStalenessMs - periodMs);
+    text: ({ periodMs, options: { maxStalenessMs, whenTooStale } }, show) => {
+      const room = show(maxStalenessMs - periodMs);
       const reads = whenTooStale === 'wait' ? 'wait' : 'are refused';
-      return `maxStaleness leaves ${room} after the schedule of ${showDuration(periodMs)}: reads ${reads} after one failed reload. Write maxStaleness: ${written(periodMs * 3)}`;
+      return `maxStaleness leaves ${room} after the schedule of ${show(periodMs)}: reads ${reads} after one failed reload. Write maxStaleness: ${written(periodMs * 3)}`;
     },
   },
   {
     kind: 'freshness-below-schedule',
     applies: ({ periodMs, options: { freshness } }) =>
       freshness !== undefined && freshness.withinMs < periodMs,
-    text: ({ periodMs, options: { freshness } }) => {
+    text: ({ periodMs, options: { freshness } }, show) => {
       const within = freshness?.withinMs ?? 0;
-      return `freshness.within of ${showDuration(within)} is shorter than the schedule of ${showDuration(periodMs)}: reads miss it although all loads succeed. Write schedule: ${written(Math.ceil(within / 2))}`;
+      return `freshness.within of ${show(within)} is shorter than the schedule of ${show(periodMs)}: reads miss it although all loads succeed. Write schedule: ${written(Math.ceil(within / 2))}`;
     },
   },
   {

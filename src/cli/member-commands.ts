@@ -6,7 +6,7 @@ import { ConsoleError } from './client.ts';
 import type { Target } from './target.ts';
 
 /** How far a command reaches. */
-export interface Reach {
+interface Reach {
   readonly everywhere: boolean;
   /** Of `invalidate`: the value is forgotten too. */
   readonly drop: boolean;

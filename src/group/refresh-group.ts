@@ -29,6 +29,7 @@ import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { showDuration } from '../time/show-duration.ts';
 import type { EverywhereOptions } from '../value/everywhere.ts';
 import { type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
@@ -338,7 +339,7 @@ export class RefreshGroup implements GroupLike {
       import('../advice/advice.ts'), // a chunk of its own: for those that ask
       this.fleet().catch(() => undefined),
     ]);
-    return adviceFor(this.#all, fleet);
+    return adviceFor(this.#all, fleet, showDuration);
   }
 
   /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
@@ -471,7 +472,7 @@ export class RefreshGroup implements GroupLike {
   async #logAdvice(): Promise<void> {
     this.#isAdvised = true;
     const { adviceFor, adviceLine } = await import('../advice/advice.ts');
-    const line = adviceLine(adviceFor(this.#all, undefined));
+    const line = adviceLine(adviceFor(this.#all, undefined, showDuration));
     if (line !== undefined) this.#options.logger.warn(line);
   }
 
