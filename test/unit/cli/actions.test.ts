@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -42,37 +42,42 @@ function cluster({ isShared = true } = {}) {
       onAudit: (record) => audit.push(record),
       ...options,
     });
-    const server = createServer(handler);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(async () => {
-      await handler.close();
-      server.closeAllConnections();
-      server.close();
-      await group.close({ timeout: 0 });
-    });
-    const env = {
-      TICKLESS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tickless`,
-      TICKLESS_HEADER: LOGIN,
-    };
-    const questions: string[] = [];
-    /** At a terminal; without an answer there is no person. */
-    const type = async (args: readonly string[], answer?: boolean): Promise<Result> => {
-      const [out, err]: [string[], string[]] = [[], []];
-      const confirm = async (question: string): Promise<boolean> => {
-        questions.push(question);
-        return answer === true;
-      };
-      const code: ExitCode = await run(args, {
-        print: (text) => void out.push(`${text}\n`),
-        printError: (text) => void err.push(`${text}\n`),
-        confirm: answer === undefined ? undefined : confirm,
-        env,
-      });
-      return { code, out: out.join(''), err: err.join('') };
-    };
-    return { group, prices, audit, env, type, questions };
+    onTestFinished(() => handler.close());
+    onTestFinished(() => void group.close({ timeout: 0 }));
+    return { ...(await terminalOf(handler)), group, prices, audit, handler };
   };
   return { source, start };
+}
+
+/** A terminal for the console behind an address. */
+async function terminalOf(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const env = {
+    TICKLESS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tickless`,
+    TICKLESS_HEADER: LOGIN,
+  };
+  const questions: string[] = [];
+  /** At a terminal; without an answer there is no person. */
+  const type = async (args: readonly string[], answer?: boolean): Promise<Result> => {
+    const [out, err]: [string[], string[]] = [[], []];
+    const confirm = async (question: string): Promise<boolean> => {
+      questions.push(question);
+      return answer === true;
+    };
+    const code: ExitCode = await run(args, {
+      print: (text) => void out.push(`${text}\n`),
+      printError: (text) => void err.push(`${text}\n`),
+      confirm: answer === undefined ? undefined : confirm,
+      env,
+    });
+    return { code, out: out.join(''), err: err.join('') };
+  };
+  return { env, type, questions };
 }
 
 /** The command in a process of its own, whose input is no terminal. */
@@ -227,6 +232,34 @@ describe('an action', () => {
     ]);
     expect(prices.inspect().paused).toBe(false);
     expect((await type(['refresh', 'price list', '--yes'])).code).toBe(0);
+  });
+
+  it('says what instances behind one address need, where their tokens differ', async () => {
+    const { start } = cluster();
+    for (const [secret, code] of [
+      [undefined, 2],
+      ['the same on all instances, 32 characters', 0],
+    ] as const) {
+      const both = [await start({ secret }), await start({ secret })].map(({ handler }) => handler);
+      const { type } = await terminalOf((request, response) =>
+        both[request.method === 'POST' ? 1 : 0]?.(request, response),
+      );
+      const done = await type(['refresh', 'price list', '--yes']);
+      const error =
+        code === 0 ? '' : expect.stringContaining('Give the consoles of all instances behind this');
+      expect({ secret, code: done.code, err: done.err }).toEqual({ secret, code, err: error });
+    }
+  });
+
+  it('says that it may have been carried out, where its answer is lost', async () => {
+    const { handler } = await cluster().start();
+    const { type } = await terminalOf((request, response) => {
+      if (request.method === 'POST') request.socket.destroy();
+      else handler(request, response);
+    });
+    const { code, err } = await type(['refresh', 'price list', '--yes']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/does not answer: .*\nIt may have been carried out: see npx tickless status\n$/);
   });
 
   it('says that the login is refused, also where the service answers with a page for it', async () => {
