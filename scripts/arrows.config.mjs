@@ -37,7 +37,8 @@ const MAY_IMPORT = {
   derive: [...ENGINE, 'options', 'value'],
   callable: [...ENGINE, 'options', 'value', 'cache'],
   decorators: [...BASE, 'callable', 'cluster'],
-  group: CORE,
+  advice: ENGINE,
+  group: [...CORE, 'advice'],
   guards: [...BASE, 'guard'],
   chunks: [],
   cluster: ENGINE,
@@ -52,7 +53,7 @@ const MAY_IMPORT = {
   metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
-  'index.ts': [...CORE, 'callable', 'derive', 'cluster'],
+  'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   fastify: [...BASE, 'index.ts'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],

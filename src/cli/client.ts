@@ -12,7 +12,22 @@ export interface Connection {
 }
 
 /** The console does not answer, or refuses. For people. */
-export class ConsoleError extends Error {}
+export class ConsoleError extends Error {
+  /** That of the API, where it has answered with one. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** An operator as the console knows it. */
+export interface Session {
+  readonly actions: readonly ActionName[];
+  /** For actions. */
+  readonly token: string;
+}
 
 /** Of an answer, in bytes. */
 const LONGEST_ANSWER = 10_000_000;
@@ -20,8 +35,20 @@ const LONGEST_ANSWER = 10_000_000;
 /** For an answer to its last byte, in milliseconds. */
 const TIMEOUT_MS = 15_000;
 
+/** The same of an action: it may wait for a load. */
+const ACTION_TIMEOUT_MS = 60_000;
+
 /** The answers of the API, with the names of their schemas. */
 const ANSWERS = { session: 'Session', overview: 'Overview', member: 'Detail', locks: 'Locks' } as const;
+
+/** An action is not among the rights of the operator. */
+export function notAllowed(reason: string, action: ActionName): ConsoleError {
+  const how = `consoleHandler(group, { actions: ['${action}', …] })`;
+  return new ConsoleError(
+    `${reason}\nTo allow it: ${how}, and the rights that authorize returns`,
+    'read-only',
+  );
+}
 
 /** The address of a console. @throws {ConsoleError} that does not repeat it. */
 export function addressOf(url: string): URL {
@@ -62,18 +89,31 @@ export class ConsoleClient {
   }
 
   /** Carries an action out. @returns what happened. */
-  async act(action: ActionName, body: object): Promise<string> {
-    const { token } = await this.get<{ readonly token: string }>('session');
+  async act(action: ActionName, body: object, { token }: Session): Promise<string> {
     const headers = new Headers(this.#headers);
     headers.set('content-type', 'application/json');
     headers.set('x-tickless-token', token);
     const init = { method: 'POST', headers, body: JSON.stringify(body) };
     const url = new URL(`api/actions/${action}`, this.#base);
-    return (await this.#send<{ readonly message: string }>('ActionResult', url, init)).message;
+    try {
+      return (await this.#send<{ readonly message: string }>('ActionResult', url, init)).message;
+    } catch (error) {
+      if (error instanceof ConsoleError && error.code === 'read-only')
+        throw notAllowed(error.message, action);
+      throw error;
+    }
+  }
+
+  /** The remedy of an error, as a further line; empty: its message has it. */
+  #remedy(code: string): string {
+    if (code === 'token') return '\nGive the consoles of all instances behind this address the same secret';
+    const isAnonymous = code === 'forbidden' && [...this.#headers].length === 0;
+    return isAnonymous ? '\nNo login was sent: set TICKLESS_HEADER, or give --header' : '';
   }
 
   async #send<T>(answer: AnswerName, url: URL, init: RequestInit): Promise<T> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const isAction = init.method === 'POST';
+    const signal = AbortSignal.timeout(isAction ? ACTION_TIMEOUT_MS : TIMEOUT_MS);
     let response: Response;
     let text: string;
     try {
@@ -84,13 +124,17 @@ export class ConsoleClient {
       if (error instanceof ConsoleError) throw error;
       const { cause, message } = error as Error;
       const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
-      throw new ConsoleError(`${this.#base.origin} does not answer: ${why}`);
+      const unknown = isAction ? '\nIt may have been carried out: see npx tickless status' : '';
+      throw new ConsoleError(`${this.#base.origin} does not answer: ${why}${unknown}`);
     }
     const body = parsed(text);
     if (response.ok && isAnswer(answer, body)) return body as T;
     if (!response.ok && isAnswer('Error', body)) {
-      throw new ConsoleError(printable((body as { error: { message: string } }).error.message));
+      const { error } = body as { readonly error: { readonly code: string; readonly message: string } };
+      throw new ConsoleError(`${printable(error.message)}${this.#remedy(error.code)}`, error.code);
     }
+    if (response.status === 401)
+      throw new ConsoleError(`access is refused (401)${this.#remedy('forbidden')}`);
     throw new ConsoleError(
       `the answer (${response.status}) is not that of a console of this version: is --url right?`,
     );

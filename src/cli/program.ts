@@ -1,12 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { ActionName } from '../console/action-names.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
 import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { addressOf, ConsoleClient, ConsoleError } from './client.ts';
-import { historyText, isTooStale, locksText, statusText } from './tables.ts';
+import { addressOf, ConsoleClient, ConsoleError, notAllowed, type Session } from './client.ts';
+import { MEMBER_COMMANDS } from './member-commands.ts';
+import { historyText, isTooStale, locksText, refusedText, statusText } from './tables.ts';
+import { targetOf } from './target.ts';
 
 /** The terminal, or what stands for it in tests. */
 export interface Terminal {
@@ -22,8 +25,14 @@ export type ExitCode = 0 | 1 | 2;
 
 interface Common {
   readonly url?: string;
-  readonly header: readonly string[];
+  readonly header?: readonly string[];
   readonly json?: true;
+}
+
+/** The options of commands that change something. */
+interface Acting extends Common {
+  readonly reason?: string;
+  readonly yes?: true;
 }
 
 interface Locks {
@@ -36,8 +45,9 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   let code: ExitCode = 0;
   const program = new Command('tickless')
     .description(
-      'Looks at the console of a running service, by its JSON API. Exit code: 0, 1 when a value is too stale, 2 when it could not be asked.',
+      'Shows and controls the members of a running service, by the JSON API of its console. Exit code: 0; 1 when a value is too stale or reads fail (status); 2 when it was refused, not answered, or not confirmed.',
     )
+    .showHelpAfterError('(Names with spaces need quotes; --help explains.)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
@@ -49,11 +59,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       .command(name)
       .description(description)
       .option('--url <address>', 'address of the console (default: TICKLESS_URL)')
-      .option('--header <header>', "'name: value', such as a token (default: TICKLESS_HEADER)", collect, [])
+      .option(
+        '--header <header>',
+        "'name: value', such as a token; may be repeated (default: TICKLESS_HEADER)",
+        collect,
+      )
       .option('--json', 'the answer of the API as it is');
   }
-  function clientOf({ url = terminal.env.TICKLESS_URL, header }: Common): ConsoleClient {
-    if (url === undefined) throw new ConsoleError('--url is missing, and TICKLESS_URL is not set');
+  function clientOf({ url = terminal.env.TICKLESS_URL, header = [] }: Common): ConsoleClient {
+    if (url === undefined)
+      throw new ConsoleError(
+        'the address of the console is missing: set TICKLESS_URL, or give --url http://localhost:3000/tickless',
+      );
     const { TICKLESS_HEADER: own, TICKLESS_URL: home } = terminal.env;
     if (header.length > 0 || own === undefined) return new ConsoleClient({ url, headers: header });
     // It may be a secret, and another address may be that of a stranger.
@@ -64,11 +81,30 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     }
     return new ConsoleClient({ url, headers: [own] });
   }
-  async function confirmed(question: string, isSure: boolean): Promise<void> {
-    if (isSure) return;
-    if (terminal.confirm === undefined)
-      throw new ConsoleError(`${question}\nWithout a terminal it can not ask: add --yes`);
-    if (!(await terminal.confirm(question))) throw new ConsoleError('nothing was changed');
+  function acting(name: string, description: string): Command {
+    return command(name, description)
+      .option('--reason <text>', 'for the audit, and for other operators')
+      .option('--yes', 'does not ask; needed without a terminal');
+  }
+  /** Asks first, then carries it out. */
+  async function act(
+    client: ConsoleClient,
+    action: ActionName,
+    { question, body }: { readonly question: string; readonly body: object },
+    options: Acting,
+  ): Promise<void> {
+    const session = await client.get<Session>('session');
+    if (options.yes !== true) {
+      if (!session.actions.includes(action))
+        throw notAllowed(`${action} is not allowed: your rights leave it out`, action);
+      if (terminal.confirm === undefined)
+        throw new ConsoleError(
+          `${question}\nWithout a terminal it can not ask, and has changed nothing: add --yes`,
+        );
+      if (!(await terminal.confirm(question))) throw new ConsoleError('nothing was changed');
+    }
+    const message = await client.act(action, { ...body, note: options.reason }, session);
+    print({ message }, printable(message), options);
   }
   const print = (json: unknown, text: string, options: Common): void =>
     terminal.print(options.json ? terminalJson(json) : text);
@@ -90,40 +126,50 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   );
   command('history <member>', 'the versions of a value in its store').action(
     async (name: string, options: Common) => {
-      const { history, historyError } = await detailOf(clientOf(options), name);
+      const { history, historyError } = (await targetOf(clientOf(options), name)).detail;
       if (historyError !== undefined) throw new ConsoleError(historyError);
       print(history, historyText(history), options);
     },
   );
-  command('rollback <member>', 'puts an earlier version into place on all instances, and pins it')
+  for (const { name, action, description, key, canReachAll, question } of MEMBER_COMMANDS) {
+    const made = acting(`${name} <member>${key === 'none' ? '' : ' [key]'}`, description);
+    if (canReachAll) made.option('--everywhere', 'on all instances, not only on the one that answers');
+    if (name === 'invalidate') made.option('--drop', 'forgets the value: the next read waits for a load');
+    made.action(async (member: string, ...rest: readonly unknown[]) => {
+      const options = made.opts<Acting & { everywhere?: true; drop?: true }>();
+      const { everywhere = false, drop = false } = options;
+      const client = clientOf(options);
+      const target = await targetOf(
+        client,
+        member,
+        key === 'none' ? undefined : (rest[0] as string | undefined),
+      );
+      if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
+        throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
+      const asks = question(target, { everywhere, drop });
+      if (action === 'accept-quarantined' && !options.json) terminal.print(refusedText(target.detail));
+      const body = { ...target.ids, ...(everywhere && { everywhere }), ...(drop && { drop }) };
+      await act(client, action, { question: asks, body }, options);
+    });
+  }
+  acting('rollback <member>', 'puts an earlier version into place on all instances, and pins it')
     .option('--to <version>', 'one of the history (default: the one before the present one)', whole)
     .option('--hold <minutes>', 'how long it is pinned (default: until it is unpinned)', minutes)
-    .option('--note <reason>', 'for other operators')
-    .option('--yes', 'does not ask')
-    .action(
-      async (name: string, options: Common & { to?: number; hold?: number; note?: string; yes?: true }) => {
-        const client = clientOf(options);
-        const { id, history } = await detailOf(client, name);
-        const { to, hold, note } = options;
-        if (!options.json) terminal.print(historyText(history));
-        const pinned = hold === undefined ? 'until it is unpinned' : `for ${showDuration(hold)}`;
-        // The one that is shown: another may be published while it asks.
-        const version = to ?? beforePresent(history)?.version;
-        const what = version === undefined ? 'the version before the present one' : `version ${version}`;
-        await confirmed(
-          `Put ${what} of ${printable(name, 200)} into place on all instances, pinned ${pinned}?`,
-          options.yes === true,
-        );
-        const body = { id, version, holdMs: hold, note };
-        const message = await client.act('rollback', body);
-        print({ message }, printable(message), options);
-      },
-    );
-  command('release <lock>', 'ends the lease or the hold of a lock')
+    .action(async (name: string, options: Acting & { to?: number; hold?: number }) => {
+      const client = clientOf(options);
+      const { ids, detail, label } = await targetOf(client, name);
+      const { to, hold } = options;
+      if (!options.json) terminal.print(historyText(detail.history));
+      const pinned = hold === undefined ? 'until it is unpinned' : `for ${showDuration(hold)}`;
+      // The one that is shown: another may be published while it asks.
+      const version = to ?? beforePresent(detail.history)?.version;
+      const what = version === undefined ? 'the version before the present one' : `version ${version}`;
+      const question = `Put ${what} of ${label} into place on all instances, pinned ${pinned}?`;
+      await act(client, 'rollback', { question, body: { ...ids, version, holdMs: hold } }, options);
+    });
+  acting('release <lock>', 'ends the lease or the hold of a lock')
     .option('--token <token>', 'only if it is still that of this holder (default: the present one)', whole)
-    .option('--note <reason>', 'for the audit')
-    .option('--yes', 'does not ask')
-    .action(async (name: string, options: Common & { token?: number; note?: string; yes?: true }) => {
+    .action(async (name: string, options: Acting & { token?: number }) => {
       const client = clientOf(options);
       const { records } = await client.get<Locks>('locks', { prefix: name });
       // A name that looks like a credential is shown in part.
@@ -139,14 +185,13 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
         leaseLeft > 0
           ? `${printable(host)} holds it for another ${showDuration(leaseLeft)}`
           : 'it is not leased';
-      await confirmed(`${held}. Release ${printable(name, 200)}?`, options.yes === true);
-      const message = await client.act('release-lock', {
-        id,
-        lock,
-        token: options.token ?? token,
-        note: options.note,
-      });
-      print({ message }, printable(message), options);
+      const question = `${held}. Release ${printable(name, 200)}?`;
+      await act(
+        client,
+        'release-lock',
+        { question, body: { id, lock, token: options.token ?? token } },
+        options,
+      );
     });
 
   try {
@@ -177,14 +222,6 @@ function terminalJson(data: unknown): string {
   );
 }
 
-/** The detail of a member by its name, with its id in the API. */
-async function detailOf(client: ConsoleClient, name: string): Promise<Detail & { readonly id: string }> {
-  const { members } = await client.get<Overview>('overview');
-  const member = members.find((one) => one.name === name);
-  if (member === undefined) throw new ConsoleError(`there is no member ${printable(name, 200)}`);
-  return { ...(await client.get<Detail>('member', { id: member.id })), id: member.id };
-}
-
 /** The version that the console puts back by default; none of a pinned member. */
 function beforePresent(history: Detail['history']): Detail['history'][number] | undefined {
   const [present] = history;
@@ -193,7 +230,7 @@ function beforePresent(history: Detail['history']): Detail['history'][number] | 
   return last === present ? before : last;
 }
 
-function collect(header: string, others: readonly string[]): readonly string[] {
+function collect(header: string, others: readonly string[] = []): readonly string[] {
   return [...others, header];
 }
 

@@ -1,10 +1,14 @@
 import Table from 'cli-table3';
+import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
 import { emptyText, type HereStatus, type MemberRow } from '../console/rows.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
+
+/** In characters. */
+const LONGEST_CELL = 120;
 
 /** Rows for people: plain text in columns, which a script can cut too. */
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -31,7 +35,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
     chars: { ...none, ...lines, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
-  for (const row of rows) table.push(row.map((cell) => printable(cell, 120)));
+  for (const row of rows) table.push(row.map((cell) => printable(cell, LONGEST_CELL)));
   return table
     .toString()
     .split('\n')
@@ -61,7 +65,15 @@ export function statusText(
       ? []
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
     ...(isAll || fine === 0 ? [] : ['', `${fine} without a problem (--all lists them)`]),
+    ...(shown.some(hasRefusedValue)
+      ? ['', 'A value was refused: npx tickless accept <member> shows it, and asks']
+      : []),
   ].join('\n');
+}
+
+/** On any instance. */
+function hasRefusedValue({ here, problems }: MemberRow): boolean {
+  return here.quarantine !== undefined || problems.some(({ kind }) => kind === 'quarantine');
 }
 
 const LEVELS = { bad: 'FAILS', warn: 'failing', note: 'note', ok: 'ok' } as const;
@@ -106,6 +118,29 @@ export function historyText(history: readonly VersionRecord[]): string {
   return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
 }
 
+/** A refused value beside the one in place. */
+export function refusedText({ at, here, quarantine }: Detail): string {
+  if (quarantine === undefined) return 'no value is refused here';
+  const { reason, since, loadedAt, size } = quarantine;
+  const rows = [
+    ['refused because', reason],
+    [
+      'loaded',
+      `${agoOf(loadedAt, at)}${since < loadedAt ? `; all loads are refused since ${agoOf(since, at)}` : ''}`,
+    ],
+    ...(size === undefined ? [] : [['size', size.toLocaleString('en')]]),
+    [
+      'in place',
+      here.loadedAt === undefined ? 'no value' : `${here.state}, loaded ${agoOf(here.loadedAt, at)}`,
+    ],
+  ];
+  return tableOf(['REFUSED VALUE', ''], rows);
+}
+
+function agoOf(instant: number, at: number): string {
+  return `${showDuration(Math.max(0, at - instant))} ago`;
+}
+
 function stateOf({ here, kind }: MemberRow): string {
   const { state, running, paused, failures = 0, readsFailed = 0, pinned, size = 0 } = here;
   const shown = state === 'empty' ? emptyText(here) : state;
@@ -132,5 +167,7 @@ function onOf({ fleet }: MemberRow): string {
 function problemOf({ problems }: MemberRow): string {
   const [first, ...others] = problems;
   if (first === undefined) return '-';
-  return others.length === 0 ? first.message : `${first.message} (and ${others.length} more)`;
+  if (others.length === 0) return first.message;
+  const more = ` (and ${others.length} more)`;
+  return printable(first.message, LONGEST_CELL - more.length) + more;
 }

@@ -19,6 +19,8 @@ export interface ResolvedOptions {
   /** A value, the keys of a cache, or a task, which has no value. */
   readonly kind: 'value' | 'key' | 'task';
   readonly schedule: Schedule;
+  /** The schedule in milliseconds, where it is a duration; else NaN. */
+  readonly periodMs: number;
   readonly retry: ResolvedRetry | undefined;
   /** To bridge a blip, not an outage: one try while the last execution failed. */
   readonly isRetryDefault: boolean;
@@ -45,4 +47,6 @@ export interface ResolvedOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly whenLockUnavailable: WhenLockUnavailable;
+  /** `lock` or `store` is `false`: there is none on purpose. */
+  readonly declines: { readonly lock: boolean; readonly store: boolean };
 }

@@ -141,7 +141,7 @@ export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
   readonly engine: ControlledEngine &
-    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn'>;
+    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options'>;
   health(): HealthProblem[];
   notices(): HealthProblem[];
   status(hasValues: boolean): unknown;

@@ -26,8 +26,6 @@ import type {
 
 /** The resolved options of a member, with those for its constructor and its group. */
 export interface MemberOptions extends EngineOptions, Backends {
-  /** The schedule in milliseconds, where it is a duration; else NaN. */
-  readonly periodMs: number;
   /** The guard of loaded values. */
   readonly accept: Accept<never> | undefined;
   readonly maxQuarantined: number;
@@ -222,6 +220,7 @@ export function resolveOptions(
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
     whenLockUnavailable,
+    declines: { lock: lockOrNone === false, store: storeOrNone === false },
     lock,
     store,
     membership,

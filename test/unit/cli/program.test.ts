@@ -134,7 +134,7 @@ describe('status', () => {
     expect(await type(['status'], { env })).toEqual({
       code: 2,
       out: '',
-      err: 'tickless: access is refused\n',
+      err: 'tickless: access is refused\nNo login was sent: set TICKLESS_HEADER, or give --header\n',
     });
     const gone = await type(['status', '--url', 'http://127.0.0.1:1/tickless'], { env });
     expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('http://127.0.0.1:1 does not answer')]);
@@ -164,7 +164,7 @@ describe('actions', () => {
     expect([no.code, no.err, prices.peek()?.edition]).toEqual([2, 'tickless: nothing was changed\n', 2]);
     const alone = await type(['rollback', 'prices', '--to', older]);
     expect([alone.code, alone.err.includes('--yes'), prices.peek()?.edition]).toEqual([2, true, 2]);
-    const done = await type(['rollback', 'prices', '--to', older, '--hold', '5', '--note', 'wrong'], {
+    const done = await type(['rollback', 'prices', '--to', older, '--hold', '5', '--reason', 'wrong'], {
       answer: true,
     });
     expect([done.code, prices.peek()?.edition]).toEqual([0, 1]);

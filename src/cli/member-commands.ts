@@ -1,0 +1,177 @@
+import type { ActionName } from '../console/action-names.ts';
+import type { Detail } from '../console/detail.ts';
+import { printable } from '../printable.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { ConsoleError } from './client.ts';
+import type { Target } from './target.ts';
+
+/** How far a command reaches. */
+interface Reach {
+  readonly everywhere: boolean;
+  /** Of `invalidate`: the value is forgotten too. */
+  readonly drop: boolean;
+}
+
+/** A command that does something to a member, or to a key of a cache. */
+export interface MemberCommand {
+  readonly name: string;
+  readonly action: ActionName;
+  readonly description: string;
+  /** It takes a key of a cache: none, one, or for a cache always one. */
+  readonly key: 'none' | 'optional' | 'required';
+  /** It takes `--everywhere`. */
+  readonly canReachAll: boolean;
+  /**
+   * The effect, as a question.
+   *
+   * @throws {ConsoleError} when it can't be done.
+   */
+  question(target: Target, reach: Reach): string;
+}
+
+export const MEMBER_COMMANDS: readonly MemberCommand[] = [
+  {
+    name: 'refresh',
+    action: 'refresh',
+    description: 'loads now, due or not; runs the task of an executor',
+    key: 'required',
+    canReachAll: true,
+    question: (target, { everywhere }) => {
+      if (target.detail.kind === 'executor') {
+        if (everywhere) throw new ConsoleError('an executor runs on one instance: leave --everywhere out');
+        return `Run ${target.label} now ${onHere(target)}?`;
+      }
+      return everywhere
+        ? `Load ${target.label} now on ${answering(target)}, for ${all(target)}? The others take the result over.`
+        : `Load ${target.label} now ${on(target, everywhere)}?`;
+    },
+  },
+  {
+    name: 'invalidate',
+    action: 'invalidate',
+    description: 'marks the value as due: the next read loads it. Of a cache without a key: all its keys',
+    key: 'optional',
+    canReachAll: true,
+    question: (target, { everywhere, drop }) => {
+      const { detail, label } = target;
+      const isCache = detail.kind === 'cache' && detail.key === undefined;
+      const drops = drop || (isCache && everywhere); // a cache has no other way to do it everywhere
+      const what = isCache ? `all keys of ${label} (${detail.here.size ?? 0} here)` : label;
+      return drops
+        ? `Forget ${what} ${on(target, everywhere)}? The next reads wait for a load.`
+        : `Mark ${what} as due ${on(target, everywhere)}? The next read starts a load, and is served the value in place.`;
+    },
+  },
+  {
+    name: 'cancel',
+    action: 'cancel',
+    description: 'aborts the load under way on the instance that answers',
+    key: 'required',
+    canReachAll: false,
+    question: (target) => `Abort the load of ${target.label} ${onHere(target)}? It counts as failed.`,
+  },
+  {
+    name: 'pause',
+    action: 'pause',
+    description: 'reads start no loads until it is resumed',
+    key: 'none',
+    canReachAll: true,
+    question: (target, { everywhere }) => {
+      const { maxStaleness } = target.detail.here;
+      const limit =
+        maxStaleness === undefined ? '' : `, up to its maxStaleness of ${showDuration(maxStaleness)}`;
+      const reads =
+        target.detail.kind === 'executor'
+          ? ''
+          : ` Reads are served the value in place${limit}, and start no loads.`;
+      return `Pause ${target.label} ${on(target, everywhere)}?${reads}`;
+    },
+  },
+  {
+    name: 'resume',
+    action: 'resume',
+    description: 'ends a pause',
+    key: 'none',
+    canReachAll: true,
+    question: (target, { everywhere }) =>
+      `Resume ${target.label} ${on(target, everywhere)}? The next read loads it if it is due.`,
+  },
+  {
+    name: 'accept',
+    action: 'accept-quarantined',
+    description: 'puts the value into place that the guard has refused',
+    key: 'required',
+    canReachAll: false,
+    question: (target) => {
+      const { note } = refusedValue(target);
+      if (note !== undefined) {
+        throw new ConsoleError(
+          `the refused value can't be accepted, it is not kept: ${printable(note)}\nOnce the source is right: npx tickless refresh`,
+        );
+      }
+      const { backends, here } = target.detail;
+      const hasAll = backends.lock && backends.store;
+      const pin = here.pinned === undefined ? '' : ' It is pinned now.';
+      return `Put the refused value of ${target.label} into place ${on(target, hasAll)}?${pin}`;
+    },
+  },
+  {
+    name: 'discard',
+    action: 'discard-quarantined',
+    description: 'forgets the value that the guard has refused',
+    key: 'required',
+    canReachAll: false,
+    question: (target) => {
+      refusedValue(target);
+      return `Forget the refused value of ${target.label} ${onHere(target)}?`;
+    },
+  },
+  {
+    name: 'unpin',
+    action: 'unpin',
+    description: 'ends the pin of a rollback: loads replace the version again',
+    key: 'none',
+    canReachAll: false,
+    question: (target) => {
+      const { pinned } = target.detail.here;
+      const by =
+        pinned === undefined
+          ? ''
+          : ` (pinned by ${printable(pinned.by, 80)}${pinned.note ? `: ${printable(pinned.note)}` : ''})`;
+      return `Unpin ${target.label}${by} on ${all(target)}? The next read loads it.`;
+    },
+  },
+];
+
+/** The refused value on the instance that answers. @throws {ConsoleError} that says where there is one. */
+function refusedValue(target: Target): NonNullable<Detail['quarantine']> {
+  const { detail, label, refusedOn } = target;
+  if (detail.quarantine !== undefined) return detail.quarantine;
+  const elsewhere =
+    refusedOn.length === 0
+      ? ''
+      : `\nOne was refused on ${refusedOn.slice(0, 3).join(', ')}: give the --url of that instance, or try again if another one answers then`;
+  throw new ConsoleError(`no value of ${label} was refused on ${answering(target)}${elsewhere}`);
+}
+
+/** Of a command that takes `--everywhere`. */
+function on(target: Target, everywhere: boolean): string {
+  if (everywhere) return `on ${all(target)}`;
+  return target.instances === 1 ? onHere(target) : `${onHere(target)} (--everywhere: on all)`;
+}
+
+function onHere(target: Target): string {
+  const { instances } = target;
+  if (instances === undefined) return `on ${answering(target)}`;
+  const others = instances > 1 ? `only, one of ${instances} instances` : 'the only instance that has it';
+  return `on ${answering(target)}${instances > 1 ? ' ' : ', '}${others}`;
+}
+
+function all({ instances }: Target): string {
+  if (instances === undefined) return 'all instances';
+  return instances === 1 ? 'the only instance that has it' : `all ${instances} instances`;
+}
+
+function answering({ here }: Target): string {
+  return here ?? 'the instance that answers';
+}

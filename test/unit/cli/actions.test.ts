@@ -1,0 +1,424 @@
+import { execFile } from 'node:child_process';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { type ExitCode, run } from '../../../src/cli/program.ts';
+import type { AuditRecord, ConsoleOptions } from '../../../src/console/index.ts';
+import { nodeConsole } from '../../../src/console/node.ts';
+import { RefreshGroup } from '../../../src/index.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+
+const LOGIN = 'authorization: Bearer of-ann';
+const TIMEOUT = { timeout: 60_000 };
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Instances of a service that share a lock and a store, or have none. */
+function cluster({ isShared = true } = {}) {
+  const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 5 })];
+  const source = { prices: [1, 2, 3, 4] };
+  const start = async (options: ConsoleOptions = {}) => {
+    const backend = isShared
+      ? { lock: asLock(lock), store: wrapStore(store), propagateWithin: 30 }
+      : ({ lock: false, store: false } as const);
+    const group = new RefreshGroup({ ...backend, logger: false, retry: false, schedule: '1h' });
+    const prices = group.value<readonly number[]>({
+      name: 'price list',
+      load: async () => source.prices,
+      accept: (value) => value.length > 2 || 'too few',
+    });
+    await prices.get();
+    const audit: AuditRecord[] = [];
+    const handler = nodeConsole(group, {
+      authorize: (request) => (request.headers.get('authorization') === 'Bearer of-ann' ? 'ann' : undefined),
+      actions: true,
+      onAudit: (record) => audit.push(record),
+      ...options,
+    });
+    onTestFinished(() => handler.close());
+    onTestFinished(() => void group.close({ timeout: 0 }));
+    return { ...(await terminalOf(handler)), group, prices, audit, handler };
+  };
+  return { source, start };
+}
+
+/** A terminal for the console behind an address. */
+async function terminalOf(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const env = {
+    TICKLESS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tickless`,
+    TICKLESS_HEADER: LOGIN,
+  };
+  const questions: string[] = [];
+  /** At a terminal; without an answer there is no person. */
+  const type = async (args: readonly string[], answer?: boolean): Promise<Result> => {
+    const [out, err]: [string[], string[]] = [[], []];
+    const confirm = async (question: string): Promise<boolean> => {
+      questions.push(question);
+      return answer === true;
+    };
+    const code: ExitCode = await run(args, {
+      print: (text) => void out.push(`${text}\n`),
+      printError: (text) => void err.push(`${text}\n`),
+      confirm: answer === undefined ? undefined : confirm,
+      env,
+    });
+    return { code, out: out.join(''), err: err.join('') };
+  };
+  return { env, type, questions };
+}
+
+/** The command in a process of its own, whose input is no terminal. */
+function withoutTerminal(args: readonly string[], env: Record<string, string>): Promise<Result> {
+  const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+  const options = { timeout: 40_000, env: { ...process.env, FORCE_COLOR: '1', ...env } };
+  return new Promise((resolve) => {
+    // Its input stays open, as that of a session over SSH does.
+    execFile(process.execPath, ['--import', 'tsx', main, ...args], options, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    );
+  });
+}
+
+describe('an action', () => {
+  it('is carried out with the rights of the operator, and is in the audit with the reason', async () => {
+    const { type, prices, audit, group } = await cluster().start();
+    group.executor(() => {}, { name: 'nightly' });
+    const done: [readonly string[], string][] = [];
+    for (const args of [
+      ['refresh', 'price list'],
+      ['refresh', 'nightly'],
+      ['invalidate', 'price list'],
+      ['pause', 'price list'],
+      ['resume', 'price list', '--everywhere'],
+    ]) {
+      const { code, out } = await type([...args, '--yes', '--reason', 'ticket 7']);
+      expect({ args, code }).toEqual({ args, code: 0 });
+      done.push([args, out.trimEnd()]);
+    }
+    expect(done.map(([, out]) => out)).toEqual([
+      expect.stringMatching(/^loaded, version \d+$/),
+      'executed',
+      'invalidated on this instance; the next read loads it',
+      'paused on this instance',
+      'resumed everywhere',
+    ]);
+    expect(
+      audit.map(({ by, action, name, note, everywhere }) => ({ by, action, name, note, everywhere })),
+    ).toEqual(
+      done.map(([[action, name, option]]) => ({
+        by: 'ann',
+        action,
+        name,
+        note: 'ticket 7',
+        everywhere: option === undefined ? undefined : true,
+      })),
+    );
+    expect(prices.inspect().paused).toBe(false);
+  });
+
+  it('asks first what will happen, to which member, on how many instances', async () => {
+    const { start } = cluster();
+    const { type, questions, prices, group, audit } = await start();
+    const other = await start();
+    const cities = group.cache<string, string>({ name: 'cities', load: async (code) => code });
+    group.executor(() => {}, { name: 'nightly' });
+    await cities.get('1012');
+    const status = async (): Promise<string> => {
+      for (const read of [prices, other.prices]) await read.get(); // reports go with reads
+      return (await type(['status', '--all'])).out;
+    };
+    await expect.poll(status).toMatch(/price list .* of 2 /);
+    for (const args of [
+      ['refresh', 'price list', '--everywhere'],
+      ['invalidate', 'price list', '--drop'],
+      ['pause', 'price list', '--everywhere'],
+      ['invalidate', 'cities', '--everywhere'],
+      ['refresh', 'nightly'],
+    ]) {
+      const { code, err } = await type(args, false);
+      expect({ args, code, err }).toEqual({ args, code: 2, err: 'tickless: nothing was changed\n' });
+    }
+    const host = String.raw`[^ ]+( \(.+\))?`;
+    expect(questions).toEqual([
+      expect.stringMatching(
+        `^Load price list now on ${host}, for all 2 instances\\? The others take the result over\\.$`,
+      ),
+      expect.stringMatching(
+        `^Forget price list on ${host} only, one of 2 instances \\(--everywhere: on all\\)\\? The next reads wait for a load\\.$`,
+      ),
+      'Pause price list on all 2 instances? Reads are served the value in place, and start no loads.',
+      expect.stringMatching(/^Forget all keys of cities \(1 here\) on the only instance that has it\? /),
+      expect.stringMatching(/^Run nightly now on [^?]*\?$/),
+    ]);
+    expect(questions[4]).not.toContain('--everywhere'); // it has none
+    expect({ audit, state: prices.inspect().state, size: cities.size }).toEqual({
+      audit: [],
+      state: 'fresh',
+      size: 1,
+    });
+    expect((await type(['pause', 'price list'], true)).code).toBe(0);
+    expect(prices.inspect().paused).toBe(true);
+  });
+
+  it('names no number of instances where they are not known', async () => {
+    const { type, questions } = await cluster({ isShared: false }).start();
+    await type(['pause', 'price list'], false);
+    expect(questions).toEqual([expect.stringMatching(/^Pause price list on the instance that answers/)]);
+    const everywhere = await type(['pause', 'price list', '--everywhere', '--yes']);
+    expect(everywhere.code).toBe(2);
+    expect(everywhere.err).toContain('everywhere needs');
+  });
+
+  it('is 2 where it is refused or fails, with what to do', async () => {
+    const { source, start } = cluster();
+    const { type, group, prices } = await start();
+    group.cache({ name: 'cities', load: async (code: string) => code });
+    source.prices = [];
+    for (const [args, error] of [
+      [['refresh', 'price list', '--yes'], 'too few'],
+      [['cancel', 'price list', '--yes'], 'no load is under way'],
+      [['unpin', 'price list', '--yes'], 'no version is pinned'],
+      [['refresh', 'cities', '--yes'], 'cities is a cache: refresh needs a key too'],
+      [['pause', 'price', 'list', '--yes'], 'Names with spaces need quotes'],
+      [['refresh', 'price', 'list', '--yes'], "there is no member price\ndid you mean 'price list'?"],
+      [['refresh', 'prise list', '--yes'], "did you mean 'price list'?"],
+      [['refresh', 'citis', 'x', '--yes'], 'did you mean cities?'],
+      [['refresh', 'weather', '--yes'], 'npx tickless status --all lists them'],
+      [['pasue', 'price list'], 'Did you mean pause?'],
+      [['pause'], "missing required argument 'member'"],
+    ] as const) {
+      const { code, out, err } = await type(args);
+      expect({ args, code, out, err }).toEqual({
+        args,
+        code: 2,
+        out: '',
+        err: expect.stringContaining(error),
+      });
+    }
+    expect(prices.inspect().paused).toBe(false);
+  });
+
+  it('is refused by a console that is read-only, before it asks, with how to allow it', async () => {
+    const { type, questions, audit, prices } = await cluster().start({ actions: ['refresh'] });
+    const allow =
+      "To allow it: consoleHandler(group, { actions: ['pause', …] }), and the rights that authorize returns";
+    const asked = await type(['pause', 'price list'], true);
+    expect(asked).toEqual({
+      code: 2,
+      out: '',
+      err: `tickless: pause is not allowed: your rights leave it out\n${allow}\n`,
+    });
+    expect(questions).toEqual([]);
+    const sure = await type(['pause', 'price list', '--yes']);
+    expect(sure.code).toBe(2);
+    expect(sure.err).toMatch(
+      /^tickless: pause is not allowed: the option actions of the console.*\nTo allow it/,
+    );
+    expect(audit.map(({ action, result }) => ({ action, result }))).toEqual([
+      { action: 'pause', result: 'refused' },
+    ]);
+    expect(prices.inspect().paused).toBe(false);
+    expect((await type(['refresh', 'price list', '--yes'])).code).toBe(0);
+  });
+
+  it('says what instances behind one address need, where their tokens differ', async () => {
+    const { start } = cluster();
+    for (const [secret, code] of [
+      [undefined, 2],
+      ['the same on all instances, 32 characters', 0],
+    ] as const) {
+      const both = [await start({ secret }), await start({ secret })].map(({ handler }) => handler);
+      const { type } = await terminalOf((request, response) =>
+        both[request.method === 'POST' ? 1 : 0]?.(request, response),
+      );
+      const done = await type(['refresh', 'price list', '--yes']);
+      const error =
+        code === 0 ? '' : expect.stringContaining('Give the consoles of all instances behind this');
+      expect({ secret, code: done.code, err: done.err }).toEqual({ secret, code, err: error });
+    }
+  });
+
+  it('says that it may have been carried out, where its answer is lost', async () => {
+    const { handler } = await cluster().start();
+    const { type } = await terminalOf((request, response) => {
+      if (request.method === 'POST') request.socket.destroy();
+      else handler(request, response);
+    });
+    const { code, err } = await type(['refresh', 'price list', '--yes']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/does not answer: .*\nIt may have been carried out: see npx tickless status\n$/);
+  });
+
+  it('says that the login is refused, also where the service answers with a page for it', async () => {
+    const authorize = (): Response => new Response('<h1>log in</h1>', { status: 401 });
+    const { type } = await cluster().start({ authorize });
+    const { code, err } = await type(['pause', 'price list', '--yes']);
+    expect([code, err]).toEqual([2, 'tickless: access is refused (401)\n']);
+  });
+});
+
+describe('a key', () => {
+  it('is typed as a text, or as the console shows it', async () => {
+    const { type, group, audit } = await cluster().start();
+    const loads: unknown[] = [];
+    const load = async (key: unknown) => loads.push(key);
+    const texts = group.cache<unknown, number>({ name: 'texts', load });
+    const numbers = group.cache<unknown, number>({ name: 'numbers', load });
+    const zones = group.cache<unknown, number>({ name: 'zones', load, keyOf: JSON.stringify });
+    const both = group.cache<unknown, number>({ name: 'both', load });
+    const [long, zone] = ['x'.repeat(300), { zone: 7 }];
+    for (const key of ['1012 AB', '7', '"quoted"', long]) await texts.get(key);
+    for (const key of [7, '7']) await both.get(key);
+    await numbers.get(7);
+    await zones.get(zone);
+    loads.length = 0;
+    for (const [name, typed] of [
+      ['texts', '1012 AB'],
+      ['texts', '7'],
+      ['texts', '"7"'],
+      ['texts', JSON.stringify('"quoted"')],
+      ['texts', long],
+      ['texts', 'new here'],
+      ['numbers', '7'],
+      ['zones', '{"zone":7}'],
+      ['both', '"7"'],
+    ] as const) {
+      const { code, err } = await type(['refresh', name, typed, '--yes']);
+      expect({ typed, code, err }).toEqual({ typed, code: 0, err: '' });
+    }
+    expect(loads).toEqual(['1012 AB', '7', '7', '"quoted"', long, 'new here', 7, zone, '7']);
+    expect(audit[0]).toMatchObject({ name: 'texts', key: '"1012 AB"' });
+    const several = await type(['refresh', 'both', '7', '--yes']);
+    expect([several.code, several.err]).toEqual([2, expect.stringContaining('7 could be two keys')]);
+    const unknown = await type(['refresh', 'numbers', 'seven', '--yes']);
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringContaining('numbers has no key seven here'),
+    ]);
+    const value = await type(['refresh', 'price list', 'seven', '--yes']);
+    expect([value.code, value.err]).toEqual([
+      2,
+      expect.stringContaining('price list has no keys: it is not a cache'),
+    ]);
+  });
+});
+
+describe('a value that was refused at night', () => {
+  it('is found, looked at and accepted', async () => {
+    const { source, start } = cluster();
+    const { type, prices, questions, audit } = await start();
+    source.prices = [1, 2];
+    await prices.refresh().catch(() => {});
+    const status = await type(['status']);
+    expect(status.out).toMatch(/price list .*too few/);
+    expect(status.out).toContain('A value was refused: npx tickless accept <member> shows it, and asks');
+    const kept = await type(['accept', 'price list'], false);
+    expect(kept).toEqual({
+      code: 2,
+      out: expect.stringMatching(
+        /^REFUSED VALUE\nrefused because +too few\nloaded +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\n$/,
+      ),
+      err: 'tickless: nothing was changed\n',
+    });
+    expect(prices.peek()).toEqual([1, 2, 3, 4]);
+    const accepted = await type(['accept', 'price list', '--reason', 'half are sold out'], true);
+    expect([accepted.code, accepted.out]).toEqual([
+      0,
+      expect.stringContaining('the refused value is in place'),
+    ]);
+    expect(questions[1]).toMatch(/^Put the refused value of price list into place on /);
+    expect(prices.peek()).toEqual([1, 2]);
+    expect(audit).toEqual([
+      expect.objectContaining({ action: 'accept-quarantined', note: 'half are sold out' }),
+    ]);
+    expect((await type(['status'])).out).not.toContain('refused');
+    const again = await type(['accept', 'price list', '--yes']);
+    expect([again.code, again.err]).toEqual([
+      2,
+      expect.stringContaining('no value of price list was refused on'),
+    ]);
+  });
+
+  it('is discarded', async () => {
+    const { source, start } = cluster();
+    const { type, prices } = await start();
+    source.prices = [];
+    await prices.refresh().catch(() => {});
+    expect((await type(['discard', 'price list', '--yes'])).code).toBe(0);
+    expect(prices.inspect().quarantine).toBe(undefined);
+  });
+
+  it('is named with its instance where another one answers', async () => {
+    const { source, start } = cluster();
+    const [here, there] = [await start(), await start()];
+    source.prices = [1];
+    await there.prices.refresh().catch(() => {});
+    const accept = async (): Promise<string> => {
+      here.prices.current;
+      there.prices.current;
+      const { code, err } = await here.type(['accept', 'price list', '--yes']);
+      expect(code).toBe(2);
+      return err;
+    };
+    await expect.poll(accept).toMatch(/no value of price list was refused on .*\nOne was refused on .*--url/);
+    expect((await there.type(['accept', 'price list', '--yes'])).code).toBe(0);
+  });
+
+  it('is not asked about where it was too large to be kept', async () => {
+    const { type, group, questions } = await cluster().start();
+    let edition = [1, 2, 3];
+    const stock = group.value({
+      name: 'stock',
+      load: async () => edition,
+      accept: (value: readonly number[]) => value.length < 4 || 'too many',
+      maxQuarantined: 4,
+    });
+    await stock.get();
+    edition = Array(9).fill(1);
+    await stock.refresh().catch(() => {});
+    const { code, err } = await type(['accept', 'stock'], true);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining("can't be accepted, it is not kept: its size is over 4"),
+    ]);
+    expect(questions).toEqual([]);
+  });
+});
+
+describe('without a terminal', () => {
+  it('an action is refused with its question, and carried out with --yes', TIMEOUT, async () => {
+    const { env, prices, audit } = await cluster().start();
+    const refused = await withoutTerminal(['pause', 'price list'], env);
+    expect(refused).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^tickless: Pause price list on .*\?.*\nWithout a terminal it can not ask, and has changed nothing: add --yes\n$/,
+      ),
+    });
+    expect([prices.inspect().paused, audit]).toEqual([false, []]);
+    const done = await withoutTerminal(['pause', 'price list', '--yes'], env);
+    expect(done).toEqual({ code: 0, out: 'paused on this instance\n', err: '' });
+    expect(prices.inspect().paused).toBe(true);
+  });
+
+  it('tables have no colours', TIMEOUT, async () => {
+    const { env } = await cluster().start();
+    const { code, out } = await withoutTerminal(['status', '--all'], env);
+    expect([code, out]).toEqual([0, expect.stringContaining('price list')]);
+    expect(out).not.toContain('\u001b');
+  });
+});
