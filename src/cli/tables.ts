@@ -1,7 +1,8 @@
 import Table from 'cli-table3';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
-import { emptyText, type HereStatus, type MemberRow } from '../console/rows.ts';
+import type { HereStatus, MemberRow } from '../console/rows.ts';
+import { counted, grouped, LEVEL_TEXTS, stateText } from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -47,9 +48,9 @@ export function statusText(
   const shown = isAll ? members : members.filter(({ level }) => level !== 'ok');
   const fine = members.length - members.filter(({ level }) => level !== 'ok').length;
   const rows = shown.map((row) => [
-    LEVELS[row.level],
+    LEVEL_TEXTS[row.level],
     row.name,
-    stateOf(row),
+    stateText(row),
     ageOf(row.here, at),
     onOf(row),
     problemOf(row),
@@ -60,14 +61,8 @@ export function statusText(
     ...(rows.length === 0
       ? []
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
-    ...(isAll || fine === 0 ? [] : ['', `${fine} without a problem (--all lists them)`]),
+    ...(isAll || fine === 0 ? [] : ['', `${grouped(fine)} without a problem (--all lists them)`]),
   ].join('\n');
-}
-
-const LEVELS = { bad: 'FAILS', warn: 'failing', note: 'note', ok: 'ok' } as const;
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** A read is not served, or is served what is too old. */
@@ -104,19 +99,6 @@ export function historyText(history: readonly VersionRecord[]): string {
       .join(', '),
   ]);
   return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
-}
-
-function stateOf({ here, kind }: MemberRow): string {
-  const { state, running, paused, failures = 0, readsFailed = 0, pinned, size = 0 } = here;
-  const shown = state === 'empty' ? emptyText(here) : state;
-  const more = [
-    running && 'loading',
-    failures > 0 && `failed x${failures}`,
-    readsFailed > 0 && `${readsFailed} reads refused`,
-    pinned && 'pinned',
-    paused && 'paused',
-  ];
-  return [kind === 'cache' ? `${size} keys` : shown, ...more.filter(Boolean)].join(', ');
 }
 
 function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {

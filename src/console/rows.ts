@@ -1,4 +1,5 @@
 import { instanceLabels } from '../data/instance-label.ts';
+import { reasonOf } from '../errors.ts';
 import type {
   CacheStatus,
   ExecutionStatus,
@@ -64,6 +65,8 @@ export interface HereStatus {
   /** The limit of the age in milliseconds; left out: none. */
   readonly maxStaleness?: number;
   readonly failures?: number;
+  /** When the first of them ended, in epoch milliseconds. */
+  readonly failingSince?: number;
   readonly error?: string;
   readonly version?: number;
   /** This instance holds the lease. */
@@ -82,6 +85,8 @@ interface RowProblem {
   readonly kind: HealthProblem['kind'] | 'behind' | 'quarantine' | 'failing-elsewhere';
   readonly isFatal: boolean;
   readonly message: string;
+  /** The error behind it, without the name of the member: several members have one cause. Left out: there is none. */
+  readonly cause?: string;
 }
 
 /** A member, a row of the matrix. */
@@ -118,6 +123,7 @@ export function rowMaker(
       kind: of,
       isFatal: isFatal && (of !== 'not-loaded' || error !== undefined), // its first read would wait, and not fail
       message: show(message),
+      ...(error instanceof Error ? { cause: show(causeOf(error)) } : {}),
     }));
     const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels, show);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
@@ -172,12 +178,6 @@ export function servesReads({ here, problems }: Pick<MemberRow, 'here' | 'proble
   return !here.refusesReads && !problems.some(({ isFatal }) => isFatal);
 }
 
-/** The state `empty` in words: before the first read nothing is wrong. */
-export function emptyText({ running, failures, refusesReads }: HereStatus): string {
-  if (failures !== undefined || refusesReads) return 'no value';
-  return running ? 'not loaded' : 'not read yet';
-}
-
 /** The problems that other instances report of a member. */
 function elsewhereOf(
   line: Fleet['members'][number],
@@ -191,13 +191,17 @@ function elsewhereOf(
       .slice(0, 3)
       .map(({ id, host }) => labels.get(id) ?? host)
       .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
-  const elsewhere = (kind: RowProblem['kind'], message: string): RowProblem => {
-    return { kind, isFatal: false, message: show(message) };
+  const elsewhere = (kind: RowProblem['kind'], message: string, cause?: string): RowProblem => {
+    return { kind, isFatal: false, message: show(message), ...(cause && { cause: show(cause) }) };
   };
   const found: RowProblem[] = [];
   if (failing.length > 0 && here.failures === undefined) {
     found.push(
-      elsewhere('failing-elsewhere', `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`),
+      elsewhere(
+        'failing-elsewhere',
+        `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`,
+        failing[0]?.error,
+      ),
     );
   }
   if (here.quarantine !== undefined) found.push(elsewhere('quarantine', `refused here: ${here.quarantine}`));
@@ -288,12 +292,18 @@ export function hereOf(
     ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
-    ...(lastError === undefined ? {} : { error: show(lastError.message) }),
+    ...(one.failingSince === undefined ? {} : { failingSince: one.failingSince }),
+    ...(lastError === undefined ? {} : { error: show(causeOf(lastError)) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),
     ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
   };
+}
+
+/** The error without the name of the member: several members fail for one cause. */
+function causeOf(error: Error): string {
+  return reasonOf(error).replace(/^load failed: /, '');
 }
 
 function pinOf({
