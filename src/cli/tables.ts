@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
 import type { HereStatus, MemberRow } from '../console/rows.ts';
-import { counted, grouped, LEVEL_TEXTS, stateText } from '../console/words.ts';
+import { counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -56,7 +56,7 @@ export function statusText(
     problemOf(row),
   ]);
   return [
-    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : counted(instances.length, 'instance')}`,
+    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : instancesText(instances)}`,
     ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
     ...(rows.length === 0
       ? []

@@ -44,6 +44,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     isHere: { ...flag, description: 'the instance that answers' },
     startedAt: instant,
     seenAt: instant,
+    'isIdle?': { ...yes, description: 'nothing has read it for longer than its report lasts' },
     leftOut: { ...count, description: 'members that are not in its report' },
   }),
   Cell: object(

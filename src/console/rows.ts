@@ -4,6 +4,7 @@ import type {
   CacheStatus,
   ExecutionStatus,
   Fleet,
+  FleetInstance,
   GroupMember,
   HealthProblem,
   InstanceName,
@@ -29,6 +30,8 @@ export interface InstanceColumn {
   readonly startedAt: number;
   /** When it was last heard of, in epoch milliseconds. */
   readonly seenAt: number;
+  /** Nothing has read it for longer than its report lasts; left out: it is live. */
+  readonly isIdle?: true;
   /** How many of its members are not in its report. */
   readonly leftOut: number;
 }
@@ -114,7 +117,7 @@ export function rowMaker(
 ): (member: GroupMember, status: object, problems: readonly HealthProblem[]) => MemberRow {
   const reports = reportsOf(fleet);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
-  const labels = instanceLabels(fleet?.instances ?? []);
+  const labels = instanceLabels(instancesOf(fleet));
   return (member, status, problems) => {
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
@@ -141,16 +144,23 @@ export function rowMaker(
   };
 }
 
+/** Those that are live, then those that are idle. */
+function instancesOf(fleet: Fleet | undefined): readonly FleetInstance[] {
+  return fleet === undefined ? [] : [...fleet.instances, ...fleet.idle];
+}
+
 /** The columns, this instance first. Pure. */
 export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn[] {
-  const labels = instanceLabels(fleet?.instances ?? []);
-  const columns = (fleet?.instances ?? []).map((instance) => ({
+  const instances = instancesOf(fleet);
+  const labels = instanceLabels(instances);
+  const columns = instances.map((instance) => ({
     id: instance.id,
     host: instance.host,
     label: labels.get(instance.id) ?? instance.host,
     isHere: instance.isHere === true,
     startedAt: now - instance.upFor,
     seenAt: now - instance.seenAgo,
+    ...(instance.isIdle ? { isIdle: true as const } : {}),
     leftOut: instance.leftOut,
   }));
   return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
@@ -226,7 +236,7 @@ interface InstanceReport {
 /** By member. */
 function reportsOf(fleet: Fleet | undefined): Map<string, InstanceReport[]> {
   const reports = new Map<string, InstanceReport[]>();
-  for (const { id: on, members } of fleet?.instances ?? []) {
+  for (const { id: on, members } of instancesOf(fleet)) {
     for (const member of members) {
       const id = idOf(member);
       const others = reports.get(id);

@@ -1,4 +1,4 @@
-import type { HereStatus, Level } from './rows.ts';
+import type { HereStatus, InstanceColumn, Level } from './rows.ts';
 
 // The words of the page and of the terminal, the same in both.
 
@@ -18,6 +18,12 @@ export function counted(count: number, noun: string): string {
 /** A count with its thousands apart: `100,000`. */
 export function grouped(count: number): string {
   return count.toLocaleString('en');
+}
+
+/** Such as `3 instances, 1 of them idle`. */
+export function instancesText(instances: readonly Pick<InstanceColumn, 'isIdle'>[]): string {
+  const idle = instances.filter(({ isIdle }) => isIdle).length;
+  return `${counted(instances.length, 'instance')}${idle > 0 ? `, ${grouped(idle)} of them idle` : ''}`;
 }
 
 /** The state of a member or a key by the name that the API has for it, and what else there is to know of it now. */

@@ -122,13 +122,14 @@ function showTitle({ target }: Event): void {
     target.title = target.ariaLabel ?? '';
 }
 
-function Column({ column: { label, isHere, leftOut } }: { column: InstanceColumn }) {
+function Column({ column: { label, isHere, isIdle, seenAt, leftOut } }: { column: InstanceColumn }) {
   const name = text(label, 80);
-  const more = `${isHere ? ' (this instance)' : ''}${leftOut > 0 ? `, ${leftOut} members are not in its report` : ''}`;
+  const idle = isIdle ? `, last seen ${age(seenAt)} ago, idle` : '';
+  const more = `${isHere ? ' (this instance)' : ''}${idle}${leftOut > 0 ? `, ${leftOut} members are not in its report` : ''}`;
   return (
     <span
       role="columnheader"
-      class={isHere ? 'instance here' : 'instance'}
+      class={['instance', isHere && 'here', isIdle && 'idle'].filter(Boolean).join(' ')}
       title={`${name}${more}`}
       aria-label={`${name}${more}`}
     >
@@ -252,11 +253,11 @@ function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColum
   const byInstance = new Map(of.cells.map((cell) => [cell.on, cell]));
   return (
     <>
-      {columns.map(({ id, label: name }) => {
+      {columns.map(({ id, label: name, isIdle }) => {
         const { sign, kind, says } = signOf(of, byInstance.get(id));
-        const label = `${text(name, 80)}: ${says}`;
+        const label = `${text(name, 80)}: ${says}${isIdle ? ', idle' : ''}`;
         return (
-          <span key={id} role="cell" class={`cell ${kind}`} aria-label={label}>
+          <span key={id} role="cell" class={`cell ${isIdle ? 'none' : kind}`} aria-label={label}>
             {sign}
           </span>
         );

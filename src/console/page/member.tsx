@@ -281,7 +281,8 @@ function OnInstances({ id }: { id: string }) {
       head: 'Last seen',
       cell: ({ on }) => {
         const instance = hosts.get(on);
-        return instance === undefined ? '–' : `${age(instance.seenAt)} ago`;
+        if (instance === undefined) return '–';
+        return `${age(instance.seenAt)} ago${instance.isIdle ? ', idle' : ''}`;
       },
     },
   ];

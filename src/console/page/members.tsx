@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { LEVELS, type Level } from '../rows.ts';
-import { counted, grouped, LEVEL_TEXTS } from '../words.ts';
+import { counted, grouped, instancesText, LEVEL_TEXTS } from '../words.ts';
 import { text } from './format.ts';
 import { Matrix } from './matrix.tsx';
 import { counts, level, namespace, order, overview, search, shown } from './state.ts';
@@ -45,7 +45,7 @@ export function Members(): ComponentChild {
           {shown.value.length === order.value.length
             ? counted(order.value.length, 'member')
             : `${grouped(shown.value.length)} of ${counted(order.value.length, 'member')}`}
-          {known.instances.length > 0 && `, ${counted(known.instances.length, 'instance')}`}
+          {known.instances.length > 0 && `, ${instancesText(known.instances)}`}
         </p>
       </div>
       {order.value.length === 0 ? <p class="quiet">The group has no members.</p> : <Matrix />}
@@ -101,7 +101,10 @@ function Legend() {
           <span class="cell none">·</span> does not have the member, or does not report it
         </li>
       </ul>
-      <p>Instances are known by their reports, which need a store.</p>
+      <p>
+        Instances are known by their reports, which need a store. One that is not read is idle: its signs are
+        grey, and it is shown for ten minutes.
+      </p>
     </details>
   );
 }

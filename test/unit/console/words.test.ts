@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HereStatus } from '../../../src/console/rows.ts';
-import { stateText } from '../../../src/console/words.ts';
+import { instancesText, stateText } from '../../../src/console/words.ts';
 
 const all: readonly [HereStatus, string][] = [
   [{ state: 'fresh' }, 'fresh'],
@@ -17,4 +17,9 @@ const all: readonly [HereStatus, string][] = [
 
 it.each(all)('the state %j in words', (here, text) => {
   expect(stateText({ here })).toBe(text);
+});
+
+it('says how many instances are idle', () => {
+  expect(instancesText([{}])).toBe('1 instance');
+  expect(instancesText([{}, { isIdle: true }, {}])).toBe('3 instances, 1 of them idle');
 });
