@@ -3,7 +3,7 @@ import type { GroupMember, QuarantineStatus, ValueStatus } from '../index.ts';
 import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
 import { nextTurn } from './watch-time.ts';
 
-/** A refused value, for an operator who decides on it. */
+/** A refused value, for the decision of an operator. */
 export interface ShownQuarantine {
   /** When it was loaded, in epoch milliseconds. */
   readonly loadedAt: number;

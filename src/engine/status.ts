@@ -69,7 +69,7 @@ export function executionStatus(
     lastEndedAt: last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
-    ...(failingSince === undefined ? {} : { failingSince: offset + failingSince }),
+    ...(failingSince === undefined ? {} : { failingSince: Math.round(offset + failingSince) }),
     ...(stats && { stats }),
     ...(cluster && { lock: cluster.lock }),
     ...(cluster?.pinned && { pinned: cluster.pinned }),

@@ -87,7 +87,7 @@ export const shown: ReadonlySignal<readonly MemberRow[]> = computed(() => {
 /** The causes whose members are shown. */
 export const unfolded: Signal<ReadonlySet<string>> = signal(new Set());
 
-/** The lines of the list. Whoever searches for members sees each of them. */
+/** The lines of the list. A search leaves each member a line of its own. */
 export const lines: ReadonlySignal<readonly Line[]> = computed(() =>
   search.value.trim() === '' ? linesOf(shown.value, unfolded.value) : membersOf(shown.value),
 );

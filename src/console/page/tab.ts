@@ -3,7 +3,7 @@ import type { Level } from '../rows.ts';
 import { grouped } from '../words.ts';
 import { connection, counts } from './state.ts';
 
-/** What the tab of the browser shows: the worst state. */
+/** The worst state, as the tab of the browser shows it. */
 export interface Tab {
   readonly title: string;
   /** Of the sign, as CSS has it: one that is seen on light and dark tabs. */
