@@ -516,6 +516,8 @@ const VIEWS: readonly { readonly name: string; readonly open: (page: Page) => Pr
     name: 'locks',
     open: async (page) => {
       await page.getByRole('link', { name: 'Locks' }).click();
+      // Also where a row is a block of lines.
+      await page.getByRole('rowheader', { name: 'nightly-report' }).waitFor();
       await page.getByText('What the states mean').click();
       await page.getByRole('button', { name: 'Runs of nightly-report' }).click();
       await page.getByRole('heading', { name: 'Last runs of nightly-report' }).waitFor();
