@@ -4,7 +4,7 @@ import { grouped } from '../words.ts';
 import { connection, counts } from './state.ts';
 
 /** The worst state, as the tab of the browser shows it. */
-export interface Tab {
+interface Tab {
   readonly title: string;
   /** Of the sign, as CSS has it: one that is seen on light and dark tabs. */
   readonly color: string;
