@@ -555,6 +555,7 @@ describe('for everybody', () => {
       it(`has no violation that axe finds, and nothing beside the page: ${colorScheme}, ${width} pixels wide`, async () => {
         const { page, world, wrong } = await visit({}, { colorScheme, viewport: { width, height: 900 } });
         await badDay(world);
+        await page.getByRole('button', { name: /^\W*21 members/ }).waitFor();
         const isShown = (colorScheme === 'light') === width > 720;
         if (isShown) await picture(page, width > 720 ? 'console-members' : 'console-dark-narrow');
         await openMember(page, 'exchange-rates');
