@@ -12,7 +12,7 @@ export interface JsonStatus {
 
 /** Gives a status its `toJSON`, which is not enumerable. @returns the same object. */
 export function withJson<S extends object>(status: S): S & JsonStatus {
-  const toJSON = (): object => mapped(status, (field, name) => (name === 'value' ? field : fieldJson(field)));
+  const toJSON = (): object => mapped(status, statusField);
   return Object.defineProperty(status, 'toJSON', { value: toJSON }) as S & JsonStatus;
 }
 
@@ -35,12 +35,17 @@ export function errorJson(error: Error, depth: number = 0): object {
   }
 }
 
+/** A field of a status, or of an object in it: a value is one of the user. */
+function statusField(field: unknown, name: string): unknown {
+  return name === 'value' ? field : fieldJson(field);
+}
+
 /** A field of a status: an object is one of tickless. */
 function fieldJson(field: unknown): unknown {
-  if (Array.isArray(field)) return field.map(fieldJson);
+  if (Array.isArray(field)) return field.map((item) => fieldJson(item));
   const isObject = typeof field === 'object' && field !== null && !(field instanceof Error);
   if (!isObject) return plainJson(field, 0);
-  return 'toJSON' in field ? field : mapped(field, fieldJson);
+  return 'toJSON' in field ? field : mapped(field, statusField);
 }
 
 /** A detail of an error: an object is one of the user, a key or a thrown value. */

@@ -2,7 +2,8 @@ import Table from 'cli-table3';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
-import { emptyText, type HereStatus, type MemberRow } from '../console/rows.ts';
+import type { HereStatus, MemberRow } from '../console/rows.ts';
+import { counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -51,20 +52,20 @@ export function statusText(
   const shown = isAll ? members : members.filter(({ level }) => level !== 'ok');
   const fine = members.length - members.filter(({ level }) => level !== 'ok').length;
   const rows = shown.map((row) => [
-    LEVELS[row.level],
+    LEVEL_TEXTS[row.level],
     row.name,
-    stateOf(row),
+    stateText(row),
     ageOf(row.here, at),
     onOf(row),
     problemOf(row),
   ]);
   return [
-    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : counted(instances.length, 'instance')}`,
+    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : instancesText(instances)}`,
     ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
     ...(rows.length === 0
       ? []
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
-    ...(isAll || fine === 0 ? [] : ['', `${fine} without a problem (--all lists them)`]),
+    ...(isAll || fine === 0 ? [] : ['', `${grouped(fine)} without a problem (--all lists them)`]),
     ...(shown.some(hasRefusedValue)
       ? ['', 'A value was refused: npx tickless accept <member> shows it, and asks']
       : []),
@@ -74,12 +75,6 @@ export function statusText(
 /** On any instance. */
 function hasRefusedValue({ here, problems }: MemberRow): boolean {
   return here.quarantine !== undefined || problems.some(({ kind }) => kind === 'quarantine');
-}
-
-const LEVELS = { bad: 'FAILS', warn: 'failing', note: 'note', ok: 'ok' } as const;
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** A read is not served, or is served what is too old. */
@@ -128,7 +123,7 @@ export function refusedText({ at, here, quarantine }: Detail): string {
       'loaded',
       `${agoOf(loadedAt, at)}${since < loadedAt ? `; all loads are refused since ${agoOf(since, at)}` : ''}`,
     ],
-    ...(size === undefined ? [] : [['size', size.toLocaleString('en')]]),
+    ...(size === undefined ? [] : [['size', grouped(size)]]),
     [
       'in place',
       here.loadedAt === undefined ? 'no value' : `${here.state}, loaded ${agoOf(here.loadedAt, at)}`,
@@ -139,19 +134,6 @@ export function refusedText({ at, here, quarantine }: Detail): string {
 
 function agoOf(instant: number, at: number): string {
   return `${showDuration(Math.max(0, at - instant))} ago`;
-}
-
-function stateOf({ here, kind }: MemberRow): string {
-  const { state, running, paused, failures = 0, readsFailed = 0, pinned, size = 0 } = here;
-  const shown = state === 'empty' ? emptyText(here) : state;
-  const more = [
-    running && 'loading',
-    failures > 0 && `failed x${failures}`,
-    readsFailed > 0 && `${readsFailed} reads refused`,
-    pinned && 'pinned',
-    paused && 'paused',
-  ];
-  return [kind === 'cache' ? `${size} keys` : shown, ...more.filter(Boolean)].join(', ');
 }
 
 function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {

@@ -24,17 +24,22 @@ export interface WrittenReport {
 }
 
 /**
- * The report of an instance. Members beyond the bounds are left out: first those that have no value, then those with the
+ * The report of an instance, which is idle when that is older than it `lasts` (milliseconds). Members beyond the bounds are left out: first those that have no value, then those with the
  * oldest ones, so that a version which is new on an instance is in its report. Those with a problem are in it before all.
  */
 export function reportOf(
-  { host, upFor }: Pick<FleetInstance, 'host' | 'upFor'>,
+  { host, upFor, lasts }: Pick<FleetInstance, 'host' | 'upFor'> & { readonly lasts: number },
   members: readonly ReportedMember[],
 ): WrittenReport {
   const ranked = members.map((member) => [rankOf(member), member] as const).sort(([a], [b]) => a - b);
   const kept: string[] = [];
   const fingerprints: string[] = [];
-  const head = JSON.stringify({ tickless: FORMAT, host: shortened(host), upFor: Math.round(upFor) });
+  const head = JSON.stringify({
+    tickless: FORMAT,
+    host: shortened(host),
+    upFor: Math.round(upFor),
+    lasts: Math.round(lasts),
+  });
   const tail = (leftOut: number): string => `,"leftOut":${leftOut},"members":[`;
   let room = LONGEST_REPORT - bytesOf(`${head}${tail(members.length)}]`);
   for (const [, member] of ranked) {
@@ -83,7 +88,7 @@ export function readReport(
 ): FleetInstance | undefined {
   const report = parsed(text);
   if (report === undefined) return undefined;
-  const { host, upFor, leftOut, members } = report;
+  const { host, upFor, lasts, leftOut, members } = report;
   if (typeof host !== 'string' || !Array.isArray(members)) return undefined;
   const seenAgo = durationIn(age) ?? 0;
   return {
@@ -91,6 +96,7 @@ export function readReport(
     host: shortened(host),
     upFor: (durationIn(upFor) ?? 0) + seenAgo,
     seenAgo,
+    ...(seenAgo > (durationIn(lasts) ?? Infinity) ? { isIdle: true as const } : {}),
     leftOut: countIn(leftOut),
     members: members.slice(0, MOST_MEMBERS).flatMap((member) => memberIn(member, seenAgo, of)),
   };

@@ -31,12 +31,13 @@ interface MemberOfInstance {
  */
 export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberName[], asker?: string): Fleet {
   const ids = of && new Set(of.map(idOf));
-  const instances = reports
+  const all = reports
     .flatMap((report) => readReport(report, ids) ?? [])
     .filter(({ members }) => of === undefined || members.length > 0)
     .map(withoutTwins)
     .map((instance) => (instance.id === asker ? { ...instance, isHere: true as const } : instance))
     .sort((a, b) => compare(a.host, b.host) || compare(a.id, b.id));
+  const instances = all.filter(({ isIdle }) => !isIdle);
   const labels = instanceLabels(instances);
   const parts = new Map<string, MemberOfInstance[]>();
   for (const { id, host, members } of instances) {
@@ -51,7 +52,7 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
     memberOf(all as [MemberOfInstance, ...MemberOfInstance[]], labels),
   );
   members.sort((a, b) => compare(idOf(a), idOf(b)));
-  return withJson({ instances, members });
+  return withJson({ instances, idle: all.filter(({ isIdle }) => isIdle), members });
 }
 
 /** A report may have a member twice: two of one name use the store object. The first counts. */

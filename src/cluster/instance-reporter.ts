@@ -15,6 +15,12 @@ const SHORTEST_MS = 15_000;
 /** A report is renewed in this part of the time that it lasts. */
 const RENEWED_IN = 1 / 3;
 
+/**
+ * The store keeps a report at least this long: an instance that is not read is shown as idle for a while. Nothing waits for it
+ * then.
+ */
+const IDLE_MS = 10 * 60_000;
+
 /** A report that replaces the one before, and is over at once. */
 const WITHDRAWN = { text: '-', keepFor: 1 };
 
@@ -63,16 +69,17 @@ export class InstanceReporter {
     everyMs: number,
     isForced: boolean = false,
   ): NextReport | undefined {
-    const keepFor = Math.min(Math.max(SHORTEST_MS, LASTS_TIMES * everyMs), LONGEST_MS);
+    const lasts = Math.min(Math.max(SHORTEST_MS, LASTS_TIMES * everyMs), LONGEST_MS);
     const upFor = now - (this.#startedAt ?? now);
-    const { text, fingerprint } = reportOf({ host: thisHost(), upFor }, members);
-    const isLate = now + everyMs > (this.#last?.at ?? Number.NEGATIVE_INFINITY) + keepFor * RENEWED_IN;
+    const { text, fingerprint } = reportOf({ host: thisHost(), upFor, lasts }, members);
+    const isLate = now + everyMs > (this.#last?.at ?? Number.NEGATIVE_INFINITY) + lasts * RENEWED_IN;
     if (!isForced && !isLate && fingerprint === this.#last?.fingerprint) return undefined;
     this.#isSent = true;
     const left = (): void => {
       this.#last = { fingerprint, at: now };
     };
     this.#serial += 1;
+    const keepFor = Math.max(lasts, IDLE_MS);
     return { report: { instance: this.id, text, keepFor, serial: this.#serial }, fingerprint, left };
   }
 

@@ -87,7 +87,9 @@ export class StoreFleet {
   #missing(reports: readonly StoredReport[], { version }: WantedVersion, member: MemberName): Missing {
     if (reports.length === 0) throw keepsNone(member.name);
     const of = new Set([idOf(member)]);
-    const instances = reports.flatMap((report) => readReport(report, of) ?? []);
+    const instances = reports
+      .flatMap((report) => readReport(report, of) ?? [])
+      .filter(({ isIdle }) => !isIdle);
     const id = this.#reports.instance;
     const isHere = instances.some((instance) => instance.id === id);
     const own = isHere ? [] : [{ id, host: thisHost(), version: undefined }];

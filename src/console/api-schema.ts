@@ -44,6 +44,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     isHere: { ...flag, description: 'the instance that answers' },
     startedAt: instant,
     seenAt: instant,
+    'isIdle?': { ...yes, description: 'nothing has read it for longer than its report lasts' },
     leftOut: { ...count, description: 'members that are not in its report' },
   }),
   Cell: object(
@@ -71,6 +72,7 @@ const schemas: Readonly<Record<string, Schema>> = {
       'nextAt?': { ...instant, description: 'epoch milliseconds; missing: at once, or never by itself' },
       'maxStaleness?': duration,
       'failures?': count,
+      'failingSince?': { ...instant, description: 'when the first of the failures in a row ended' },
       'error?': text,
       'version?': version,
       'isHolder?': yes,
@@ -87,7 +89,14 @@ const schemas: Readonly<Record<string, Schema>> = {
     'namespace?': text,
     kind: oneOf('value', 'cache', 'executor'),
     level: oneOf('bad', 'warn', 'note', 'ok'),
-    problems: list(object({ kind: text, isFatal: flag, message: text })),
+    problems: list(
+      object({
+        kind: text,
+        isFatal: flag,
+        message: text,
+        'cause?': { ...text, description: 'the error behind it, without the name of the member' },
+      }),
+    ),
     here: ref('Here'),
     'fleet?': object({ of: count, holding: count, 'version?': version }),
     cells: list(ref('Cell')),
@@ -121,6 +130,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     'lastError?': text,
     'lock?': { ...count, description: 'which lock, in api/locks' },
     'id?': { ...text, description: 'names it in requests, in api/locks' },
+    'isInternal?': { ...yes, description: 'the library keeps it for itself, in api/locks' },
   }),
   Version: object({
     version,
@@ -185,6 +195,11 @@ const schemas: Readonly<Record<string, Schema>> = {
     changed: count,
     unchanged: count,
     parts: list(object({ id: text, 'before?': text, 'after?': text })),
+  }),
+  Quarantine: object({
+    loadedAt: { ...instant, description: 'when the refused value was loaded' },
+    'difference?': { ...ref('Difference'), description: 'from the value in place to the refused one' },
+    'value?': { ...text, description: 'what showValue returns of the refused one, as JSON' },
   }),
   Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),
   Run: object({
@@ -262,6 +277,7 @@ export const apiSchema: Schema = {
     '/api/member': read('Detail', 'id', 'key?'),
     '/api/keys': read('Keys', 'id', 'search?'),
     '/api/compare': read('Difference', 'id', 'before', 'after'),
+    '/api/quarantine': read('Quarantine', 'id', 'key?'),
     '/api/locks': read('Locks', 'prefix?'),
     '/api/runs': read('Runs', 'id', 'lock'),
     '/api/audit': read('Audit'),

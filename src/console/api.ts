@@ -1,5 +1,5 @@
 import { thisHost } from '../cluster/identity.ts';
-import type { RefreshGroup } from '../index.ts';
+import type { GroupMember, RefreshGroup } from '../index.ts';
 import type { Access } from './access.ts';
 import { actionRequest } from './action-request.ts';
 import { type ActionRequest, act, releaseLock } from './actions.ts';
@@ -14,6 +14,7 @@ import { Live } from './live.ts';
 import { type FoundLock, Locks } from './locks.ts';
 import { memberOf, shownKey } from './member-access.ts';
 import { namesOf, Overviews } from './overview.ts';
+import { shownQuarantine } from './quarantine.ts';
 import { type Redact, shownText } from './redact.ts';
 import { isRefusal, Refusal } from './refusals.ts';
 import { type ErrorCode, json, jsonText, problem, respond } from './responses.ts';
@@ -88,6 +89,8 @@ export class Api {
         return this.#keys(query, id);
       case 'api/compare':
         return this.#compare(query, id);
+      case 'api/quarantine':
+        return this.#quarantine(query, id);
       case 'api/locks':
         return this.#lockRecords(query, id);
       case 'api/runs':
@@ -204,12 +207,32 @@ export class Api {
     if (member === undefined) return this.#problem('not-found', 'there is no such member');
     const events = this.#live.eventsOf(member.name);
     if (!query.has('key')) return this.#json(await detailOf(member, [], events, this.#options));
-    const key =
-      member.kind === 'cache' ? await this.#keySearch.find(member.member, query.get('key'), by) : [];
+    const key = await this.#keyOf(member, query, by);
     if (key.length === 0) return this.#problem('not-found', 'there is no such key');
     const { text } = shownKey(key[0], this.#redact);
     const own = events.filter((event) => event.key === text);
     return this.#json(await detailOf(member, key as [unknown], own, this.#options));
+  }
+
+  /** The key of a cache that a request names; empty: it has none, or there is no such key. */
+  #keyOf(
+    member: GroupMember,
+    query: URLSearchParams,
+    by: string,
+  ): Promise<readonly [key?: unknown]> | readonly [] {
+    if (member.kind !== 'cache' || !query.has('key')) return [];
+    return this.#keySearch.find(member.member, query.get('key'), by);
+  }
+
+  async #quarantine(query: URLSearchParams, by: string): Promise<Response> {
+    const member = memberOf(this.#group, query.get('id'));
+    if (member === undefined) return this.#problem('not-found', 'there is no such member');
+    const key = await this.#keyOf(member, query, by);
+    // Like two versions, compared one at a time.
+    const shown = await this.#turns.run(by, () => shownQuarantine(member, key, this.#options));
+    if (shown === undefined)
+      return this.#problem('not-found', 'there is no value in quarantine that is kept');
+    return json(shown, this.#redact);
   }
 
   async #keys(query: URLSearchParams, by: string): Promise<Response> {

@@ -4,6 +4,7 @@ import type {
   LockProvider,
   LockRecord,
   MemberStats,
+  QuarantineStatus,
   RefreshingCache,
   ValueStatus,
   VersionRecord,
@@ -27,7 +28,7 @@ export interface Detail {
   readonly key?: ShownKey;
   readonly here: HereStatus;
   readonly error?: ShownError;
-  readonly quarantine?: ValueStatus<unknown>['quarantine'];
+  readonly quarantine?: Omit<QuarantineStatus, 'value'>;
   /** As `showValue` returns it, as JSON. */
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */
@@ -77,7 +78,7 @@ export async function detailOf(
     ...(isKey ? { key: shownKey(key[0], values.redact) } : {}),
     here,
     ...(one?.lastError === undefined ? {} : { error: shownError(one.lastError, values.redact) }),
-    ...(one?.quarantine === undefined ? {} : { quarantine: one.quarantine }),
+    ...(one?.quarantine === undefined ? {} : { quarantine: withoutValue(one.quarantine) }),
     ...(value === undefined ? {} : { value }),
     ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
     ...(one?.stats === undefined ? {} : { stats: one.stats }),
@@ -92,6 +93,10 @@ export async function detailOf(
     ...('error' in runs ? { runsError: runs.error } : runs.value && { runs: runs.value }),
     events,
   };
+}
+
+function withoutValue({ value: _, ...others }: QuarantineStatus): Omit<QuarantineStatus, 'value'> {
+  return others;
 }
 
 /** The status of a key that the cache does not have. */

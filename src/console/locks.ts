@@ -28,7 +28,12 @@ export interface LockRow extends LockRecord {
   readonly lock: number;
   /** Names the record in the API. */
   readonly id: string;
+  /** The library keeps it for itself; left out: it is of a member, a key or a task. */
+  readonly isInternal?: true;
 }
+
+/** The records of the library itself, in any namespace: the audit of the console, pauses and schedules of all instances. */
+const INTERNAL = /(^|\/)tickless-(console|control)/;
 
 /** The records of all locks, or of those that answer. */
 export interface ListedLocks {
@@ -104,14 +109,17 @@ export class Locks {
     const options = { limit: MOST_RECORDS, ...(prefix === '' ? {} : { prefix }) };
     const answers = await Promise.allSettled(this.all().map((lock) => lock.list(options)));
     const records = answers.flatMap((answer, lock) =>
-      answer.status === 'fulfilled'
-        ? answer.value.map((record) => ({ ...record, lock, id: shortId(record.name, this.#redact) }))
-        : [],
+      answer.status === 'fulfilled' ? answer.value.map((record) => this.#row(record, lock)) : [],
     );
     const errors = answers.flatMap((answer) =>
       answer.status === 'rejected' ? [String((answer.reason as Error)?.message)] : [],
     );
     return { at: Date.now(), records, errors, took: performance.now() - begun };
+  }
+
+  #row(record: LockRecord, lock: number): LockRow {
+    const isInternal = INTERNAL.test(record.name);
+    return { ...record, lock, id: shortId(record.name, this.#redact), ...(isInternal ? { isInternal } : {}) };
   }
 
   /** The last runs of a locked task, newest first, by the first of these stores that has some. Rejects when none answers. */

@@ -1,8 +1,10 @@
 import { instanceLabels } from '../data/instance-label.ts';
+import { reasonOf } from '../errors.ts';
 import type {
   CacheStatus,
   ExecutionStatus,
   Fleet,
+  FleetInstance,
   GroupMember,
   HealthProblem,
   InstanceName,
@@ -28,6 +30,8 @@ export interface InstanceColumn {
   readonly startedAt: number;
   /** When it was last heard of, in epoch milliseconds. */
   readonly seenAt: number;
+  /** Nothing has read it for longer than its report lasts; left out: it is live. */
+  readonly isIdle?: true;
   /** How many of its members are not in its report. */
   readonly leftOut: number;
 }
@@ -64,6 +68,8 @@ export interface HereStatus {
   /** The limit of the age in milliseconds; left out: none. */
   readonly maxStaleness?: number;
   readonly failures?: number;
+  /** When the first of them ended, in epoch milliseconds. */
+  readonly failingSince?: number;
   readonly error?: string;
   readonly version?: number;
   /** This instance holds the lease. */
@@ -82,6 +88,8 @@ interface RowProblem {
   readonly kind: HealthProblem['kind'] | 'behind' | 'quarantine' | 'failing-elsewhere';
   readonly isFatal: boolean;
   readonly message: string;
+  /** The error behind it, without the name of the member: several members have one cause. Left out: there is none. */
+  readonly cause?: string;
 }
 
 /** A member, a row of the matrix. */
@@ -109,7 +117,7 @@ export function rowMaker(
 ): (member: GroupMember, status: object, problems: readonly HealthProblem[]) => MemberRow {
   const reports = reportsOf(fleet);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
-  const labels = instanceLabels(fleet?.instances ?? []);
+  const labels = instanceLabels(instancesOf(fleet));
   return (member, status, problems) => {
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
@@ -118,6 +126,7 @@ export function rowMaker(
       kind: of,
       isFatal: isFatal && (of !== 'not-loaded' || error !== undefined), // its first read would wait, and not fail
       message: show(message),
+      ...(error instanceof Error ? { cause: show(causeOf(error)) } : {}),
     }));
     const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels, show);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
@@ -135,16 +144,23 @@ export function rowMaker(
   };
 }
 
+/** Those that are live, then those that are idle. */
+function instancesOf(fleet: Fleet | undefined): readonly FleetInstance[] {
+  return fleet === undefined ? [] : [...fleet.instances, ...fleet.idle];
+}
+
 /** The columns, this instance first. Pure. */
 export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn[] {
-  const labels = instanceLabels(fleet?.instances ?? []);
-  const columns = (fleet?.instances ?? []).map((instance) => ({
+  const instances = instancesOf(fleet);
+  const labels = instanceLabels(instances);
+  const columns = instances.map((instance) => ({
     id: instance.id,
     host: instance.host,
     label: labels.get(instance.id) ?? instance.host,
     isHere: instance.isHere === true,
     startedAt: now - instance.upFor,
     seenAt: now - instance.seenAgo,
+    ...(instance.isIdle ? { isIdle: true as const } : {}),
     leftOut: instance.leftOut,
   }));
   return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
@@ -172,12 +188,6 @@ export function servesReads({ here, problems }: Pick<MemberRow, 'here' | 'proble
   return !here.refusesReads && !problems.some(({ isFatal }) => isFatal);
 }
 
-/** The state `empty` in words: before the first read nothing is wrong. */
-export function emptyText({ running, failures, refusesReads }: HereStatus): string {
-  if (failures !== undefined || refusesReads) return 'no value';
-  return running ? 'not loaded' : 'not read yet';
-}
-
 /** The problems that other instances report of a member. */
 function elsewhereOf(
   line: Fleet['members'][number],
@@ -191,13 +201,17 @@ function elsewhereOf(
       .slice(0, 3)
       .map(({ id, host }) => labels.get(id) ?? host)
       .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
-  const elsewhere = (kind: RowProblem['kind'], message: string): RowProblem => {
-    return { kind, isFatal: false, message: show(message) };
+  const elsewhere = (kind: RowProblem['kind'], message: string, cause?: string): RowProblem => {
+    return { kind, isFatal: false, message: show(message), ...(cause && { cause: show(cause) }) };
   };
   const found: RowProblem[] = [];
   if (failing.length > 0 && here.failures === undefined) {
     found.push(
-      elsewhere('failing-elsewhere', `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`),
+      elsewhere(
+        'failing-elsewhere',
+        `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`,
+        failing[0]?.error,
+      ),
     );
   }
   if (here.quarantine !== undefined) found.push(elsewhere('quarantine', `refused here: ${here.quarantine}`));
@@ -222,7 +236,7 @@ interface InstanceReport {
 /** By member. */
 function reportsOf(fleet: Fleet | undefined): Map<string, InstanceReport[]> {
   const reports = new Map<string, InstanceReport[]>();
-  for (const { id: on, members } of fleet?.instances ?? []) {
+  for (const { id: on, members } of instancesOf(fleet)) {
     for (const member of members) {
       const id = idOf(member);
       const others = reports.get(id);
@@ -288,12 +302,18 @@ export function hereOf(
     ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
-    ...(lastError === undefined ? {} : { error: show(lastError.message) }),
+    ...(one.failingSince === undefined ? {} : { failingSince: one.failingSince }),
+    ...(lastError === undefined ? {} : { error: show(causeOf(lastError)) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),
     ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
   };
+}
+
+/** The error without the name of the member: several members fail for one cause. */
+function causeOf(error: Error): string {
+  return reasonOf(error).replace(/^load failed: /, '');
 }
 
 function pinOf({

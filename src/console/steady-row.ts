@@ -10,8 +10,9 @@ export function steadyRow(before: MemberRow | undefined, row: MemberRow): Member
   const cells = row.cells.map((cell) => steady(cell, earlier.get(cell.on), 'loadedAt'));
   const loaded = steady(row.here, before.here, 'loadedAt');
   const due = steady(loaded, before.here, 'nextAt');
-  const { pinned } = due;
-  const here = pinned ? { ...due, pinned: steady(pinned, before.here.pinned, 'until') } : due;
+  const failing = steady(due, before.here, 'failingSince');
+  const { pinned } = failing;
+  const here = pinned ? { ...failing, pinned: steady(pinned, before.here.pinned, 'until') } : failing;
   const now = { ...row, here, cells };
   // Their fields have the same order.
   return JSON.stringify(before) === JSON.stringify(now) ? before : now;

@@ -52,6 +52,8 @@ export interface FleetInstance extends InstanceName {
   readonly upFor: number;
   /** The age of its report in milliseconds. */
   readonly seenAgo: number;
+  /** Its report is older than it lasts: nothing has read it since, or it was killed. Not present: it is live. */
+  readonly isIdle?: true;
   /** How many members are not in the report, which is bounded. */
   readonly leftOut: number;
   readonly members: readonly ReportedMember[];
@@ -88,10 +90,15 @@ export interface FleetMember extends MemberName {
   readonly text: string;
 }
 
-/** The instances that use a store, by their last reports. A copy: it does not change. */
+/** The live instances that use a store, by their last reports. A copy: it does not change. */
 export interface Fleet extends JsonStatus {
   /** By host and id; those of a group store by store. */
   readonly instances: readonly FleetInstance[];
+  /**
+   * Those that were live in the last ten minutes, likewise: no member counts them, `everywhere()` waits for none of them. Each is there
+   * again when it is read.
+   */
+  readonly idle: readonly FleetInstance[];
   /** By namespace and name, likewise. */
   readonly members: readonly FleetMember[];
 }

@@ -50,8 +50,10 @@ export class Entry<T> {
   /** The tags that the load returned with this value. @writer keyed-entry.ts */
   tags: readonly string[] | undefined = undefined;
 
-  /** Failures in a row. @writer timing.ts */
+  /** Failures in a row. @writer entry.ts */
   failures: number = 0;
+  /** When the first of them ended (monotonic); `undefined`: none did. @writer entry.ts */
+  failingSince: number | undefined = undefined;
   /** @writer timing.ts */
   lastError: Error | undefined = undefined;
   /** Reads start no load before this instant. @writer timing.ts */
@@ -128,9 +130,16 @@ export class Entry<T> {
     this.dueAt = this.freshUntil = Number.NEGATIVE_INFINITY;
   }
 
+  /** @param now the monotonic clock. */
+  addFailure(error: Error, now: number): void {
+    this.failures += 1;
+    this.failingSince ??= now;
+    this.lastError = error;
+  }
+
   clearFailures(): void {
     this.failures = 0;
-    this.lastError = undefined;
+    this.failingSince = this.lastError = undefined;
   }
 }
 

@@ -298,7 +298,8 @@ export class MemberEngine<T> {
     const cluster = rounds?.status(entry);
     const { name, kind } = this.options;
     const stats = kind === 'key' ? undefined : memberStats(this.events.counters);
-    return executionStatus(entry, name, rules.runState, nextExecuteTime, now, cluster, stats);
+    const offset = this.options.now() - now; // of the wall clock, now
+    return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, stats);
   }
 
   /** Computes the due time anew if the wall clock was stepped. */

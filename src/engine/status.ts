@@ -30,6 +30,8 @@ export interface ExecutionStatus extends JsonStatus {
   readonly failures: number;
   /** The last failure; `undefined` after a success. */
   readonly lastError: Error | undefined;
+  /** When the first of the failures in a row ended, in epoch milliseconds; not present after a success. */
+  readonly failingSince?: number;
   /** Its counters; not present of a key: see `stats()` of its cache. */
   readonly stats?: MemberStats;
   /** The state in the cluster; not present without a lock or a store. */
@@ -40,16 +42,21 @@ export interface ExecutionStatus extends JsonStatus {
   readonly checks?: ChecksStatus;
 }
 
-/** @param now the monotonic clock in milliseconds, both clocks having been compared. */
+/**
+ * @param now the monotonic clock in milliseconds, both clocks having been compared.
+ * @param offset what the wall clock shows beyond it.
+ */
 export function executionStatus(
   entry: Entry<unknown>,
   name: string,
   runState: RunState,
   nextExecuteTime: number,
   now: number,
+  offset: number,
   cluster: CoordinationStatus | undefined,
   stats: MemberStats | undefined,
 ): ExecutionStatus {
+  const { failingSince } = entry;
   const last = entry.isInitial ? undefined : entry.last;
   return withJson({
     name,
@@ -62,6 +69,7 @@ export function executionStatus(
     lastEndedAt: last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
+    ...(failingSince === undefined ? {} : { failingSince: Math.round(offset + failingSince) }),
     ...(stats && { stats }),
     ...(cluster && { lock: cluster.lock }),
     ...(cluster?.pinned && { pinned: cluster.pinned }),

@@ -150,8 +150,7 @@ export class Timing {
   broken(entry: Entry<unknown>, error: Error): void {
     const { clock, coolDown } = this.#options;
     const now = clock.monotonic();
-    entry.failures += 1;
-    entry.lastError = error;
+    entry.addFailure(error, now);
     entry.coolDownUntil = now + coolDown.initialMs;
     entry.setDue(entry.coolDownUntil, now, now);
   }
@@ -357,10 +356,9 @@ export class Timing {
   }
 
   #coolDown(entry: Entry<unknown>, error: Error, leastMs: number): CoolingDown {
-    const { random } = this.#options;
+    const { random, clock } = this.#options;
     const coolDown = cappedByPeriod(this.#options.coolDown, periodOf(entry));
-    entry.failures += 1;
-    entry.lastError = error;
+    entry.addFailure(error, clock.monotonic());
     const delay = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
     return { until: this.#options.now() + Math.ceil(delay), delay, failures: entry.failures, error };
   }

@@ -15,14 +15,21 @@ export async function fleetOfMembers(members: readonly Member[]): Promise<Fleet>
   const fleets = await Promise.all(
     Array.from(stores.values(), ({ coordinator, of }) => coordinator.fleet(of)),
   );
-  const instances = new Map<string, FleetInstance>();
-  for (const instance of fleets.flatMap((fleet) => fleet.instances)) {
-    // Two store objects may be of one backend.
-    const { members: others = [] } = instances.get(instance.id) ?? {};
-    instances.set(instance.id, { ...instance, members: [...others, ...instance.members] });
-  }
+  const instances = joined(fleets.flatMap((fleet) => fleet.instances));
+  const live = new Set(instances.map(({ id }) => id));
   return withJson({
-    instances: [...instances.values()],
+    instances,
+    idle: joined(fleets.flatMap(({ idle }) => idle)).filter(({ id }) => !live.has(id)),
     members: fleets.flatMap((fleet) => fleet.members),
   });
+}
+
+/** Each instance once: two store objects may be of one backend. */
+function joined(instances: readonly FleetInstance[]): readonly FleetInstance[] {
+  const byId = new Map<string, FleetInstance>();
+  for (const instance of instances) {
+    const { members: others = [] } = byId.get(instance.id) ?? {};
+    byId.set(instance.id, { ...instance, members: [...others, ...instance.members] });
+  }
+  return [...byId.values()];
 }

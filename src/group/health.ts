@@ -5,6 +5,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { EndlessPlace } from '../engine/load-limit.ts';
 import { isValueRejectedError, reasonOf, showKey } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
+import { showShare } from '../observe/show-share.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { HealthProblem } from './member.ts';
 
@@ -90,10 +91,6 @@ export function objectiveHealth({ objective }: Counters, name: string): HealthPr
   const share = showShare(hour.share as number);
   const message = `${share} of the reads of the last hour were served within ${showDuration(within)}, the target is ${showShare(target)}`;
   return [{ name, kind: 'burning', isFatal: false, message }];
-}
-
-function showShare(share: number): string {
-  return `${Number((100 * share).toFixed(3))} %`;
 }
 
 /** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */

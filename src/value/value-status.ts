@@ -57,7 +57,7 @@ export interface ValueStatus<T> extends ExecutionStatus {
   /** There is a value, and it is due for a reload (`state` is `stale` or `too-stale`). */
   readonly isStale: boolean;
   /** The loaded value that was refused last; `undefined`: there is none, or another value has taken its place since. */
-  readonly quarantine: QuarantineStatus | undefined;
+  readonly quarantine: QuarantineStatus<T> | undefined;
   /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
   readonly maxStaleness: number;
 }
@@ -86,9 +86,15 @@ export function valueStatus<T>(
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',
-    quarantine: entry.quarantined?.status,
+    quarantine: quarantineStatus(entry, hasValue),
     maxStaleness: maxStalenessMs,
   });
+}
+
+function quarantineStatus<T>({ quarantined }: Entry<T>, hasValue: boolean): QuarantineStatus<T> | undefined {
+  if (quarantined === undefined) return undefined;
+  const { status, candidate } = quarantined;
+  return hasValue && candidate !== undefined ? { ...status, value: candidate.value } : status;
 }
 
 function stateOf(entry: Entry<unknown>, isDue: boolean, now: number): ValueStatus<unknown>['state'] {

@@ -3,12 +3,12 @@ import type { ComponentChild } from 'preact';
 import { session } from './api.ts';
 import { Audit } from './audit.tsx';
 import { Confirm, Outcome } from './confirm.tsx';
-import { text } from './format.ts';
+import { age, clock, text } from './format.ts';
 import { Locks } from './locks.tsx';
 import { Member } from './member.tsx';
 import { Members } from './members.tsx';
 import { route } from './route.ts';
-import { connection, overview } from './state.ts';
+import { answeredAt, connection, overview } from './state.ts';
 
 /** Why the page shows nothing. */
 export const failure: Signal<string | undefined> = signal(undefined);
@@ -17,7 +17,7 @@ const CONNECTION = {
   opening: 'Connecting…',
   live: 'Live',
   polling: 'Live events are not available: asking every few seconds',
-  offline: 'The console does not answer: what is shown is old',
+  offline: 'No answer',
 };
 
 export function App(): ComponentChild {
@@ -48,7 +48,8 @@ export function App(): ComponentChild {
           )}
         </p>
       </header>
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} class={connection.value === 'offline' ? 'gone' : ''}>
+        <Gone />
         {failure.value !== undefined && overview.value === undefined && (
           <p class="alert" role="alert">
             {text(failure.value)}
@@ -59,6 +60,20 @@ export function App(): ComponentChild {
       <Outcome />
       <Confirm />
     </>
+  );
+}
+
+/** The service does not answer. */
+function Gone() {
+  const since = answeredAt.value;
+  if (connection.value !== 'offline' || since === undefined) return null;
+  return (
+    <p class="alert banner" role="alert">
+      <b>
+        No answer since {clock(since)}, {age(since)}.
+      </b>{' '}
+      The service or the way to it is down: what is shown is as old as that.
+    </p>
   );
 }
 

@@ -96,7 +96,7 @@ export function Confirm(): ComponentChild {
         ))}
         <p class="buttons">
           <button type="button" onClick={close}>
-            Leave it
+            Cancel
           </button>
           <button type="submit" class="go" disabled={isBusy.value}>
             {isBusy.value ? 'Working…' : what.label}

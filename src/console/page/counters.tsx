@@ -1,5 +1,7 @@
-import type { ComponentChild } from 'preact';
+import { type ComponentChild, Fragment } from 'preact';
 import type { MemberStats } from '../../index.ts';
+import { showShare } from '../../observe/show-share.ts';
+import { counted, grouped } from '../words.ts';
 import { duration } from './format.ts';
 
 /** The freshness objective: how many reads were served within the age. */
@@ -9,16 +11,14 @@ export function Freshness({ of }: { of: NonNullable<MemberStats['freshness']> })
     <section class={burning ? 'warn' : ''}>
       <h2>Freshness objective{burning && ': missed'}</h2>
       <p>
-        {percent(target)} of reads are to be served within {duration(within)}.
+        {showShare(target)} of reads are to be served within {duration(within)}.
       </p>
       <dl>
         {Object.entries({ 'Last hour': hour, 'Last day': day }).map(([name, { reads, share }]) => (
-          <>
+          <Fragment key={name}>
             <dt>{name}</dt>
             <dd>
-              {share === undefined
-                ? 'no reads'
-                : `${percent(share)} of ${reads} ${reads === 1 ? 'read' : 'reads'}`}
+              {share === undefined ? 'no reads' : `${showShare(share)} of ${counted(reads, 'read')}`}
               {share !== undefined && (
                 <meter
                   min={0}
@@ -30,7 +30,7 @@ export function Freshness({ of }: { of: NonNullable<MemberStats['freshness']> })
                 />
               )}
             </dd>
-          </>
+          </Fragment>
         ))}
       </dl>
     </section>
@@ -56,13 +56,15 @@ export function Counters({ of }: { of: MemberStats }): ComponentChild {
   const { loading, published, bytesPublished, lockCommands, storeCommands, evicted } = of;
   const mean = loading.count === 0 ? undefined : loading.total / loading.count;
   const rows: Readonly<Record<string, string | number>> = {
-    Reads: hitRatio === undefined ? reads : `${reads}, ${percent(hitRatio)} found a value`,
+    Reads: hitRatio === undefined ? reads : `${grouped(reads)}, ${showShare(hitRatio)} found a value`,
     ...some(
-      Object.fromEntries(Object.entries(readsFailedBy).map(([code, n]) => [`Refused with ${code}`, n])),
+      Object.fromEntries(Object.entries(readsFailedBy).map(([code, n]) => [`Reads failed with ${code}`, n])),
     ),
     ...some({ 'Reads that waited': waited, 'Served a due value': servedStale, 'Found it too old': tooStale }),
     Loads:
-      mean === undefined ? loads : `${loads}, mean ${duration(mean)}, longest ${duration(loading.longest)}`,
+      mean === undefined
+        ? loads
+        : `${grouped(loads)}, mean ${duration(mean)}, longest ${duration(loading.longest)}`,
     ...some({ 'Failed loads': failures, 'Refused values': rejections, 'Nothing new': kept }),
     ...some({ 'Taken over from others': adopted, 'Leases taken over': tookOver, Evicted: evicted }),
     ...some({ Published: published, 'Bytes published': bytesPublished }),
@@ -73,10 +75,10 @@ export function Counters({ of }: { of: MemberStats }): ComponentChild {
       <h2>Since this instance was started</h2>
       <dl>
         {Object.entries(rows).map(([name, value]) => (
-          <>
+          <Fragment key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
+            <dd>{typeof value === 'number' ? grouped(value) : value}</dd>
+          </Fragment>
         ))}
       </dl>
     </section>
@@ -85,8 +87,4 @@ export function Counters({ of }: { of: MemberStats }): ComponentChild {
 
 function some(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-}
-
-function percent(share: number): string {
-  return `${Math.floor(share * 100_000) / 1000} %`;
 }

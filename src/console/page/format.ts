@@ -34,18 +34,21 @@ export function version(given: number | undefined): string {
 
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
 export function time(at: number): string {
   return TIME.format(at);
 }
 
+/** The time of day, to the second. */
 export function clock(at: number): string {
   return CLOCK.format(at);
 }
 
-/** Such as `1 member`, `2 members`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** The time of day, to the minute; on another day the date too. */
+export function minute(at: number): string {
+  const isToday = new Date(at).toDateString() === new Date(now.value).toDateString();
+  return isToday ? MINUTE.format(at) : time(at);
 }
 
 export function bytes(count: number): string {

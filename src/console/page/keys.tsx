@@ -1,17 +1,30 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import type { KeyRows } from '../detail.ts';
+import { counted, grouped, stateText } from '../words.ts';
 import { age, text, until } from './format.ts';
-import { stateText } from './matrix.tsx';
 import { usePolled } from './polled.ts';
 import { memberLink } from './route.ts';
-import { Scroll } from './scroll.tsx';
+import { type Column, Table } from './table.tsx';
 
 /** The keys of a cache, found by a part of them. */
 export function Keys({ id }: { id: string }): ComponentChild {
   const search = useSignal('');
   const { data, error } = usePolled<KeyRows>('keys', { id, search: search.value });
   const found = data.value;
+  const columns: readonly Column<KeyRows['keys'][number]>[] = [
+    {
+      head: 'Key',
+      cell: (key) => (
+        <a href={memberLink(id, key.id)}>
+          <bdi>{text(key.text, 200)}</bdi>
+        </a>
+      ),
+    },
+    { head: 'State', cell: stateText },
+    { head: 'Age', cell: ({ here }) => (here.loadedAt === undefined ? '–' : age(here.loadedAt)) },
+    { head: 'Next load', cell: ({ here }) => (here.nextAt === undefined ? '–' : until(here.nextAt)) },
+  ];
   return (
     <section class="wide">
       <h2>Keys</h2>
@@ -28,37 +41,19 @@ export function Keys({ id }: { id: string }): ComponentChild {
       {found && (
         <>
           <p class="quiet" role="status">
-            {found.matching} of {found.size} keys
-            {found.matching > found.keys.length && `, the first ${found.keys.length}`}, used last first
-            {found.looked < found.size && `; looked at the ${found.looked} that were used last`}
+            {grouped(found.matching)} of {counted(found.size, 'key')}
+            {found.matching > found.keys.length && `, the first ${grouped(found.keys.length)}`}, used last
+            first
+            {found.looked < found.size && `; looked at the ${grouped(found.looked)} that were used last`}
           </p>
           {found.keys.length > 0 && (
-            <Scroll label="Keys">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Key</th>
-                    <th scope="col">State</th>
-                    <th scope="col">Age</th>
-                    <th scope="col">Next load</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.keys.map((key) => (
-                    <tr key={key.id} class={key.here.failures ? 'warn' : ''}>
-                      <th scope="row">
-                        <a href={memberLink(id, key.id)}>
-                          <bdi>{text(key.text, 200)}</bdi>
-                        </a>
-                      </th>
-                      <td>{stateText(key)}</td>
-                      <td>{key.here.loadedAt === undefined ? '–' : age(key.here.loadedAt)}</td>
-                      <td>{key.here.nextAt === undefined ? '' : until(key.here.nextAt)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <Table
+              label="Keys"
+              columns={columns}
+              rows={found.keys}
+              keyOf={(key) => key.id}
+              levelOf={({ here }) => here.failures !== undefined && 'warn'}
+            />
           )}
         </>
       )}

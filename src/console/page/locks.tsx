@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChild } from 'preact';
+import { type ComponentChild, Fragment } from 'preact';
 import type { LockRecord, TaskRun } from '../../index.ts';
 import type { LockRow } from '../locks.ts';
+import { counted } from '../words.ts';
 import { get, session } from './api.ts';
 import { ask } from './confirm.tsx';
 import { duration, text, version } from './format.ts';
 import { usePolled } from './polled.ts';
 import { RunsTable } from './runs.tsx';
-import { Scroll } from './scroll.tsx';
 import { now } from './state.ts';
+import { type Column, Table } from './table.tsx';
 
 /** The records of all locks: of members, keys and tasks. */
 export function Locks(): ComponentChild {
@@ -30,6 +31,38 @@ export function Locks(): ComponentChild {
       runs.value = (failure as Error).message;
     }
   };
+  const showsInternal = useSignal(false);
+  const internal = found?.records.filter(({ isInternal }) => isInternal).length ?? 0;
+  const shown = found?.records.filter(({ isInternal }) => showsInternal.value || !isInternal) ?? [];
+  const passed = now.value - (found?.at ?? now.value);
+  const columns: readonly Column<LockRow>[] = [
+    { head: 'Name', cell: ({ name }) => <bdi>{text(name, 200)}</bdi> },
+    { head: 'State', title: (record) => STATES[stateOf(record)], cell: stateText },
+    {
+      head: 'Holder',
+      title: ({ owner, token }) => `${text(owner)}, token ${token}`,
+      cell: ({ host }) => <bdi>{text(host, 80)}</bdi>,
+    },
+    { head: 'Began', cell: ({ acquiredAgo }) => `${duration(acquiredAgo + passed)} ago` },
+    { head: 'Left', cell: (record) => leftOf(record, passed) || '–' },
+    { head: 'Last error', cell: ({ lastError = '–' }) => <bdi>{text(lastError, 200)}</bdi> },
+    {
+      head: 'Actions',
+      isButtons: true,
+      cell: (record) => (
+        <>
+          <button
+            type="button"
+            aria-label={`Runs of ${text(record.name, 100)}`}
+            onClick={() => void show(record)}
+          >
+            Runs
+          </button>
+          <Release record={record} then={again} />
+        </>
+      ),
+    },
+  ];
   return (
     <>
       <h1 tabIndex={-1}>Locks</h1>
@@ -47,54 +80,39 @@ export function Locks(): ComponentChild {
           {text(message)}
         </p>
       ))}
-      {found && found.records.length === 0 && <p class="quiet">No records.</p>}
-      {found && found.records.length > 0 && (
-        <Scroll label="Lock records">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">State</th>
-                <th scope="col">Holder</th>
-                <th scope="col">Began</th>
-                <th scope="col">Left</th>
-                <th scope="col">Last error</th>
-                <th scope="col">
-                  <span class="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.records.map((record) => (
-                <tr key={`${record.lock} ${record.id}`} class={record.state === 'failed' ? 'warn' : ''}>
-                  <th scope="row">
-                    <bdi>{text(record.name, 200)}</bdi>
-                  </th>
-                  <td>{stateOf(record)}</td>
-                  <td title={`${text(record.owner)}, token ${record.token}`}>
-                    <bdi>{text(record.host, 80)}</bdi>
-                  </td>
-                  <td>{duration(record.acquiredAgo + now.value - found.at)} ago</td>
-                  <td>{leftOf(record, now.value - found.at)}</td>
-                  <td>
-                    <bdi>{text(record.lastError ?? '–', 200)}</bdi>
-                  </td>
-                  <td class="buttons">
-                    <button
-                      type="button"
-                      aria-label={`Runs of ${text(record.name, 100)}`}
-                      onClick={() => void show(record)}
-                    >
-                      Runs
-                    </button>
-                    <Release record={record} then={again} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+      {found && shown.length === 0 && <p class="quiet">No records.</p>}
+      {found && shown.length > 0 && (
+        <Table
+          label="Lock records"
+          columns={columns}
+          rows={shown}
+          keyOf={({ lock, id }) => `${lock} ${id}`}
+          levelOf={({ state }) => state === 'failed' && 'warn'}
+        />
       )}
+      {internal > 0 && (
+        <p>
+          <label>
+            <input
+              type="checkbox"
+              checked={showsInternal.value}
+              onChange={(event) => (showsInternal.value = event.currentTarget.checked)}
+            />{' '}
+            Also the {counted(internal, 'record')} that tickless keeps for itself
+          </label>
+        </p>
+      )}
+      <details class="legend">
+        <summary>What the states mean</summary>
+        <dl>
+          {Object.entries(STATES).map(([state, says]) => (
+            <Fragment key={state}>
+              <dt>{state}</dt>
+              <dd>{says}</dd>
+            </Fragment>
+          ))}
+        </dl>
+      </details>
       <div aria-live="polite">{runs.value !== undefined && <Runs of={runs.value} />}</div>
     </>
   );
@@ -140,7 +158,9 @@ export function LockCard({
       {record && (
         <dl>
           <dt>State</dt>
-          <dd>{stateOf(record)}</dd>
+          <dd>
+            {stateText(record)} <span class="quiet">{STATES[stateOf(record)]}</span>
+          </dd>
           <dt>Holder</dt>
           <dd>
             <bdi>{text(record.host, 80)}</bdi>{' '}
@@ -192,9 +212,24 @@ function Release({ record, then }: { record: LockRow; then: () => void }) {
   );
 }
 
-function stateOf({ state, tookOver, leaseLeft }: LockRecord): string {
-  const shown = state === 'running' && leaseLeft === 0 ? 'expired' : state;
-  return tookOver ? `${shown}, took over` : shown;
+/** The states of the API, and `expired`: a running one without a lease. */
+const STATES: { readonly [state in LockRecord['state'] | 'expired']: string } = {
+  running: 'The holder is at work, and extends its lease.',
+  expired:
+    'The holder has not extended its lease: it was killed or stands still. The next instance that asks takes over.',
+  done: 'The round has succeeded. The next one begins when what is left is over.',
+  failed: 'The round has failed. Any instance may try it again after its cool-down.',
+  abandoned: 'The holder gave it back without a result. Any instance may begin the round.',
+  released: 'An operator has ended the lease. Any instance may begin the round.',
+  registered: 'Announced, and not begun yet.',
+};
+
+function stateOf({ state, leaseLeft }: LockRecord): keyof typeof STATES {
+  return state === 'running' && leaseLeft === 0 ? 'expired' : state;
+}
+
+function stateText(record: LockRecord): string {
+  return record.tookOver ? `${stateOf(record)}, took over` : stateOf(record);
 }
 
 /** @param passed since the record was read. */

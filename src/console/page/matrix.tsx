@@ -2,10 +2,12 @@ import { useSignal } from '@preact/signals';
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { type Cell, emptyText, type InstanceColumn, type MemberRow } from '../rows.ts';
-import { age, duration, text, until, version } from './format.ts';
+import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
+import { counted, emptyText, stateText } from '../words.ts';
+import { causeOf, type Line, membersOf } from './causes.ts';
+import { age, duration, minute, text, until, version } from './format.ts';
 import { memberLink } from './route.ts';
-import { overview, row, shown } from './state.ts';
+import { lines, namespace, overview, row, shown, unfolded } from './state.ts';
 
 /** In pixels; on narrow screens a row has two lines. The style sheet has the same. */
 const ROW_HEIGHT = 36;
@@ -24,11 +26,11 @@ export function Matrix(): ComponentChild {
   const changes = useSignal(0);
   const isPrinting = useSignal(false);
   changes.value;
-  const ids = shown.value;
+  const all = isPrinting.value ? membersOf(shown.value) : lines.value;
   const columns = overview.value?.instances ?? [];
-  const isWhole = ids.length <= ALL_ROWS || isPrinting.value;
+  const isWhole = all.length <= ALL_ROWS || isPrinting.value;
   const options = {
-    count: isWhole ? 0 : ids.length,
+    count: isWhole ? 0 : all.length,
     getScrollElement: () => window,
     estimateSize: () => (matchMedia(NARROW).matches ? NARROW_HEIGHT : ROW_HEIGHT),
     scrollMargin: list.current?.offsetTop ?? 0,
@@ -64,10 +66,10 @@ export function Matrix(): ComponentChild {
   }, []);
 
   const visible = isWhole
-    ? ids.map((id, index) => ({ id, index, top: undefined }))
+    ? all.map((line, index) => ({ line, index, top: undefined }))
     : virtual.getVirtualItems().flatMap(({ index, start }) => {
-        const id = ids[index];
-        return id === undefined ? [] : [{ id, index, top: start - options.scrollMargin }];
+        const line = all[index];
+        return line === undefined ? [] : [{ line, index, top: start - options.scrollMargin }];
       });
   // A row that leaves the view gives its elements to the one that comes into it: most signs are the same.
   const slots = useRef(32);
@@ -77,12 +79,13 @@ export function Matrix(): ComponentChild {
       class="matrix"
       role="table"
       aria-label="Members on all instances"
-      aria-rowcount={ids.length + 1}
-      aria-colcount={4 + columns.length}
+      aria-rowcount={all.length + 1}
+      aria-colcount={5 + columns.length}
     >
       <div role="rowgroup">
         <div role="row" class="row head" aria-rowindex={1}>
           <span role="columnheader">Member</span>
+          <span role="columnheader">Problem</span>
           <span role="columnheader">Here</span>
           <span role="columnheader">Age</span>
           <span role="columnheader">Next load</span>
@@ -100,9 +103,14 @@ export function Matrix(): ComponentChild {
         onPointerOver={showTitle}
         style={isWhole ? undefined : { height: `${virtual.getTotalSize()}px` }}
       >
-        {visible.map(({ id, index, top }) => (
-          <Row key={isWhole ? id : index % slots.current} id={id} index={index} top={top} columns={columns} />
-        ))}
+        {visible.map(({ line, index, top }) => {
+          const key = isWhole ? line.id : index % slots.current;
+          return line.kind === 'member' ? (
+            <Row key={key} id={line.id} isInside={line.isInside} index={index} top={top} columns={columns} />
+          ) : (
+            <CauseRow key={key} of={line} index={index} top={top} />
+          );
+        })}
       </div>
     </div>
   );
@@ -114,13 +122,14 @@ function showTitle({ target }: Event): void {
     target.title = target.ariaLabel ?? '';
 }
 
-function Column({ column: { label, isHere, leftOut } }: { column: InstanceColumn }) {
+function Column({ column: { label, isHere, isIdle, seenAt, leftOut } }: { column: InstanceColumn }) {
   const name = text(label, 80);
-  const more = `${isHere ? ' (this instance)' : ''}${leftOut > 0 ? `, ${leftOut} members are not in its report` : ''}`;
+  const idle = isIdle ? `, last seen ${age(seenAt)} ago, idle` : '';
+  const more = `${isHere ? ' (this instance)' : ''}${idle}${leftOut > 0 ? `, ${leftOut} members are not in its report` : ''}`;
   return (
     <span
       role="columnheader"
-      class={isHere ? 'instance here' : 'instance'}
+      class={['instance', isHere && 'here', isIdle && 'idle'].filter(Boolean).join(' ')}
       title={`${name}${more}`}
       aria-label={`${name}${more}`}
     >
@@ -131,12 +140,46 @@ function Column({ column: { label, isHere, leftOut } }: { column: InstanceColumn
 
 interface RowProps {
   readonly id: string;
+  /** Below the line of its cause. */
+  readonly isInside: boolean;
   readonly index: number;
   readonly top: number | undefined;
   readonly columns: readonly InstanceColumn[];
 }
 
-function Row({ id, index, top, columns }: RowProps) {
+function placeOf(top: number | undefined): { readonly transform: string } | undefined {
+  return top === undefined ? undefined : { transform: `translateY(${top}px)` };
+}
+
+/** Members that fail for one cause, in one line that unfolds. */
+function CauseRow({
+  of: { id, level, cause, count },
+  index,
+  top,
+}: {
+  of: Extract<Line, { kind: 'cause' }>;
+  index: number;
+  top: number | undefined;
+}) {
+  const isOpen = unfolded.value.has(id);
+  const fold = (): void => {
+    const next = new Set(unfolded.value);
+    if (!next.delete(id)) next.add(id);
+    unfolded.value = next;
+  };
+  return (
+    <div role="row" class={`row grouped ${level}`} aria-rowindex={index + 2} style={placeOf(top)}>
+      <span role="cell">
+        <button type="button" class="fold" aria-expanded={isOpen} title={text(cause)} onClick={fold}>
+          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> <b>{counted(count, 'member')}:</b>{' '}
+          <bdi>{text(cause)}</bdi>
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function Row({ id, isInside, index, top, columns }: RowProps) {
   const element = useRef<HTMLDivElement>(null);
   // Enter on a link must not lead to another member than the one that had the focus.
   useLayoutEffect(() => {
@@ -146,27 +189,32 @@ function Row({ id, index, top, columns }: RowProps) {
   }, [id]);
   const one = row(id)?.value;
   if (one === undefined) return null;
-  const { here, level, name, problems, namespace } = one;
-  const place = top === undefined ? undefined : { transform: `translateY(${top}px)` };
-  const full = text(namespace === undefined ? name : `${namespace}/${name}`);
+  const { here, level, name } = one;
+  const full = text(one.namespace === namespace.value ? name : `${one.namespace ?? ''}/${name}`);
+  const problem = problemText(one, isInside);
+  // What never had a value has neither an age nor, mostly, a next load: the problem has their room.
+  const hasNone = problem !== '' && here.loadedAt === undefined && here.state !== 'keys';
+  const classes = ['row', level, isInside && 'inside', hasNone && 'wide'].filter(Boolean).join(' ');
   return (
-    <div ref={element} role="row" class={`row ${level}`} aria-rowindex={index + 2} style={place}>
+    <div ref={element} role="row" class={classes} aria-rowindex={index + 2} style={placeOf(top)}>
       <span role="rowheader" class="name">
         <a href={memberLink(id)} title={full}>
           <bdi>{full}</bdi>
         </a>
-        {problems[0] && (
-          <span class="problem" title={text(problems[0].message)}>
-            <bdi>{text(problems[0].message, 200)}</bdi>
+      </span>
+      <span role="cell" class="problem" title={problem} aria-colspan={hasNone ? 3 : undefined}>
+        <bdi>{problem}</bdi>
+      </span>
+      {!hasNone && (
+        <>
+          <span role="cell" class="state">
+            {stateText(one)}
           </span>
-        )}
-      </span>
-      <span role="cell" class="state">
-        {stateText(one)}
-      </span>
-      <span role="cell" class="age">
-        <Age of={one} />
-      </span>
+          <span role="cell" class="age">
+            <Age of={one} />
+          </span>
+        </>
+      )}
       <span role="cell" class="next">
         {here.nextAt === undefined ? '' : until(here.nextAt)}
       </span>
@@ -177,8 +225,21 @@ function Row({ id, index, top, columns }: RowProps) {
   );
 }
 
+/** @param isInside its cause is in the line above. */
+function problemText(one: MemberRow, isInside: boolean): string {
+  const { here, problems } = one;
+  const [{ kind, message, cause = message } = { kind: undefined, message: '' }] = problems;
+  const { failingSince: since, loadedAt, state } = here;
+  // A backend that does not answer comes first, and says so itself.
+  if (since === undefined || kind === 'lock-unavailable' || kind === 'store-unavailable')
+    return text(message);
+  const none = loadedAt === undefined && state !== 'keys' ? `${emptyText(here)}, ` : '';
+  const failing = `${none}failing since ${minute(since)}, ${age(since)}`;
+  return isInside && causeOf(one) === cause ? failing : `${failing}: ${text(cause)}`;
+}
+
 function Age({ of: { here } }: { of: MemberRow }) {
-  if (here.loadedAt === undefined) return <>{here.state === 'keys' ? `${here.size} keys` : '–'}</>;
+  if (here.loadedAt === undefined) return <>–</>;
   const limit = here.maxStaleness;
   return (
     <>
@@ -188,40 +249,15 @@ function Age({ of: { here } }: { of: MemberRow }) {
   );
 }
 
-const STATES: { readonly [state in MemberRow['here']['state']]: string } = {
-  fresh: 'fresh',
-  stale: 'due',
-  'too-stale': 'too old',
-  empty: '',
-  absent: 'absent',
-  done: 'done',
-  due: 'due',
-  keys: 'cache',
-};
-
-export function stateText({ here }: Pick<MemberRow, 'here'>): string {
-  const { running, loading = 0, closed, paused, pinned, failures = 0, readsFailed = 0, state } = here;
-  const more = [
-    ...(running ? ['loading'] : []),
-    ...(loading > 0 ? [`${loading} loading`] : []),
-    ...(failures > 0 ? [state === 'keys' ? `${failures} failing` : `failed ×${failures}`] : []),
-    ...(readsFailed > 0 ? [`${readsFailed} reads refused`] : []),
-    ...(pinned ? ['pinned'] : []),
-    ...(paused ? ['paused'] : []),
-    ...(closed ? ['closed'] : []),
-  ];
-  return [STATES[state] || emptyText(here), ...more].join(', ');
-}
-
 function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColumn[] }) {
   const byInstance = new Map(of.cells.map((cell) => [cell.on, cell]));
   return (
     <>
-      {columns.map(({ id, label: name }) => {
+      {columns.map(({ id, label: name, isIdle }) => {
         const { sign, kind, says } = signOf(of, byInstance.get(id));
-        const label = `${text(name, 80)}: ${says}`;
+        const label = `${text(name, 80)}: ${says}${isIdle ? ', idle' : ''}`;
         return (
-          <span key={id} role="cell" class={`cell ${kind}`} aria-label={label}>
+          <span key={id} role="cell" class={`cell ${isIdle ? 'none' : kind}`} aria-label={label}>
             {sign}
           </span>
         );

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import type { ActionName } from '../action-names.ts';
 import type { Detail } from '../detail.ts';
@@ -12,6 +13,8 @@ interface Offered {
   readonly fields?: readonly Field[];
   /** It does away with something. */
   readonly isGrave?: boolean;
+  /** It fits what is wrong with the member now. */
+  readonly isFitting?: boolean;
 }
 
 const NOTE: Field = { name: 'note', label: 'Reason, for the audit' };
@@ -36,6 +39,7 @@ export function Actions(props: {
   then: () => void;
 }): ComponentChild {
   const { id, keyId, detail, then } = props;
+  const isOpen = useSignal(false);
   const allowed = session.value?.actions ?? [];
   const offered = offeredFor(detail).filter(({ action }) => allowed.includes(action));
   if (offered.length === 0) return null;
@@ -53,17 +57,28 @@ export function Actions(props: {
     };
     ask(asked);
   };
+  const button = (one: Offered): ComponentChild => (
+    <button key={one.label} type="button" class={one.isGrave ? 'grave' : ''} onClick={() => start(one)}>
+      {one.label}
+    </button>
+  );
+  const fitting = offered.filter(({ isFitting }) => isFitting);
+  const first = fitting.length > 0 ? fitting : offered.slice(0, 1);
+  const rest = offered.filter((one) => !first.includes(one));
   return (
     <div class="actions" role="group" aria-label="Actions">
-      {offered.map((one) => (
-        <button key={one.label} type="button" class={one.isGrave ? 'grave' : ''} onClick={() => start(one)}>
-          {one.label}
-        </button>
-      ))}
+      {first.map(button)}
+      {rest.length > 0 && (
+        <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+          <summary>More actions</summary>
+          <div class="actions">{rest.map(button)}</div>
+        </details>
+      )}
     </div>
   );
 }
 
+/** Those that fit what is wrong are marked; where nothing is, the first one is what one would do. */
 function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly Offered[] {
   const isEntry = kind !== 'cache' || key !== undefined;
   const isValue = kind === 'value';
@@ -86,11 +101,13 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
     ...when(isEntry && here.failures !== undefined, {
       action: 'end-cool-down',
       label: 'End cool-down',
+      isFitting: quarantine === undefined,
       says: 'Loads now. Where that succeeds the cool-down is over; where it fails the next one begins.',
     }),
     ...when(isEntry && here.running === true, {
       action: 'cancel',
       label: 'Cancel load',
+      isFitting: true,
       says: 'Aborts the load under way on this instance. It counts as failed; the old value stays.',
     }),
     ...when(kind !== 'executor', {
@@ -130,11 +147,13 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
     ...when(!key && here.paused === true, {
       action: 'resume',
       label: 'Resume',
+      isFitting: true,
       says: 'Reads on this instance start loads again.',
     }),
     ...when(!key && canShare && here.paused === true, {
       action: 'resume',
       label: 'Resume everywhere',
+      isFitting: true,
       says: 'Reads start loads again on all instances.',
       body: everywhere,
     }),
@@ -154,12 +173,14 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
     ...when(quarantine !== undefined && quarantine.note === undefined, {
       action: 'accept-quarantined',
       label: 'Accept refused value',
+      isFitting: true,
       says: 'Serves the value that the guard refused, as if it were loaded now.',
       isGrave: true,
     }),
     ...when(quarantine !== undefined, {
       action: 'discard-quarantined',
       label: 'Discard refused value',
+      isFitting: true,
       says: 'Forgets the value that the guard refused.',
     }),
     ...when(isValue && canShare && here.pinned === undefined, {
@@ -171,6 +192,7 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
     ...when(isValue && canShare && here.pinned !== undefined, {
       action: 'unpin',
       label: 'Unpin',
+      isFitting: true,
       says: 'Loads replace the version again, on all instances.',
     }),
   ];

@@ -1,18 +1,19 @@
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
-import { problemLevel } from '../rows.ts';
+import { type Cell, problemLevel } from '../rows.ts';
+import { grouped, stateText } from '../words.ts';
 import { Counters, Freshness } from './counters.tsx';
-import { age, clock, duration, text, time, until, version } from './format.ts';
+import { age, clock, duration, minute, text, time, until, version } from './format.ts';
 import { History } from './history.tsx';
 import { Keys } from './keys.tsx';
 import { LockCard } from './locks.tsx';
-import { stateText } from './matrix.tsx';
 import { Actions } from './member-actions.tsx';
 import { usePolled } from './polled.ts';
+import { Quarantine } from './quarantine.tsx';
 import { memberLink } from './route.ts';
 import { RunsCard } from './runs.tsx';
-import { Scroll } from './scroll.tsx';
-import { events, overview, row } from './state.ts';
+import { events, now, overview, row } from './state.ts';
+import { type Column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** A member in full, or one key of a cache. */
@@ -63,13 +64,13 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
       {!detail.key && <Problems id={id} />}
       <Actions id={id} keyId={keyId} detail={detail} then={again} />
       <div class="cards">
+        {detail.quarantine && <Quarantine id={id} keyId={keyId} of={detail.quarantine} />}
         <State detail={detail} />
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} />
         )}
         {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
         {detail.stats && <Counters of={detail.stats} />}
-        {detail.quarantine && <Quarantine {...detail.quarantine} />}
         {detail.error && <Failure error={detail.error} />}
         {detail.kind !== 'cache' || detail.key ? (
           <Timeline detail={detail} events={heard} />
@@ -117,7 +118,7 @@ function Problems({ id }: { id: string }) {
 }
 
 function State({ detail: { here, checks, at } }: { detail: Detail }) {
-  const { loadedAt, nextAt, maxStaleness, version: held, pinned, isHolder } = here;
+  const { loadedAt, nextAt, maxStaleness, version: held, pinned, isHolder, failingSince } = here;
   const left = loadedAt !== undefined && maxStaleness !== undefined ? loadedAt + maxStaleness : undefined;
   return (
     <section>
@@ -128,6 +129,14 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
           {stateText({ here })}
           {isHolder && ', holds the lease'}
         </dd>
+        {failingSince !== undefined && (
+          <>
+            <dt>Failing since</dt>
+            <dd>
+              {minute(failingSince)}, {age(failingSince)}
+            </dd>
+          </>
+        )}
         {loadedAt !== undefined && (
           <>
             <dt>Age</dt>
@@ -137,7 +146,8 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
                 <meter
                   min={0}
                   max={maxStaleness}
-                  high={maxStaleness * 0.8}
+                  low={maxStaleness * 0.8}
+                  high={here.refusesReads ? maxStaleness * 0.8 : maxStaleness}
                   optimum={0}
                   value={Math.min(maxStaleness, Math.max(0, at - loadedAt))}
                   aria-label={`age against its limit of ${duration(maxStaleness)}`}
@@ -151,7 +161,9 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
             <dt>Limit</dt>
             <dd>
               {duration(maxStaleness)}
-              {left !== undefined && <span class="quiet"> over {until(left)}</span>}
+              {left !== undefined && (
+                <span class="quiet"> {left <= now.value ? 'exceeded' : `reached ${until(left)}`}</span>
+              )}
             </dd>
           </>
         )}
@@ -186,7 +198,7 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
         {here.size !== undefined && (
           <>
             <dt>Keys</dt>
-            <dd>{here.size}</dd>
+            <dd>{grouped(here.size)}</dd>
           </>
         )}
         {checks && (
@@ -203,29 +215,6 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
           </>
         )}
       </dl>
-    </section>
-  );
-}
-
-function Quarantine({ reason, since, loadedAt, size, note }: NonNullable<Detail['quarantine']>) {
-  return (
-    <section class="warn">
-      <h2>Quarantine</h2>
-      <p>The value that was loaded {age(loadedAt)} ago was refused, and is not served:</p>
-      <p>
-        <bdi>{text(reason)}</bdi>
-      </p>
-      <dl>
-        <dt>Refusing since</dt>
-        <dd>{time(since)}</dd>
-        {size !== undefined && (
-          <>
-            <dt>Size</dt>
-            <dd>{size}</dd>
-          </>
-        )}
-      </dl>
-      {note && <p>{text(note)}</p>}
     </section>
   );
 }
@@ -267,6 +256,36 @@ function OnInstances({ id }: { id: string }) {
   const { cells = [], fleet } = row(id)?.value ?? {};
   const hosts = new Map(overview.value?.instances.map((instance) => [instance.id, instance]));
   if (cells.length === 0) return null;
+  const columns: readonly Column<Cell>[] = [
+    {
+      head: 'Instance',
+      title: ({ on }) => on,
+      cell: ({ on }) => (
+        <>
+          <bdi>{text(hosts.get(on)?.label ?? on, 60)}</bdi>
+          {hosts.get(on)?.isHere && <span class="tag">here</span>}
+        </>
+      ),
+    },
+    {
+      head: 'Version',
+      title: ({ version: of }) => String(of ?? ''),
+      cell: ({ version: of, behind }) => `${version(of)}${behind ? ', older' : ''}`,
+    },
+    { head: 'Age', cell: ({ loadedAt }) => (loadedAt === undefined ? '–' : age(loadedAt)) },
+    {
+      head: 'Last failure',
+      cell: ({ failures, error = '' }) => (failures ? <bdi>{`×${failures}: ${text(error, 200)}`}</bdi> : '–'),
+    },
+    {
+      head: 'Last seen',
+      cell: ({ on }) => {
+        const instance = hosts.get(on);
+        if (instance === undefined) return '–';
+        return `${age(instance.seenAt)} ago${instance.isIdle ? ', idle' : ''}`;
+      },
+    },
+  ];
   return (
     <section class="wide">
       <h2>On all instances</h2>
@@ -275,42 +294,22 @@ function OnInstances({ id }: { id: string }) {
           {fleet.holding} of {fleet.of} have the newest version
         </p>
       )}
-      <Scroll label="Instances">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Instance</th>
-              <th scope="col">Version</th>
-              <th scope="col">Age</th>
-              <th scope="col">Last failure</th>
-              <th scope="col">Report</th>
-            </tr>
-          </thead>
-          <tbody>
-            {cells.map((cell) => {
-              const instance = hosts.get(cell.on);
-              return (
-                <tr key={cell.on} class={cell.failures ? 'warn' : cell.behind ? 'note' : ''}>
-                  <th scope="row" title={cell.on}>
-                    <bdi>{text(instance?.label ?? cell.on, 60)}</bdi>
-                    {instance?.isHere && ' (here)'}
-                  </th>
-                  <td title={String(cell.version ?? '')}>
-                    {version(cell.version)}
-                    {cell.behind && ', older'}
-                  </td>
-                  <td>{cell.loadedAt === undefined ? '–' : age(cell.loadedAt)}</td>
-                  <td>{cell.failures ? `×${cell.failures}: ${text(cell.error ?? '', 200)}` : '–'}</td>
-                  <td>{instance ? `${age(instance.seenAt)} ago` : ''}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Instances"
+        columns={columns}
+        rows={cells}
+        keyOf={({ on }) => on}
+        levelOf={({ failures, behind }) => (failures ? 'warn' : behind && 'note')}
+      />
     </section>
   );
 }
+
+const EVENTS: readonly Column<Detail['events'][number]>[] = [
+  { head: 'At', cell: ({ at }) => clock(at) },
+  { head: 'Event', cell: ({ type }) => type },
+  { head: 'Details', cell: (event) => <bdi>{text(detailsOf(event))}</bdi> },
+];
 
 function Events({ heard }: { heard: Detail['events'] }) {
   return (
@@ -319,31 +318,12 @@ function Events({ heard }: { heard: Detail['events'] }) {
       {heard.length === 0 ? (
         <p class="quiet">none yet</p>
       ) : (
-        <Scroll label="Events">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">At</th>
-                <th scope="col">Event</th>
-                <th scope="col">Details</th>
-              </tr>
-            </thead>
-            <tbody>
-              {[...heard]
-                .reverse()
-                .slice(0, 100)
-                .map((event) => (
-                  <tr key={event.number}>
-                    <td>{clock(event.at)}</td>
-                    <td>{event.type}</td>
-                    <td>
-                      <bdi>{text(detailsOf(event))}</bdi>
-                    </td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table
+          label="Events"
+          columns={EVENTS}
+          rows={[...heard].reverse().slice(0, 100)}
+          keyOf={({ number }) => number}
+        />
       )}
     </section>
   );

@@ -1,16 +1,10 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { LEVELS, type Level } from '../rows.ts';
-import { counted, text } from './format.ts';
+import { counted, grouped, instancesText, LEVEL_TEXTS } from '../words.ts';
+import { text } from './format.ts';
 import { Matrix } from './matrix.tsx';
-import { counts, level, order, overview, search, shown } from './state.ts';
-
-const LABELS: { readonly [level in Level]: string } = {
-  bad: 'serving fails',
-  warn: 'failing',
-  note: 'to know',
-  ok: 'fine',
-};
+import { counts, level, namespace, order, overview, search, shown } from './state.ts';
 
 /** All members on all instances, problems first. */
 export function Members(): ComponentChild {
@@ -18,7 +12,15 @@ export function Members(): ComponentChild {
   if (known === undefined) return <p class="quiet">Loading…</p>;
   return (
     <>
-      <h1 tabIndex={-1}>Members</h1>
+      <h1 tabIndex={-1}>
+        Members
+        {namespace.value !== undefined && (
+          <span class="quiet">
+            {' '}
+            of <bdi>{text(namespace.value, 80)}</bdi>
+          </span>
+        )}
+      </h1>
       {known.fleetError !== undefined && (
         <p class="alert" role="alert">
           Other instances are not known: {text(known.fleetError)}
@@ -42,8 +44,8 @@ export function Members(): ComponentChild {
         <p class="quiet" role="status">
           {shown.value.length === order.value.length
             ? counted(order.value.length, 'member')
-            : `${shown.value.length} of ${counted(order.value.length, 'member')}`}
-          {known.instances.length > 0 && `, ${counted(known.instances.length, 'instance')}`}
+            : `${grouped(shown.value.length)} of ${counted(order.value.length, 'member')}`}
+          {known.instances.length > 0 && `, ${instancesText(known.instances)}`}
         </p>
       </div>
       {order.value.length === 0 ? <p class="quiet">The group has no members.</p> : <Matrix />}
@@ -61,7 +63,7 @@ function LevelFilter({ of }: { of: Level }) {
       aria-pressed={isOn}
       onClick={() => (level.value = isOn ? undefined : of)}
     >
-      <b>{counts.value[of]}</b> {LABELS[of]}
+      <b>{grouped(counts.value[of])}</b> {LEVEL_TEXTS[of]}
     </button>
   );
 }
@@ -99,7 +101,10 @@ function Legend() {
           <span class="cell none">·</span> does not have the member, or does not report it
         </li>
       </ul>
-      <p>Instances are known by their reports, which need a store.</p>
+      <p>
+        Instances are known by their reports, which need a store. One that is not read is idle: its signs are
+        grey, and it is shown for ten minutes.
+      </p>
     </details>
   );
 }

@@ -1,42 +1,41 @@
 import type { ComponentChild } from 'preact';
 import type { ExecutorRun } from '../../index.ts';
 import { duration, text, time } from './format.ts';
-import { Scroll } from './scroll.tsx';
+import { type Column, Table } from './table.tsx';
+
+const COLUMNS: readonly Column<ExecutorRun>[] = [
+  { head: 'Began', cell: ({ at }) => time(at) },
+  { head: 'Took', cell: ({ took }) => duration(took) },
+  {
+    head: 'Result',
+    cell: ({ result, error }) => (
+      <>
+        {result}
+        {error !== undefined && (
+          <>
+            : <bdi>{text(error, 300)}</bdi>
+          </>
+        )}
+      </>
+    ),
+  },
+  {
+    head: 'By',
+    title: ({ token, instance = '' }) => (token === undefined ? '' : `token ${token} ${text(instance, 80)}`),
+    cell: ({ host = 'this instance' }) => <bdi>{text(host, 80)}</bdi>,
+  },
+];
 
 /** The runs of a task, newest first. */
 export function RunsTable({ runs }: { runs: readonly ExecutorRun[] }): ComponentChild {
   return (
-    <Scroll label="Runs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Began</th>
-            <th scope="col">Took</th>
-            <th scope="col">Result</th>
-            <th scope="col">By</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map(({ at, took, result, error, token, host = 'this instance', instance = '' }) => (
-            <tr key={token ?? at} class={result === 'failed' ? 'warn' : ''}>
-              <th scope="row">{time(at)}</th>
-              <td>{duration(took)}</td>
-              <td>
-                {result}
-                {error !== undefined && (
-                  <>
-                    : <bdi>{text(error, 300)}</bdi>
-                  </>
-                )}
-              </td>
-              <td title={token === undefined ? '' : `token ${token} ${text(instance, 80)}`}>
-                <bdi>{text(host, 80)}</bdi>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Runs"
+      columns={COLUMNS}
+      rows={runs}
+      keyOf={({ token, at }) => token ?? at}
+      levelOf={({ result }) => result === 'failed' && 'warn'}
+    />
   );
 }
 

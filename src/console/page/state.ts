@@ -3,12 +3,16 @@ import type { OverviewChanges } from '../changes.ts';
 import type { Overview } from '../overview.ts';
 import type { Level, MemberRow } from '../rows.ts';
 import type { ShownEvent } from '../shown-event.ts';
+import { type Line, linesOf, membersOf } from './causes.ts';
 
 /** How the page learns of changes. */
 export const connection: Signal<'opening' | 'live' | 'polling' | 'offline'> = signal('opening');
 
 /** All but the rows. */
 export const overview: Signal<Omit<Overview, 'members'> | undefined> = signal(undefined);
+
+/** When the console has answered last, by the clock of {@link now}; `undefined`: never. */
+export const answeredAt: Signal<number | undefined> = signal(undefined);
 
 /** The ids of the rows, in the order in which the console lists them. */
 export const order: Signal<readonly string[]> = signal([]);
@@ -46,6 +50,7 @@ function apply({ changed, order: ids, ...others }: OverviewChanges): void {
   if (changed.length > 0) version.value += 1;
   overview.value = others;
   tick();
+  answeredAt.value = now.value;
 }
 
 export function tick(): void {
@@ -64,20 +69,35 @@ export const counts: ReadonlySignal<Readonly<Record<Level, number>>> = computed(
   return found;
 });
 
-/** The ids of the rows that the filters leave. */
-export const shown: ReadonlySignal<readonly string[]> = computed(() => {
+/** The rows that the filters leave. */
+export const shown: ReadonlySignal<readonly MemberRow[]> = computed(() => {
   version.value;
   const text = search.value.trim().toLowerCase();
-  if (text === '' && level.value === undefined) return order.value;
-  return order.value.filter((id) => {
+  return order.value.flatMap((id) => {
     const one = rows.get(id)?.peek();
-    if (one === undefined || (level.value !== undefined && one.level !== level.value)) return false;
-    return (
+    if (one === undefined || (level.value !== undefined && one.level !== level.value)) return [];
+    const isFound =
       text === '' ||
       one.name.toLowerCase().includes(text) ||
-      one.problems.some(({ message }) => message.toLowerCase().includes(text))
-    );
+      one.problems.some(({ message }) => message.toLowerCase().includes(text));
+    return isFound ? [one] : [];
   });
+});
+
+/** The causes whose members are shown. */
+export const unfolded: Signal<ReadonlySet<string>> = signal(new Set());
+
+/** The lines of the list. A search leaves each member a line of its own. */
+export const lines: ReadonlySignal<readonly Line[]> = computed(() =>
+  search.value.trim() === '' ? linesOf(shown.value, unfolded.value) : membersOf(shown.value),
+);
+
+/** The namespace of all members where they have the same; `undefined`: none, or several. */
+export const namespace: ReadonlySignal<string | undefined> = computed(() => {
+  version.value;
+  const all = new Set(order.value.map((id) => rows.get(id)?.peek().namespace));
+  const [only] = all;
+  return all.size === 1 ? only : undefined;
 });
 
 /** Events since the page was opened, of all members; the newest last. */

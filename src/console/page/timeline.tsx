@@ -4,7 +4,14 @@ import uPlot from 'uplot';
 import type { Detail } from '../detail.ts';
 import { clock, duration, text } from './format.ts';
 import { OUTCOMES, type Round, roundsOf } from './rounds.ts';
-import { Scroll } from './scroll.tsx';
+import { type Column, Table } from './table.tsx';
+
+const COLUMNS: readonly Column<Round>[] = [
+  { head: 'At', cell: ({ at }) => clock(at) },
+  { head: 'Outcome', cell: (round) => saysOf(round) },
+  { head: 'Took', cell: ({ took }) => (took === undefined ? '–' : duration(took)) },
+  { head: 'By', cell: ({ by }) => <bdi>{text(by, 80)}</bdi> },
+];
 
 /** The last rounds as a picture: when, how long, by which instance, with what outcome; and as a list for screen readers. */
 export function Timeline({ detail, events }: { detail: Detail; events: Detail['events'] }): ComponentChild {
@@ -28,30 +35,12 @@ export function Timeline({ detail, events }: { detail: Detail; events: Detail['e
           </ul>
           <details>
             <summary>As a table</summary>
-            <Scroll label="Rounds">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">At</th>
-                    <th scope="col">Outcome</th>
-                    <th scope="col">Took</th>
-                    <th scope="col">By</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {[...rounds].reverse().map((round) => (
-                    <tr key={`${round.at} ${round.outcome}`}>
-                      <td>{clock(round.at)}</td>
-                      <td>{saysOf(round)}</td>
-                      <td>{round.took === undefined ? '–' : duration(round.took)}</td>
-                      <td>
-                        <bdi>{text(round.by, 80)}</bdi>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <Table
+              label="Rounds"
+              columns={COLUMNS}
+              rows={[...rounds].reverse()}
+              keyOf={({ at, outcome }) => `${at} ${outcome}`}
+            />
           </details>
         </>
       )}

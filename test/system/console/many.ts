@@ -47,7 +47,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         text: '',
       };
     });
-    return { instances: all, members: lines } as unknown as Fleet;
+    return { instances: all, idle: [], members: lines } as unknown as Fleet;
   };
   const status = (name: string): object => {
     const age = Date.now() - begun + 60_000;

@@ -74,19 +74,19 @@ describe('status', () => {
       'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists them)\n',
     ]);
     const all = await type(['status', '--all']);
-    expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nok +prices +fresh +\d/);
+    expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nfine +prices +fresh +\d/);
     const red = group.value({
       name: '\u001b[31mred',
       required: true,
       load: () => Promise.reject(new Error('no')),
     });
     const unread = await type(['status']);
-    expect([unread.code, unread.out]).toEqual([0, expect.stringMatching(/note .*red +not read yet +-/)]);
+    expect([unread.code, unread.out]).toEqual([0, expect.stringMatching(/notices .*red +not read yet +-/)]);
     await red.get().catch(() => {});
     const failing = await type(['status']);
     expect([failing.code, failing.out]).toEqual([
       1,
-      expect.stringMatching(/FAILS +\\u001b\[31mred +no value, failed x1, 1 reads refused .*is required/),
+      expect.stringMatching(/reads fail +\\u001b\[31mred +no value, 1 failure, 1 read failed .*is required/),
     ]);
     group.value({ name: '\u009b2J\u202e', load: () => 1 });
     const json = await type(['status', '--json']);

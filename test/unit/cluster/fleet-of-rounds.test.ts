@@ -82,14 +82,17 @@ describe('the fleet of instances without propagateWithin', () => {
     [HOUR, 3 * HOUR],
     [30 * 24 * HOUR, 7 * 24 * HOUR],
   ])(
-    'keeps that of a load every %d ms for %d ms, and one before the first value for 10 minutes',
+    'has that of a load every %d ms last for %d ms, and one before the first value for 10 minutes',
     async (schedule, ms) => {
       const cluster = new ManualCluster();
       const [a, b] = [cluster.instance({ schedule }), cluster.instance({ schedule })];
       await cluster.load(a, 'one');
       expect(await b.value.get()).toBe('one');
-      const kept = [a, b].map(({ link }) => link.commands.flatMap(({ report }) => report?.keepFor ?? []));
-      expect(kept).toEqual([[600_000, ms], [600_000]]);
+      const reports = [a, b].map(({ link }) => link.commands.flatMap(({ report }) => report ?? []));
+      const lasts = reports.map((all) => all.map(({ text }) => JSON.parse(text).lasts));
+      expect(lasts).toEqual([[600_000, ms], [600_000]]);
+      for (const { text, keepFor } of reports.flat())
+        expect(keepFor).toBe(Math.max(600_000, JSON.parse(text).lasts));
     },
   );
 

@@ -20,7 +20,11 @@ const CALM: ReportedMember = {
 /** The report of an instance, as the store has it. */
 function stored(host: string, ...members: Partial<ReportedMember>[]): StoredReport {
   const all = members.map((member) => ({ ...CALM, ...member }));
-  return { instance: `id-${host}`, text: reportOf({ host, upFor: 5000 }, all).text, age: 1000 };
+  return {
+    instance: `id-${host}`,
+    text: reportOf({ host, upFor: 5000, lasts: 15_000 }, all).text,
+    age: 1000,
+  };
 }
 
 describe('the report of an instance', () => {
@@ -50,7 +54,7 @@ describe('the report of an instance', () => {
     const failing = { ...CALM, name: 'failing', age: 1e6, failures: 1, error: 'x'.repeat(10_000) };
     const pinned = { ...CALM, name: 'pinned', age: 1e6, pinned: { by: 'ann', note: undefined } };
     const refused = { ...CALM, name: 'refused', age: 1e6, quarantine: { reason: 'empty', for: 0 } };
-    const { text } = reportOf({ host: 'h', upFor: 0 }, [...members, failing, pinned, refused]);
+    const { text } = reportOf({ host: 'h', upFor: 0, lasts: 15_000 }, [...members, failing, pinned, refused]);
     const read = readReport({ instance: 'a', text, age: 0 });
     expect(read?.members.map(({ name }) => name)).toEqual([
       'failing',
@@ -60,7 +64,7 @@ describe('the report of an instance', () => {
     ]);
     expect([read?.leftOut, read?.members[0]?.error?.length]).toEqual([803, 200]);
     const longNames = members.map((member, i) => ({ ...member, name: `${'é'.repeat(1500)}${i}` }));
-    const long = reportOf({ host: 'h', upFor: 0 }, [...longNames, CALM]).text;
+    const long = reportOf({ host: 'h', upFor: 0, lasts: 15_000 }, [...longNames, CALM]).text;
     const bytes = new TextEncoder().encode(long).length;
     expect(bytes).toBeLessThanOrEqual(65_536);
     expect(bytes).toBeGreaterThan(60_000);
@@ -78,7 +82,7 @@ describe('the report of an instance', () => {
     '{"tickless":1,"host":7,"members":[]}',
     `{"tickless":1,"host":"h","members":[],"more":"${'x'.repeat(65_536)}"}`,
   ])('of another format counts as absent: %.40s', (text) => {
-    expect(fleetOf([{ instance: 'a', text, age: 0 }])).toEqual({ instances: [], members: [] });
+    expect(fleetOf([{ instance: 'a', text, age: 0 }])).toEqual({ instances: [], idle: [], members: [] });
   });
 
   it('is not believed beyond its types, and shown on one line', () => {
@@ -198,6 +202,7 @@ describe('the fleet', () => {
     expect(fleetOf([twice], [{ name: 'rates', namespace: 'shop' }]).members.length).toBe(1);
     expect(fleetOf([twice], [{ name: 'other', namespace: undefined }])).toEqual({
       instances: [],
+      idle: [],
       members: [],
     });
   });

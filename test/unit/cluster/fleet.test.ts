@@ -44,7 +44,7 @@ describe('the fleet of a store', () => {
   it('is empty before the first command', async () => {
     const cluster = new ManualCluster();
     cluster.instance(own);
-    expect(await cluster.store.fleet()).toEqual({ instances: [], members: [] });
+    expect(await cluster.store.fleet()).toEqual({ instances: [], idle: [], members: [] });
   });
 
   it('has the instances that check, each with an id of its own, in the command of the check', async () => {
@@ -112,7 +112,7 @@ describe('the fleet of a store', () => {
     const calm = reportsOf(a.link);
     expect(calm.length).toBeGreaterThanOrEqual(12);
     expect(calm.length).toBeLessThanOrEqual(16);
-    expect(calm.every(({ keepFor }) => keepFor === LASTS)).toBe(true);
+    expect(calm.every(({ text }) => JSON.parse(text).lasts === LASTS)).toBe(true);
     for (let i = 1; i <= 3; i++) {
       await cluster.refresh(a, i, `edition ${i}`);
       a.link.commands.length = 0;
@@ -131,16 +131,26 @@ describe('the fleet of a store', () => {
     expect((await memberIn(cluster))?.of).toBe(1);
   });
 
-  it('forgets an instance that is not read, or was killed, and finds it again', async () => {
+  it('counts an instance as idle that is not read, or was killed, for ten minutes, and finds it again', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, own);
     await readFor(cluster, [a, b], WITHIN);
     await readFor(cluster, [a], LASTS - 1500);
     expect((await memberIn(cluster))?.of).toBe(2);
+    expect((await cluster.store.fleet()).idle).toEqual([]);
     await readFor(cluster, [a], 1600);
     expect((await memberIn(cluster))?.of).toBe(1);
+    const [idle, ...others] = (await cluster.store.fleet()).idle;
+    expect(idle).toMatchObject({ isIdle: true, members: [{ name: 'v', version: expect.any(Number) }] });
+    expect(idle?.seenAgo).toBeGreaterThan(LASTS);
+    expect(others).toEqual([]);
     await readFor(cluster, [a, b], WITHIN);
     expect((await memberIn(cluster))?.of).toBe(2);
+    expect((await cluster.store.fleet()).idle).toEqual([]);
+    await cluster.clock.advance(590_000);
+    expect((await cluster.store.fleet()).idle).toHaveLength(2);
+    await cluster.clock.advance(10_000);
+    expect((await cluster.store.fleet()).idle).toEqual([]);
   });
 
   it('forgets an instance whose last member is closed, also while a check is under way', async () => {
@@ -289,7 +299,7 @@ describe('the fleet of a group', () => {
     expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(5);
     a.link.break('refused', 'check');
     expect(isStoreUnavailableError(await rejectionOf(group.fleet()))).toBe(true);
-    expect(await new RefreshGroup().fleet()).toEqual({ instances: [], members: [] });
+    expect(await new RefreshGroup().fleet()).toEqual({ instances: [], idle: [], members: [] });
   });
 });
 

@@ -238,6 +238,13 @@ describe('a lock', () => {
     expect((await console.act('release-lock', { id, lock: at })).status).toBe(409);
     expect((await console.act('release-lock', { id, lock: 99, token })).status).toBe(409);
     expect((await task()).kind).toBe('already-done');
+    const request = { owner: 'o', requestId: 'o', leaseFor: 9000, host: 'h', force: false };
+    for (const name of ['shop/tickless-control', 'tickless-console-audit', 'my-tickless-console'])
+      await lock.acquire({ ...request, name });
+    const all: readonly { name: string; isInternal?: true }[] = (await console.get('api/locks?prefix=')).body
+      .records;
+    const internal = all.filter(({ isInternal }) => isInternal).map(({ name }) => name);
+    expect(internal.sort()).toEqual(['shop/tickless-control', 'tickless-console-audit']);
     expect((await console.act('release-lock', { id, lock: at, token })).status).toBe(200);
     expect((await task()).kind).toBe('executed');
     const { records: audit } = (await console.get('api/audit')).body;

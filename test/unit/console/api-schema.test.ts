@@ -64,6 +64,8 @@ describe('the schema of the API', () => {
       'api/keys?id=cities': 'Keys',
       [`api/compare?id=prices&before=${older}&after=${newer}`]: 'Difference',
       'api/compare?id=prices&before=1&after=2': 'Error',
+      'api/quarantine?id=prices': 'Quarantine',
+      'api/quarantine?id=cities': 'Error',
       'api/locks': 'Locks',
       'api/runs?id=report&lock=0': 'Runs',
       'api/audit': 'Audit',

@@ -30,7 +30,10 @@ const REASON = 'it shrinks by 75 %, at most 50 % is allowed';
 describe('a refused value', () => {
   it('waits in quarantine, as the last one of all since the first', async () => {
     const { value, clock, source } = await refused();
-    expect(value.inspect().quarantine).toEqual({ reason: REASON, since: 1500, loadedAt: 1500, size: 1 });
+    const about = { reason: REASON, since: 1500, loadedAt: 1500, size: 1 };
+    expect(value.inspect().quarantine).toEqual({ ...about, value: [1] });
+    expect(value.inspect({ values: false }).quarantine).toEqual(about);
+    expect(JSON.parse(JSON.stringify(value.inspect())).quarantine).toEqual({ ...about, value: [1] });
     source.now = [];
     await clock.advance(1000);
     await value.refresh().catch(() => {});
@@ -111,6 +114,7 @@ describe('a refused value', () => {
     const { value } = await refused({ accept, maxQuarantined: 9 });
     const note = 'its size is over 9 (maxQuarantined)';
     expect(value.inspect().quarantine).toMatchObject({ size: 10, note });
+    expect(value.inspect().quarantine).not.toHaveProperty('value');
     await expect(value.acceptQuarantined()).rejects.toMatchObject({
       name: 'ValueRejectedError',
       reason: `${REASON}; it is not kept: ${note}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Overview } from '../../../src/console/overview.ts';
-import { emptyText } from '../../../src/console/rows.ts';
+import { emptyText } from '../../../src/console/words.ts';
 import { absent, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { TestConsole } from '../../support/console.ts';

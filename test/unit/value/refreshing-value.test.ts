@@ -578,10 +578,17 @@ describe('inspect', () => {
       lastError: { code: 'ERR_TICKLESS_LOAD', cause: { message: 'down' } },
       nextExecuteTime: clock.now() + 500,
     });
+    const failingSince = clock.now();
+    const again = value.refresh().catch(() => {});
+    await clock.advance(700);
+    manual.call(2).reject(new Error('still down'));
+    await again;
+    expect(value.inspect()).toMatchObject({ failures: 2, failingSince });
     const refresh = value.refresh();
-    manual.call(2).resolve('two');
+    manual.call(3).resolve('two');
     await refresh;
     expect(value.inspect()).toMatchObject({ failures: 0, lastError: undefined, value: 'two' });
+    expect(value.inspect()).not.toHaveProperty('failingSince');
   });
 
   it('is empty before the first success, and due at once', () => {

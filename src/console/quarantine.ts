@@ -1,0 +1,44 @@
+import { differenceOf } from '../data/difference.ts';
+import type { GroupMember, QuarantineStatus, ValueStatus } from '../index.ts';
+import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
+import { nextTurn } from './watch-time.ts';
+
+/** A refused value, for the decision of an operator. */
+export interface ShownQuarantine {
+  /** When it was loaded, in epoch milliseconds. */
+  readonly loadedAt: number;
+  /** From the value in place to the refused one; left out: there is none in place. */
+  readonly difference?: ShownDifference;
+  /** The refused value as `showValue` returns it, as JSON. */
+  readonly value?: string;
+}
+
+/**
+ * The refused value of a member, or of a key of a cache, beside the value in place. Large ones are compared in turns of the event
+ * loop.
+ *
+ * @param key of a cache; empty: the member is a value.
+ * @returns `undefined`: there is none, or it is not kept.
+ */
+export async function shownQuarantine(
+  { kind, name, member }: GroupMember,
+  key: readonly [key?: unknown],
+  values: ShownValues,
+): Promise<ShownQuarantine | undefined> {
+  if (kind === 'executor' || (kind === 'cache') !== key.length > 0) return undefined;
+  const status = (kind === 'cache' ? member.inspect(key[0]) : member.inspect()) as
+    | ValueStatus<unknown>
+    | undefined;
+  const refused: QuarantineStatus | undefined = status?.quarantine;
+  if (status === undefined || refused === undefined || !('value' in refused)) return undefined;
+  const shown = shownValue(refused.value, { name, ...(kind === 'cache' ? { key: key[0] } : {}) }, values);
+  const difference =
+    'value' in status
+      ? await differenceOf(status.value, refused.value, undefined, nextTurn).catch(() => undefined)
+      : undefined;
+  return {
+    loadedAt: refused.loadedAt,
+    ...(difference === undefined ? {} : { difference: shownDifference(difference, name, values) }),
+    ...(shown === undefined ? {} : { value: shown }),
+  };
+}

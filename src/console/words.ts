@@ -1,0 +1,60 @@
+import type { HereStatus, InstanceColumn, Level } from './rows.ts';
+
+// The words of the page and of the terminal, the same in both.
+
+/** The levels of the API in words. */
+export const LEVEL_TEXTS: { readonly [level in Level]: string } = {
+  bad: 'reads fail',
+  warn: 'loads fail',
+  note: 'notices',
+  ok: 'fine',
+};
+
+/** Such as `1 member`, `2,000 members`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A count with its thousands apart: `100,000`. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** Such as `3 instances, 1 of them idle`. */
+export function instancesText(instances: readonly Pick<InstanceColumn, 'isIdle'>[]): string {
+  const idle = instances.filter(({ isIdle }) => isIdle).length;
+  return `${counted(instances.length, 'instance')}${idle > 0 ? `, ${grouped(idle)} of them idle` : ''}`;
+}
+
+/** The state of a member or a key by the name that the API has for it, and what else there is to know of it now. */
+export function stateText({ here }: { readonly here: HereStatus }): string {
+  const {
+    running,
+    loading = 0,
+    closed,
+    paused,
+    pinned,
+    failures = 0,
+    readsFailed = 0,
+    state,
+    size = 0,
+  } = here;
+  const isCache = state === 'keys';
+  const named = isCache ? counted(size, 'key') : state === 'empty' ? emptyText(here) : state;
+  const more = [
+    running && 'loading',
+    loading > 0 && `${grouped(loading)} loading`,
+    failures > 0 && (isCache ? `${grouped(failures)} failing` : counted(failures, 'failure')),
+    readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
+    pinned && 'pinned',
+    paused && 'paused',
+    closed && 'closed',
+  ];
+  return [named, ...more.filter(Boolean)].join(', ');
+}
+
+/** The state `empty` in words: before the first read nothing is wrong. */
+export function emptyText({ running, failures, refusesReads }: HereStatus): string {
+  if (failures !== undefined || refusesReads) return 'no value';
+  return running ? 'not loaded' : 'not read yet';
+}

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { RefreshGroup } from '../../../src/index.ts';
+import { TestConsole } from '../../support/console.ts';
+
+it('shows an instance that is not read as idle, with what it had, and counts it nowhere', async () => {
+  const store = memoryStore();
+  const group = new RefreshGroup({ lock: memoryLock(), store, propagateWithin: 30, logger: false });
+  const console = new TestConsole({}, group);
+  await group.value({ name: 'prices', load: async () => 1 }).get();
+  const members = [{ name: 'prices', version: 7, age: 1000 }];
+  const text = JSON.stringify({ tickless: 1, host: 'pod-2', upFor: 60_000, lasts: 1, leftOut: 0, members });
+  await store.versions([], { instance: 'pod-2-id', text, keepFor: 60_000, serial: 1 });
+  await expect
+    .poll(async () => (await console.get('api/overview')).body.instances)
+    .toMatchObject([{ isHere: true }, { id: 'pod-2-id', host: 'pod-2', isHere: false, isIdle: true }]);
+  const { at, instances, members: rows } = (await console.get('api/overview')).body;
+  expect(instances[0]).not.toHaveProperty('isIdle');
+  expect(instances[1].seenAt).toBeLessThan(at);
+  expect(rows[0]).toMatchObject({ fleet: { of: 1, holding: 1 }, problems: [] });
+  expect(rows[0].cells).toMatchObject([{ on: instances[0].id }, { on: 'pod-2-id', version: 7 }]);
+  await console.handler.close();
+  await group.close({ timeout: 0 });
+});

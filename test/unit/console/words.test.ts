@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import type { HereStatus } from '../../../src/console/rows.ts';
+import { instancesText, stateText } from '../../../src/console/words.ts';
+
+const all: readonly [HereStatus, string][] = [
+  [{ state: 'fresh' }, 'fresh'],
+  [
+    { state: 'too-stale', running: true, failures: 5, readsFailed: 1 },
+    'too-stale, loading, 5 failures, 1 read failed',
+  ],
+  [{ state: 'empty' }, 'not read yet'],
+  [{ state: 'empty', running: true }, 'not loaded, loading'],
+  [{ state: 'empty', failures: 1 }, 'no value, 1 failure'],
+  [{ state: 'stale', pinned: { by: 'ann' }, paused: true, closed: true }, 'stale, pinned, paused, closed'],
+  [{ state: 'keys', size: 100_000, loading: 3, failures: 2 }, '100,000 keys, 3 loading, 2 failing'],
+];
+
+it.each(all)('the state %j in words', (here, text) => {
+  expect(stateText({ here })).toBe(text);
+});
+
+it('says how many instances are idle', () => {
+  expect(instancesText([{}])).toBe('1 instance');
+  expect(instancesText([{}, { isIdle: true }, {}])).toBe('3 instances, 1 of them idle');
+});
