@@ -55,6 +55,7 @@ const MAY_IMPORT = {
   'index.ts': [...CORE, 'callable', 'derive', 'cluster'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   fastify: [...BASE, 'index.ts'],
+  nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'time', 'data', 'console'],
 };
@@ -73,6 +74,9 @@ const PACKAGES = {
   fastify: 'fastify',
   '@opentelemetry/api': 'otel',
 };
+
+/** NestJS is a peer that only its own example and tests install: these imports lead nowhere here. */
+const NESTJS = '^@nestjs/(common|core)$';
 
 /** Programs that are bundled with packages of their own: the command. */
 const BUNDLED = '^src/cli/';
@@ -133,11 +137,17 @@ export default {
       },
     ]),
     rule(
+      'nestjs-in-its-room',
+      'NestJS is imported in nestjs only.',
+      { path: '^src/', pathNot: files('nestjs') },
+      { path: '^@nestjs/' },
+    ),
+    rule(
       'four-packages',
       'Users have no other package.',
       { path: '^src/', pathNot: BUNDLED },
       {
-        pathNot: ['^src/', `^node_modules/(${Object.keys(PACKAGES).join('|')})/`],
+        pathNot: ['^src/', NESTJS, `^node_modules/(${Object.keys(PACKAGES).join('|')})/`],
         dependencyTypesNot: ['core'],
       },
     ),

@@ -1,0 +1,3 @@
+import 'reflect-metadata';
+import { it } from 'node:test';
+it('x', () => {});
