@@ -25,7 +25,8 @@ const PROMISED = [
 function installPackage(folder) {
   const place = join(folder, 'node_modules/tickless');
   rmSync(place, { recursive: true, force: true });
-  for (const part of ['dist', 'package.json']) cpSync(join(root, part), join(place, part), { recursive: true });
+  for (const part of ['dist', 'package.json'])
+    cpSync(join(root, part), join(place, part), { recursive: true });
 }
 
 /** The sources in a folder of their own, where the packages of that version are found. */
@@ -70,7 +71,9 @@ async function check(title, command, options, isFine = () => true) {
 for (const folder of [example, tests]) {
   await installApart(folder);
   installPackage(folder);
-  const { version } = JSON.parse(readFileSync(join(folder, 'node_modules/@nestjs/core/package.json'), 'utf8'));
+  const { version } = JSON.parse(
+    readFileSync(join(folder, 'node_modules/@nestjs/core/package.json'), 'utf8'),
+  );
   const place = programsFor(folder, version.split('.')[0]);
   const named = (title) => `NestJS ${version}: ${title}`;
   const tsc = (config) => tool('typescript', ['-p', join(place, config)], 'tsc');
@@ -79,5 +82,15 @@ for (const folder of [example, tests]) {
   const node = (...args) => [process.execPath, ...args.map((file) => join('out', file))];
   const promises = (output) => PROMISED.every((line) => line.test(output));
   await check(named('the example'), node('main.js'), { cwd: place }, promises);
-  await check(named('tests'), [process.execPath, '--test', join('out', 'nestjs.test.js')], { cwd: place });
+  await check(
+    named('tests'),
+    [
+      process.execPath,
+      '--test',
+      '--test-reporter=spec',
+      '--test-timeout=30000',
+      join('out', 'nestjs.test.js'),
+    ],
+    { cwd: place },
+  );
 }

@@ -1,5 +1,14 @@
 // The module of a shop: exchange rates by a class, cities by a method, and a report that one instance of the service sends.
-import { Controller, Get, Global, Injectable, Module, Param, Res, ServiceUnavailableException } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Global,
+  Injectable,
+  Module,
+  Param,
+  Res,
+  ServiceUnavailableException,
+} from '@nestjs/common';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { ageHeaders, loadContext, RefreshingValue } from 'tickless';
@@ -113,7 +122,8 @@ const backend = memoryBackend();
       backend,
       schedule: '10m',
       lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '600ms' },
-      console: (group) => nodeConsole(group, { authorize: () => 'anyone on this machine', locks: [backend.lock] }),
+      console: (group) =>
+        nodeConsole(group, { authorize: () => 'anyone on this machine', locks: [backend.lock] }),
     }),
     SourceModule,
     TicklessModule.forFeature([

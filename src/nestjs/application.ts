@@ -1,4 +1,4 @@
-import type { CloseReport, DurationLike, LockProvider, RefreshGroup, Store } from '../index.ts';
+import type { CloseReport, DurationLike, LockProvider, Logger, RefreshGroup, Store } from '../index.ts';
 
 /** A decorated member of a provider: a value, a cache or a task, which the application closes. */
 export interface Closable {
@@ -11,6 +11,7 @@ export interface Application {
   readonly lock: LockProvider | undefined;
   readonly store: Store | undefined;
   readonly namespace: string | undefined;
+  readonly logger: Logger | false;
 }
 
 /** Several applications may live in one process: tests start one each. */
