@@ -41,7 +41,7 @@ export abstract class Rates extends RefreshingValue<Record<string, number>> {}
 
 /** Methods that keep fresh what they return, one value for each combination of arguments. */
 @Injectable()
-export class Cities {
+class Cities {
   constructor(private readonly source: Source) {}
 
   @Refreshing({ schedule: '1h', max: 10_000 })
@@ -71,7 +71,7 @@ interface Response {
 }
 
 @Controller()
-export class ShopController {
+class ShopController {
   constructor(
     private readonly rates: Rates,
     private readonly cities: Cities,
@@ -93,7 +93,7 @@ export class ShopController {
 }
 
 @Controller()
-export class HealthController {
+class HealthController {
   constructor(
     private readonly health: HealthCheckService,
     private readonly data: TicklessHealthIndicator,

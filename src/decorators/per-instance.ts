@@ -63,7 +63,7 @@ export function madeFor(decorator: string, instance: object, name: PropertyKey):
   return made.of(instance);
 }
 
-/** What makes the thing of each instance behind a decorated method or getter; `undefined`: it is not decorated. */
+/** The maker of the things of all instances, behind a decorated method or getter; `undefined`: it is not decorated. */
 export function makerOf(descriptor: PropertyDescriptor | undefined): PerInstance<unknown> | undefined {
   const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
   return marked?.[madeBy];

@@ -5,7 +5,7 @@ export interface Closable {
   close(options?: { readonly timeout?: DurationLike | undefined }): Promise<CloseReport>;
 }
 
-/** What the module of one application gives its decorated methods. */
+/** The module of one application, as its decorated methods know it. */
 export interface Application {
   readonly group: RefreshGroup;
   readonly lock: LockProvider | undefined;

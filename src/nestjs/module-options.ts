@@ -33,7 +33,7 @@ export interface TicklessModuleOptions extends RefreshGroupOptions {
   readonly lockedScheduler?: LockedSchedulerOptions | undefined;
 }
 
-/** What the module needs of a console. */
+/** The used part of `NodeConsole`. */
 export type MountedConsole = ((request: never, response: never, next: never) => void) & {
   close(): Promise<void>;
 };

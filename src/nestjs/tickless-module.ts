@@ -14,7 +14,7 @@ import type {
 } from './module-options.ts';
 import { isUnlockedJob, lockJob } from './scheduled.ts';
 
-/** What is made of the options. */
+/** The options with all that is made of them. */
 interface Assembled extends Application {
   readonly closeTimeout: DurationLike | undefined;
   readonly console: MountedConsole | undefined;

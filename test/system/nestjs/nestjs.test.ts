@@ -347,6 +347,11 @@ describe('lockedScheduler', () => {
     async own(): Promise<void> {
       this.runs.push('own');
     }
+    @Locked({ name: 'its own too' })
+    @Interval(200) // in either order
+    async ownToo(): Promise<void> {
+      this.runs.push(`too ${lockedContext().token}`);
+    }
     async unscheduled(): Promise<void> {
       assert.throws(lockedContext);
     }
@@ -373,8 +378,8 @@ describe('lockedScheduler', () => {
       const runs = jobs.flatMap(({ runs }) => runs);
       const count = (job: string): number => runs.filter((run) => run.startsWith(job)).length;
       assert.deepEqual([count('cron'), count('interval'), count('timeout')], [1, 1, 1]);
-      assert.ok(count('own') >= 2);
-      for (const job of ['Jobs.cron', 'Jobs.interval', 'Jobs.timeout', 'its own']) {
+      assert.ok(count('own') >= 2 && count('too') >= 2);
+      for (const job of ['Jobs.cron', 'Jobs.interval', 'Jobs.timeout', 'its own', 'its own too']) {
         assert.notEqual(await backend.lock.inspect(`shop/${job}`), undefined, job);
       }
     });
