@@ -36,7 +36,8 @@ const MAY_IMPORT = {
   cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
   derive: [...ENGINE, 'options', 'value'],
   callable: [...ENGINE, 'options', 'value', 'cache'],
-  decorators: [...BASE, 'callable', 'cluster'],
+  schedulers: [...BASE, 'data', 'observe', 'callable', 'cluster'],
+  decorators: [...BASE, 'callable', 'cluster', 'schedulers'],
   group: CORE,
   guards: [...BASE, 'guard'],
   chunks: [],
@@ -52,7 +53,7 @@ const MAY_IMPORT = {
   metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
-  'index.ts': [...CORE, 'callable', 'derive', 'cluster'],
+  'index.ts': [...CORE, 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],

@@ -1,13 +1,8 @@
-import { OnStack } from '../callable/on-stack.ts';
 import type { Call } from '../callable/refreshing.ts';
-import {
-  type LockedContext,
-  type LockedTask,
-  type LockedTaskOptions,
-  lockedTask,
-} from '../cluster/locked-task.ts';
+import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
 import { checkNamespace, namespacePrefix } from '../cluster/namespace.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { taskOnStack } from '../schedulers/locked-context.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
 import { madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
 
@@ -103,22 +98,6 @@ function make(
           ? (...args: unknown[]) => whole((name as Call).apply(instance, args))
           : whole(name),
     },
-  );
-}
-
-/** Tasks that run at the same time are never on the stack together. */
-const taskOnStack: OnStack<LockedContext> = /* @__PURE__ */ new OnStack();
-
-/**
- * The context of the `@locked` method that calls it: `signal` and `token`. It works until the first `await` of the method.
- *
- * @throws {TypeError} anywhere else.
- */
-export function lockedContext(): LockedContext {
-  const { context } = taskOnStack;
-  if (context !== undefined) return context;
-  throw new TypeError(
-    'lockedContext() was called outside of a @locked method, or after its first await: read the context on the first line of the method',
   );
 }
 

@@ -3,7 +3,7 @@
 export { Locked, type LockedMethodOptions, Refreshing, type RefreshingMethodOptions } from './decorators.ts';
 export { type IndicatorResult, type ShownProblem, TicklessHealthIndicator } from './health-indicator.ts';
 export type {
-  LockedSchedulerOptions,
+  LockedJobsOptions,
   MountedConsole,
   TicklessModuleAsyncOptions,
   TicklessModuleOptions,

@@ -3,7 +3,7 @@ import type { DurationLike, RefreshGroup, RefreshGroupOptions } from '../index.t
 import type { LockedMethodOptions } from './decorators.ts';
 
 /** How all jobs of `@nestjs/schedule` are locked. */
-export interface LockedSchedulerOptions extends Omit<LockedMethodOptions, 'name' | 'lockAtLeastFor'> {
+export interface LockedJobsOptions extends Omit<LockedMethodOptions, 'name' | 'lockAtLeastFor'> {
   /**
    * No other instance runs the same job before this time has passed. Required: it should be longer than the clocks of the
    * instances differ, and shorter than the time between two runs of any job; for `@Interval`, whose rounds begin with each
@@ -30,7 +30,7 @@ export interface TicklessModuleOptions extends RefreshGroupOptions {
    * had one with these options: on each round one instance runs it. Jobs that are added to the `SchedulerRegistry` by hand
    * are not among them. @default none is locked
    */
-  readonly lockedScheduler?: LockedSchedulerOptions | undefined;
+  readonly lockedScheduler?: LockedJobsOptions | undefined;
 }
 
 /** The used part of `NodeConsole`. */

@@ -7,7 +7,7 @@ import { type Application, belongsTo, type Closable } from './application.ts';
 import { membersOf, singletonsOf } from './discover.ts';
 import { TicklessHealthIndicator } from './health-indicator.ts';
 import type {
-  LockedSchedulerOptions,
+  LockedJobsOptions,
   MountedConsole,
   TicklessModuleAsyncOptions,
   TicklessModuleOptions,
@@ -18,7 +18,7 @@ import { isUnlockedJob, lockJob } from './scheduled.ts';
 interface Assembled extends Application {
   readonly closeTimeout: DurationLike | undefined;
   readonly console: MountedConsole | undefined;
-  readonly lockedScheduler: LockedSchedulerOptions | undefined;
+  readonly lockedScheduler: LockedJobsOptions | undefined;
 }
 
 const ASSEMBLED = Symbol('tickless.assembled');
