@@ -1,4 +1,12 @@
-import type { CloseReport, DurationLike, LockProvider, Logger, RefreshGroup, Store } from '../index.ts';
+import type {
+  Clock,
+  CloseReport,
+  DurationLike,
+  LockProvider,
+  Logger,
+  RefreshGroup,
+  Store,
+} from '../index.ts';
 
 /** A decorated member of a provider: a value, a cache or a task, which the application closes. */
 export interface Closable {
@@ -12,6 +20,7 @@ export interface Application {
   readonly store: Store | undefined;
   readonly namespace: string | undefined;
   readonly logger: Logger | false;
+  readonly clock: Clock | undefined;
 }
 
 /** Several applications may live in one process: tests start one each. */

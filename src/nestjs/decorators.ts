@@ -72,7 +72,7 @@ export function Locked<This extends object>(
 
 /** Options with what the module gives. A lock of the method's own comes without the namespace and the store of the module. */
 export function lockedBy(given: LockedMethodOptions | undefined, instance: object): LockedDecoratorOptions {
-  const { lock, store, namespace, logger } = applicationOf(instance, 'Locked');
-  if (given?.lock !== undefined) return { logger, ...given } as LockedDecoratorOptions;
-  return { logger, store, namespace, ...given, lock: lock as NonNullable<typeof lock> };
+  const { lock, store, namespace, logger, clock } = applicationOf(instance, 'Locked');
+  if (given?.lock !== undefined) return { logger, clock, ...given } as LockedDecoratorOptions;
+  return { logger, clock, store, namespace, ...given, lock: lock as NonNullable<typeof lock> };
 }

@@ -147,7 +147,7 @@ Module({})(TicklessFeatureModule);
 function assemble(options: TicklessModuleOptions): Assembled {
   const { closeTimeout, console, lockedScheduler, ...ofGroup } = ownOptions(options);
   const checks = new OptionChecks('TicklessModule');
-  const { backend, namespace, logger = new Logger('Tickless') } = ofGroup;
+  const { backend, namespace, clock, logger = new Logger('Tickless') } = ofGroup;
   const parts = backend === undefined || backend === false ? undefined : backend;
   const lock = (ofGroup.lock === undefined ? parts?.lock : ofGroup.lock || undefined) as
     | LockProvider
@@ -164,5 +164,6 @@ function assemble(options: TicklessModuleOptions): Assembled {
   }
   checks.done();
   const group = new RefreshGroup({ ...ofGroup, logger });
-  return { group, lock, store, namespace, logger, closeTimeout, console: console?.(group), lockedScheduler };
+  const ofMethods: Application = { group, lock, store, namespace, logger, clock };
+  return { ...ofMethods, closeTimeout, console: console?.(group), lockedScheduler };
 }

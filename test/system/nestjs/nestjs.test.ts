@@ -35,6 +35,7 @@ import {
   TicklessModule,
   type TicklessModuleOptions,
 } from 'tickless/nestjs';
+import { FakeClock } from 'tickless/testing';
 
 const PLATFORMS = { express: () => new ExpressAdapter(), fastify: () => new FastifyAdapter() };
 
@@ -308,6 +309,25 @@ describe('@Locked', () => {
     assert.deepEqual(names.sort(), ['shop/Reports.send', 'shop/report of nl']);
     for (const app of apps) await app.close();
     await assert.rejects(reports[0]?.send() as Promise<void>, /closed/);
+  });
+
+  it('follows the clock of the module', async () => {
+    const clock = new FakeClock();
+    const backend = memoryBackend({ clock });
+    @Injectable()
+    class Long {
+      @Locked({ lockAtMostFor: '1h' })
+      async run(): Promise<void> {
+        const { signal } = lockedContext();
+        await once(signal, 'abort');
+        signal.throwIfAborted();
+      }
+    }
+    const app = await started({ backend, clock }, { providers: [Long] });
+    const run = assert.rejects(app.get(Long).run(), /ran longer than lockAtMostFor of 1 h/);
+    await clock.advance({ hours: 2 });
+    await run;
+    await app.close();
   });
 
   it('has a lock of its own where it is given, and needs one', async () => {
