@@ -36,7 +36,8 @@ const MAY_IMPORT = {
   cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
   derive: [...ENGINE, 'options', 'value'],
   callable: [...ENGINE, 'options', 'value', 'cache'],
-  decorators: [...BASE, 'callable', 'cluster'],
+  schedulers: [...BASE, 'data', 'observe', 'callable', 'cluster'],
+  decorators: [...BASE, 'callable', 'cluster', 'schedulers'],
   advice: ENGINE,
   group: [...CORE, 'advice'],
   guards: [...BASE, 'guard'],
@@ -53,9 +54,10 @@ const MAY_IMPORT = {
   metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
-  'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster'],
+  'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   fastify: [...BASE, 'index.ts'],
+  nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'time', 'data', 'console'],
 };
@@ -74,6 +76,9 @@ const PACKAGES = {
   fastify: 'fastify',
   '@opentelemetry/api': 'otel',
 };
+
+/** NestJS is a peer that only its own example and tests install: these imports lead nowhere here. */
+const NESTJS = '^@nestjs/(common|core)$';
 
 /** Programs that are bundled with packages of their own: the command. */
 const BUNDLED = '^src/cli/';
@@ -134,11 +139,17 @@ export default {
       },
     ]),
     rule(
+      'nestjs-in-its-room',
+      'NestJS is imported in nestjs only.',
+      { path: '^src/', pathNot: files('nestjs') },
+      { path: '^@nestjs/' },
+    ),
+    rule(
       'four-packages',
       'Users have no other package.',
       { path: '^src/', pathNot: BUNDLED },
       {
-        pathNot: ['^src/', `^node_modules/(${Object.keys(PACKAGES).join('|')})/`],
+        pathNot: ['^src/', NESTJS, `^node_modules/(${Object.keys(PACKAGES).join('|')})/`],
         dependencyTypesNot: ['core'],
       },
     ),

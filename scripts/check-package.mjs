@@ -14,12 +14,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
+import { build } from 'esbuild';
 import { parseSync } from 'oxc-parser';
 import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 220, kB: 590, cheatSheetBytes: 12_000, readmeWords: 1500 };
+const LIMITS = { files: 220, kB: 620, cheatSheetBytes: 12_000, readmeWords: 1500 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
@@ -130,11 +131,16 @@ async function cheatSheet({ paths }) {
   const text = readFileSync(join(root, path), 'utf8');
   const words = new Set(text.match(/\w+/g));
   const entries = Object.values(manifest.exports).filter(({ types }) => types);
-  const modules = await Promise.all(
-    entries.map((entry) => import(new URL(`../${entry.default}`, import.meta.url).href)),
-  );
-  const missing = modules
-    .flatMap((module) => Object.keys(module))
+  // Not imported: optional peers are missing here.
+  const { metafile } = await build({
+    entryPoints: entries.map((entry) => join(root, entry.default)),
+    outdir: workspace,
+    format: 'esm',
+    write: false,
+    metafile: true,
+  });
+  const missing = Object.values(metafile.outputs)
+    .flatMap(({ exports }) => exports)
     .filter((name) => !words.has(name) && !words.has(/^is(\w+Error)$/.exec(name)?.[1]));
   if (missing.length > 0) return `${path} lacks ${missing.join(', ')}`;
   const bytes = Buffer.byteLength(text);
@@ -157,11 +163,14 @@ async function importEntries(isWanted) {
   return problems.join('') || undefined;
 }
 
-/** The entries for an optional peer. */
+/** The entries for an optional peer. That of NestJS is imported by scripts/nestjs.mjs, which installs it. */
 const needsPeer = (subpath) => ['./prometheus', './otel'].includes(subpath);
+const needsNest = (subpath) => subpath === './nestjs';
 
 const peers = () =>
-  Object.keys(manifest.peerDependencies).map((name) => `${name}@${manifest.devDependencies[name]}`);
+  Object.keys(manifest.peerDependencies)
+    .filter((name) => name in manifest.devDependencies)
+    .map((name) => `${name}@${manifest.devDependencies[name]}`);
 
 async function install(...packages) {
   const args = ['install', ...packages, '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
@@ -202,7 +211,7 @@ try {
   writeFileSync(join(user, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n');
   await check('installs in an empty folder', () => install(tarball));
   await check('every entry is imported by plain node, without an effect', () =>
-    importEntries((entry) => !needsPeer(entry)),
+    importEntries((entry) => !needsPeer(entry) && !needsNest(entry)),
   );
   await check('optional peers are installed', () => install(...peers()));
   await check('their entries are imported by plain node, without an effect', () => importEntries(needsPeer));

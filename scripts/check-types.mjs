@@ -22,7 +22,8 @@ if (!earlier.every((path) => existsSync(path))) {
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const entries = Object.keys(exports).filter((subpath) => exports[subpath].types);
+/** Without that of NestJS, whose types are installed by scripts/nestjs.mjs, which checks it. */
+const entries = Object.keys(exports).filter((subpath) => exports[subpath].types && subpath !== './nestjs');
 const importsOf = (subpaths) =>
   subpaths.map((subpath, at) => `export * as entry${at} from '${posix.join(name, subpath)}';\n`).join('');
 copyFileSync(join(root, 'scripts/support/consumer.ts'), join(folder, 'consumer.ts'));

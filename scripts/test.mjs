@@ -119,9 +119,9 @@ const REST = [
   step('properties', 'properties in full', tests('unit', 'property')),
   step('fuzz', 'fuzz', script('fuzz', '--runs', '2000')),
   step('planted', 'planted faults', script('planted')),
-  step('nestjs', 'example in NestJS', script('nestjs'), {
+  step('nestjs', 'NestJS 11 and 12', script('nestjs'), {
     ...after('built'),
-    installs: 'NestJS from npm, into examples/nestjs',
+    installs: 'NestJS from npm, into examples/nestjs and test/system/nestjs',
   }),
   step('mutation', 'mutation of what changed', script('mutation', '--changed'), {
     installs: 'Stryker from npm, into test/system/mutation',

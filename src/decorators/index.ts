@@ -1,12 +1,12 @@
 // Decorators of methods and getters.
 
 export { loadContext } from '../callable/load-context.ts';
+export { lockedContext } from '../schedulers/locked-context.ts';
 export {
   type LockedDecorator,
   type LockedDecoratorOptions,
   type LockedTaskOf,
   locked,
-  lockedContext,
   lockedTaskOf,
 } from './locked.ts';
 export {

@@ -1,12 +1,8 @@
-import { OnStack } from '../callable/on-stack.ts';
 import type { Call } from '../callable/refreshing.ts';
-import {
-  type LockedContext,
-  type LockedTask,
-  type LockedTaskOptions,
-  lockedTask,
-} from '../cluster/locked-task.ts';
-import { ownOptions } from '../option-checks.ts';
+import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
+import { checkNamespace, namespacePrefix } from '../cluster/namespace.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { taskOnStack } from '../schedulers/locked-context.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
 import { madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
 
@@ -18,6 +14,8 @@ export interface LockedDecoratorOptions extends Omit<LockedTaskOptions, 'name'> 
    * @default the names of class and method, `Reports.send`: in the namespace of the lock, where that has one
    */
   readonly name?: string | ((...args: never[]) => string) | undefined;
+  /** Begins the name of the lock, as `namespace/name`. Not empty. @default none: but that of the lock, where it has one */
+  readonly namespace?: string | undefined;
 }
 
 /** The promise of the method may have no result: it has none where the method is not run. */
@@ -84,30 +82,22 @@ function make(
   options: LockedDecoratorOptions | undefined,
 ): LockedTask<unknown[], unknown> {
   const { original } = decorated;
-  const name: unknown = ownOptions(options)?.name ?? nameFor(instance, decorated);
+  const { namespace, ...others } = ownOptions(options ?? ({} as LockedDecoratorOptions));
+  const { name = nameFor(instance, decorated), ...given } = ownOptions(others);
+  const checks = new OptionChecks('a decorator');
+  checkNamespace(checks, namespace);
+  checks.done();
+  const prefix = namespacePrefix(namespace);
+  const whole = (text: unknown): string => (typeof text === 'string' ? `${prefix}${text}` : (text as never));
   return lockedTask(
     (context, ...args: unknown[]) => taskOnStack.run(context, () => (original as Call).apply(instance, args)),
     {
-      ...(options as LockedTaskOptions<unknown[]>),
+      ...(given as Omit<LockedTaskOptions<unknown[]>, 'name'>),
       name:
-        typeof name === 'function' ? (...args: unknown[]) => name.apply(instance, args) : (name as string),
+        typeof name === 'function'
+          ? (...args: unknown[]) => whole((name as Call).apply(instance, args))
+          : whole(name),
     },
-  );
-}
-
-/** Tasks that run at the same time are never on the stack together. */
-const taskOnStack: OnStack<LockedContext> = /* @__PURE__ */ new OnStack();
-
-/**
- * The context of the `@locked` method that calls it: `signal` and `token`. It works until the first `await` of the method.
- *
- * @throws {TypeError} anywhere else.
- */
-export function lockedContext(): LockedContext {
-  const { context } = taskOnStack;
-  if (context !== undefined) return context;
-  throw new TypeError(
-    'lockedContext() was called outside of a @locked method, or after its first await: read the context on the first line of the method',
   );
 }
 

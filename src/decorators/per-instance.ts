@@ -57,23 +57,24 @@ export function madeFor(decorator: string, instance: object, name: PropertyKey):
   let owner: object | null = instance;
   while (owner !== null && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner) as object | null;
   const descriptor = owner === null ? undefined : Object.getOwnPropertyDescriptor(owner, name);
-  const made = markOf(descriptor);
+  const made = makerOf(descriptor);
   if (made?.decorator !== decorator)
     throw new TypeError(`${String(name)} is not decorated with @${decorator}`);
   return made.of(instance);
+}
+
+/** The maker of the things of all instances, behind a decorated method or getter; `undefined`: it is not decorated. */
+export function makerOf(descriptor: PropertyDescriptor | undefined): PerInstance<unknown> | undefined {
+  const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
+  return marked?.[madeBy];
 }
 
 /** Makes all that is required on an instance: of its own class, and of those that this one extends. */
 export function makeAllRequired(instance: object, owner: object | null): void {
   for (let one = owner; one !== null; one = Object.getPrototypeOf(one) as object | null) {
     const descriptors = Object.values(Object.getOwnPropertyDescriptors(one));
-    for (const descriptor of descriptors) markOf(descriptor)?.makeRequired(instance);
+    for (const descriptor of descriptors) makerOf(descriptor)?.makeRequired(instance);
   }
-}
-
-function markOf(descriptor: PropertyDescriptor | undefined): PerInstance<unknown> | undefined {
-  const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
-  return marked?.[madeBy];
 }
 
 /** The default name, `Class.method`; `undefined` where the class has no name. */

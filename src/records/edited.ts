@@ -205,7 +205,9 @@ export function foundBy<T>(
   const found =
     wanted === undefined ? record : [record, ...record.older].find(({ token }) => token === wanted);
   if (found === undefined || found.token <= newerThan) return undefined;
-  return found === record ? record : { ...record, ...found, changedAt: found.at, replaced: undefined };
+  return found === record
+    ? record
+    : { ...record, ...found, changedAt: found.at, note: '', replaced: undefined };
 }
 
 /** It was to be kept until before now. As long as it is there, {@link edited} takes it as any other. */

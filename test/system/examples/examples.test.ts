@@ -96,6 +96,12 @@ const EXPECTED: Record<string, readonly string[]> = {
     '503, Retry-After: …, {"error":"countries: cooling down …"}',
     '200, Age: …, {"NL":"Netherlands","BE":"Belgium"}',
   ],
+  'express-console': [
+    '/ready: 503 ["countries not-loaded"]',
+    '/ready: 200',
+    '/tickless/: 403',
+    '/tickless/: 200',
+  ],
   'flags-everywhere': [
     '{ newCheckout: false } 3',
     '{ newCheckout: false } 3',
@@ -138,6 +144,7 @@ const EXPECTED: Record<string, readonly string[]> = {
     'Age: …, tickless; hit; ttl=0, {"revision":1,"newCheckout":true}',
     'Age: …, tickless; hit; ttl=30, {"revision":2,"newCheckout":true}',
   ],
+  'hono-console': ['/ready: 503 ["flags not-loaded"]', '/ready: 200', '/tickless/: 403', '/tickless/: 200'],
   'index-by-derive': [
     '1012 is Amsterdam',
     "{ 'Noord-Holland': 1, 'Zuid-Holland': 0 }",

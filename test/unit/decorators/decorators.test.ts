@@ -183,6 +183,24 @@ describe('decorators', () => {
     expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');
   });
 
+  it('put the namespace before the name of a lock, given, computed or by default', async () => {
+    const lock = memoryLock();
+    class Reports {
+      @locked({ lock, namespace: 'shop' })
+      async send(): Promise<void> {}
+      @locked({ lock, namespace: 'shop', name: (tenant: string) => `report of ${tenant}` })
+      async of(_tenant: string): Promise<void> {}
+      @locked({ lock, namespace: '' })
+      async wrong(): Promise<void> {}
+    }
+    const reports = new Reports();
+    await reports.send();
+    await reports.of('nl');
+    const names = (await lock.list()).map(({ name }) => name);
+    expect(names.sort()).toEqual(['shop/Reports.send', 'shop/report of nl']);
+    expect(isOptionError(await rejectionOf(reports.wrong()))).toBe(true);
+  });
+
   it('make members of a group, which has them until it is closed', async () => {
     const group = new RefreshGroup({ logger: false });
     class Grouped {

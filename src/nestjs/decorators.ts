@@ -1,0 +1,78 @@
+import { type LockedDecorator, type LockedDecoratorOptions, locked } from '../decorators/locked.ts';
+import { optionsOf } from '../decorators/per-instance.ts';
+import {
+  type RefreshingDecorator,
+  type RefreshingDecoratorOptions,
+  refreshing,
+} from '../decorators/refreshing.ts';
+import { applicationOf } from './application.ts';
+
+/** The options of {@link Refreshing}: those of `refreshing` of `tickless/decorators`. None is required. */
+export type RefreshingMethodOptions = Omit<RefreshingDecoratorOptions, 'group'>;
+
+/** The options of {@link Locked}: those of `locked` of `tickless/decorators`. None is required. */
+export interface LockedMethodOptions extends Omit<LockedDecoratorOptions, 'lock' | 'namespace'> {
+  /** @default that of the options of `TicklessModule`: `lock`, or that of the `backend`; one of both is required */
+  readonly lock?: LockedDecoratorOptions['lock'] | undefined;
+}
+
+/**
+ * Keeps fresh what a method or getter of a provider or controller returns, as a member of the group of `TicklessModule`: with
+ * its defaults, and its lock and store where it has them. The arguments of the method are the key. `loadContext()` has the
+ * context of the load.
+ *
+ * ```ts ignore
+ * @Injectable()
+ * class Cities {
+ *   @Refreshing({ schedule: '10m', max: 10_000 })
+ *   async city(code: string): Promise<string> {
+ *     return fetchCity(code, loadContext().signal);
+ *   }
+ * }
+ * ```
+ *
+ * The member is made when the application starts, before `onModuleInit` of its provider, so `required` needs no further
+ * decorator. It is named `Cities.city` by default, in the `namespace` of the module. Only singletons are found: a first use in a
+ * constructor, or in a provider with the scope of a request, throws a `TypeError`.
+ *
+ * @throws {TypeError} on anything but a method or a getter.
+ */
+export function Refreshing<This extends object>(
+  options?: RefreshingMethodOptions | ((instance: This) => RefreshingMethodOptions),
+): RefreshingDecorator {
+  return refreshing<This>((instance) => ({
+    ...optionsOf(options, instance),
+    group: applicationOf(instance, 'Refreshing').group,
+  }));
+}
+
+/**
+ * Guards a method of a provider or controller that a scheduler calls on every instance of the service: it runs on one of them at
+ * a time, as with `lockedTask`. `lockedContext()` has `signal` and `token`. A method that was not run resolves with `undefined`.
+ *
+ * ```ts ignore
+ * @Injectable()
+ * class Reports {
+ *   @Cron('0 5 * * *')
+ *   @Locked({ lockAtMostFor: '10m', lockAtLeastFor: '1m' })
+ *   async send(): Promise<void> {}
+ * }
+ * ```
+ *
+ * The lock is named `Reports.send` by default, in the `namespace` of the module. The runs are kept in the store of the
+ * module, for operators. `lockedTaskOf(reports, 'send')` of `tickless/decorators` has the outcome of a call.
+ *
+ * @throws {TypeError} on anything but a method.
+ */
+export function Locked<This extends object>(
+  options?: LockedMethodOptions | ((instance: This) => LockedMethodOptions),
+): LockedDecorator {
+  return locked<This>((instance) => lockedBy(optionsOf(options, instance), instance));
+}
+
+/** Options with what the module gives. A lock of the method's own comes without the namespace and the store of the module. */
+export function lockedBy(given: LockedMethodOptions | undefined, instance: object): LockedDecoratorOptions {
+  const { lock, store, namespace, logger, clock } = applicationOf(instance, 'Locked');
+  if (given?.lock !== undefined) return { logger, clock, ...given } as LockedDecoratorOptions;
+  return { logger, clock, store, namespace, ...given, lock: lock as NonNullable<typeof lock> };
+}

@@ -1,0 +1,17 @@
+// A module of NestJS.
+
+export { Locked, type LockedMethodOptions, Refreshing, type RefreshingMethodOptions } from './decorators.ts';
+export { type IndicatorResult, type ShownProblem, TicklessHealthIndicator } from './health-indicator.ts';
+export type {
+  LockedJobsOptions,
+  MountedConsole,
+  TicklessModuleAsyncOptions,
+  TicklessModuleOptions,
+} from './module-options.ts';
+export {
+  type ProvidedCacheOptions,
+  type ProvidedValueOptions,
+  provideCache,
+  provideValue,
+} from './provide.ts';
+export { TicklessModule } from './tickless-module.ts';

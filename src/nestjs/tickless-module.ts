@@ -1,0 +1,169 @@
+import { type DynamicModule, type FactoryProvider, Inject, Logger, Module } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { madeFor, makerOf } from '../decorators/per-instance.ts';
+import { type DurationLike, type LockProvider, RefreshGroup, type Store } from '../index.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { type Application, belongsTo, type Closable } from './application.ts';
+import { membersOf, singletonsOf } from './discover.ts';
+import { TicklessHealthIndicator } from './health-indicator.ts';
+import type {
+  LockedJobsOptions,
+  MountedConsole,
+  TicklessModuleAsyncOptions,
+  TicklessModuleOptions,
+} from './module-options.ts';
+import { isUnlockedJob, lockJob } from './scheduled.ts';
+
+/** The options with all that is made of them. */
+interface Assembled extends Application {
+  readonly closeTimeout: DurationLike | undefined;
+  readonly console: MountedConsole | undefined;
+  readonly lockedScheduler: LockedJobsOptions | undefined;
+}
+
+const ASSEMBLED = Symbol('tickless.assembled');
+
+/**
+ * The reference data of a NestJS service. `forRoot` makes a `RefreshGroup` for the whole application, which is injected by its
+ * class, and a `TicklessHealthIndicator`. Log lines go to the `Logger` of NestJS.
+ *
+ * ```ts ignore
+ * @Module({
+ *   imports: [
+ *     TicklessModule.forRoot({ namespace: 'shop', backend: redisBackend({ client }), schedule: '10m' }),
+ *     TicklessModule.forFeature([provideValue(RATES, { load: fetchRates, required: true })]),
+ *   ],
+ *   providers: [Cities], // with `@Refreshing` methods
+ * })
+ * class AppModule {}
+ * ```
+ *
+ * When the application starts, it makes all `@Refreshing` and `@Locked` members of providers and controllers, before any
+ * `onModuleInit`; an option that breaks a rule ends the start with an `OptionError`. When the application is closed, it ends open pages of the console in
+ * `onModuleDestroy`, and drains all members and tasks in `onApplicationShutdown`, after the last request and after all
+ * other providers.
+ */
+export class TicklessModule {
+  readonly #assembled: Assembled;
+  readonly #discovery: DiscoveryService;
+  readonly #http: HttpAdapterHost;
+  readonly #members: Set<Closable> = new Set();
+
+  /** For NestJS only. @internal */
+  constructor(
+    assembled: Assembled,
+    discovery: DiscoveryService,
+    http: HttpAdapterHost,
+    modules: ModulesContainer,
+  ) {
+    this.#assembled = assembled;
+    this.#discovery = discovery;
+    this.#http = http;
+    // The hooks of global modules run in the order of `imports`. Schedulers must find methods that are locked already,
+    // and others must not find a group that is closed.
+    for (const module of modules.values()) if (module.metatype === TicklessModule) module.distance = Infinity;
+  }
+
+  /** The group of the application, once. */
+  static forRoot(options: TicklessModuleOptions = {}): DynamicModule {
+    return TicklessModule.forRootAsync({ useFactory: () => options });
+  }
+
+  /** The same, with options that depend on other providers. */
+  static forRootAsync({ imports = [], inject = [], useFactory }: TicklessModuleAsyncOptions): DynamicModule {
+    const group: FactoryProvider<RefreshGroup> = {
+      provide: RefreshGroup,
+      inject: [ASSEMBLED],
+      useFactory: ({ group }: Assembled) => group,
+    };
+    const indicator: FactoryProvider<TicklessHealthIndicator> = {
+      provide: TicklessHealthIndicator,
+      inject: [RefreshGroup],
+      useFactory: (group: RefreshGroup) => new TicklessHealthIndicator(group),
+    };
+    const assembled: FactoryProvider<Assembled> = {
+      provide: ASSEMBLED,
+      inject,
+      useFactory: async (...dependencies: unknown[]) => assemble(await useFactory(...dependencies)),
+    };
+    return {
+      module: TicklessModule,
+      global: true,
+      imports: [DiscoveryModule, ...imports],
+      providers: [assembled, group, indicator],
+      exports: [RefreshGroup, TicklessHealthIndicator],
+    };
+  }
+
+  /** Values and caches for the module that imports this, made by `provideValue` and `provideCache`. */
+  static forFeature(providers: FactoryProvider[]): DynamicModule {
+    return { module: TicklessFeatureModule, providers, exports: providers.map(({ provide }) => provide) };
+  }
+
+  /** Called by NestJS once there is an HTTP server, before the routes. @internal */
+  configure(): void {
+    const { console } = this.#assembled;
+    if (console !== undefined) this.#http.httpAdapter.use(console);
+  }
+
+  /** @internal */
+  onModuleInit(): void {
+    const { lockedScheduler } = this.#assembled;
+    for (const instance of singletonsOf(this.#discovery)) {
+      const members = membersOf(instance);
+      belongsTo(this.#assembled, instance);
+      for (const [name, member] of members) {
+        const isJob = lockedScheduler !== undefined && isUnlockedJob(member);
+        if (isJob) lockJob(instance, name, member, lockedScheduler);
+        const decorator = isJob ? 'locked' : makerOf(member)?.decorator;
+        if (decorator !== undefined) this.#members.add(madeFor(decorator, instance, name) as Closable);
+      }
+    }
+  }
+
+  /** @internal */
+  async onModuleDestroy(): Promise<void> {
+    await this.#assembled.console?.close(); // a page that is open keeps its connection
+  }
+
+  /** @internal */
+  async onApplicationShutdown(): Promise<void> {
+    const { group, closeTimeout: timeout } = this.#assembled;
+    await Promise.all([group, ...this.#members].map((one) => one.close({ timeout })));
+  }
+}
+
+/** The home of the providers of `forFeature`. */
+class TicklessFeatureModule {}
+
+// Decorators of parameters are none of the standard: as functions they need no compiler.
+Module({})(TicklessModule);
+for (const [index, token] of [ASSEMBLED, DiscoveryService, HttpAdapterHost, ModulesContainer].entries()) {
+  Inject(token)(TicklessModule, undefined, index);
+}
+Module({})(TicklessFeatureModule);
+
+/** @throws {OptionError} naming every option that breaks a rule. */
+function assemble(options: TicklessModuleOptions): Assembled {
+  const { closeTimeout, console, lockedScheduler, ...ofGroup } = ownOptions(options);
+  const checks = new OptionChecks('TicklessModule');
+  const { backend, namespace, clock, logger = new Logger('Tickless') } = ofGroup;
+  const parts = backend === undefined || backend === false ? undefined : backend;
+  const lock = (ofGroup.lock === undefined ? parts?.lock : ofGroup.lock || undefined) as
+    | LockProvider
+    | undefined;
+  const store = (ofGroup.store === undefined ? parts?.store : ofGroup.store || undefined) as
+    | Store
+    | undefined;
+  if (closeTimeout !== undefined) checks.durationFromZero('closeTimeout', closeTimeout);
+  if (console !== undefined) checks.function('console', console);
+  if (lockedScheduler !== undefined) {
+    const { lock: own = lock, lockAtLeastFor } = ownOptions(lockedScheduler);
+    checks.methods('lockedScheduler.lock', own, ['acquire', 'extend', 'release']);
+    checks.durationFromZero('lockedScheduler.lockAtLeastFor', lockAtLeastFor);
+  }
+  checks.done();
+  const group = new RefreshGroup({ ...ofGroup, logger });
+  const ofMethods: Application = { group, lock, store, namespace, logger, clock };
+  return { ...ofMethods, closeTimeout, console: console?.(group), lockedScheduler };
+}

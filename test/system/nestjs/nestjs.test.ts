@@ -1,0 +1,625 @@
+// A user's tests of a service in NestJS, on both HTTP platforms. Compiled and run by scripts/nestjs.mjs.
+import 'reflect-metadata';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Controller,
+  Get,
+  type INestApplication,
+  Inject,
+  Injectable,
+  type LoggerService,
+  type ModuleMetadata,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  Scope,
+} from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Cron, Interval, ScheduleModule, Timeout } from '@nestjs/schedule';
+import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
+import { Test } from '@nestjs/testing';
+import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from 'tickless';
+import { nodeConsole } from 'tickless/console/node';
+import { lockedContext, lockedTaskOf, refreshing, refreshingOf } from 'tickless/decorators';
+import { memoryBackend } from 'tickless/memory';
+import {
+  Locked,
+  provideCache,
+  provideValue,
+  Refreshing,
+  TicklessHealthIndicator,
+  TicklessModule,
+  type TicklessModuleOptions,
+} from 'tickless/nestjs';
+import { FakeClock } from 'tickless/testing';
+
+const PLATFORMS = { express: () => new ExpressAdapter(), fastify: () => new FastifyAdapter() };
+
+/** An application that was initialised, of these providers and controllers. */
+async function started(
+  options: TicklessModuleOptions,
+  metadata: ModuleMetadata = {},
+  adapter = PLATFORMS.express(),
+): Promise<INestApplication> {
+  const app = await created(
+    [TicklessModule.forRoot(options), ...(metadata.imports ?? [])],
+    metadata,
+    adapter,
+  );
+  await app.init();
+  return app;
+}
+
+async function created(
+  imports: ModuleMetadata['imports'],
+  metadata: ModuleMetadata,
+  adapter: ExpressAdapter | FastifyAdapter = PLATFORMS.express(),
+): Promise<INestApplication> {
+  const module = await Test.createTestingModule({ ...metadata, imports }).compile();
+  return module.createNestApplication(adapter as ExpressAdapter, { logger: false });
+}
+
+async function listening(app: INestApplication): Promise<string> {
+  await app.listen(0, '127.0.0.1');
+  return app.getUrl();
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    assert.ok(tries < 500, 'it does not come true');
+    await sleep(10);
+  }
+}
+
+/** A promise that is settled from outside. */
+function deferred<T>() {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+const OPTION_ERROR = (error: unknown): boolean => isOptionError(error);
+
+describe('injection', () => {
+  abstract class Rates extends RefreshingValue<Record<string, number>> {}
+  const CITIES = Symbol('cities');
+
+  @Injectable()
+  class Source {
+    city(code: string): string {
+      return `City of ${code}`;
+    }
+  }
+
+  @Injectable()
+  class Shop {
+    constructor(
+      readonly group: RefreshGroup,
+      readonly rates: Rates,
+      @Inject(CITIES) readonly cities: RefreshingCache<string, string>,
+      @Inject('flags') readonly flags: RefreshingValue<string[]>,
+    ) {}
+  }
+
+  it('gives values and caches by class, symbol and string, named after their tokens, in one group', async () => {
+    const app = await started(
+      {},
+      {
+        imports: [
+          TicklessModule.forFeature([
+            provideValue(Rates, { load: async () => ({ USD: 1.08 }) }),
+            provideValue('flags', async () => ({ name: 'feature flags', load: () => ['dark'] })),
+          ]),
+        ],
+        providers: [
+          Source,
+          Shop,
+          provideCache(CITIES, (source: Source) => ({ load: (code: string) => source.city(code) }), [Source]),
+        ],
+      },
+    );
+    const { group, rates, cities, flags } = app.get(Shop);
+    assert.equal((await rates.get()).USD, 1.08);
+    assert.equal(await cities.get('1012'), 'City of 1012');
+    assert.deepEqual(flags.current, ['dark']);
+    assert.equal(group, app.get(RefreshGroup));
+    const names = group.members().map(({ name }) => name);
+    assert.deepEqual(names.sort(), ['Rates', 'cities', 'feature flags']);
+    await app.close();
+    await assert.rejects(rates.refresh(), /closed/);
+  });
+
+  it('takes options from other providers, and defaults of the group', async () => {
+    class Config {
+      readonly zone = 'shop';
+    }
+    const imports = [
+      TicklessModule.forRootAsync({
+        imports: [{ module: class {}, providers: [Config], exports: [Config] }],
+        inject: [Config],
+        useFactory: async ({ zone }: Config) => ({ name: zone, whenTooStale: 'throw', maxStaleness: '1h' }),
+      }),
+    ];
+    const app = await created(imports, {});
+    await app.init();
+    assert.equal(app.get(RefreshGroup).inspect().name, 'shop');
+    await app.close();
+  });
+
+  it('ends the start at options that break a rule', async () => {
+    const wrong = { maxStaleness: -1 } as TicklessModuleOptions;
+    await assert.rejects(started(wrong), OPTION_ERROR);
+    await assert.rejects(started({ closeTimeout: -1 }), OPTION_ERROR);
+    await assert.rejects(started({ console: 5 as never }), OPTION_ERROR);
+    await assert.rejects(started({ unknown: 5 } as never), OPTION_ERROR);
+    await assert.rejects(started({ lockedScheduler: { lockAtLeastFor: '1s' } }), OPTION_ERROR); // no lock
+    const without = { lockedScheduler: {} as never, backend: memoryBackend() };
+    await assert.rejects(started(without), OPTION_ERROR);
+  });
+});
+
+describe('@Refreshing', () => {
+  @Injectable()
+  class Cities implements OnModuleInit {
+    loads = 0;
+    early: string | undefined;
+
+    @Refreshing({ schedule: '1h' })
+    async city(code: string): Promise<string> {
+      this.loads += 1;
+      return `City of ${code}`;
+    }
+
+    @Refreshing<Cities>((cities) => ({ name: `countries ${cities.loads}`, required: true }))
+    get countries(): Promise<string[]> {
+      return Promise.resolve(['NL']);
+    }
+
+    @refreshing()
+    async own(): Promise<number> {
+      return 1;
+    }
+
+    async onModuleInit(): Promise<void> {
+      this.early = await this.city('1012');
+    }
+  }
+
+  @Controller()
+  class Web {
+    @Refreshing()
+    @Get('edition')
+    async edition(): Promise<{ edition: number }> {
+      return { edition: 1 };
+    }
+  }
+
+  for (const [platform, adapter] of Object.entries(PLATFORMS)) {
+    it(`is a member of the group on providers and controllers (${platform})`, async () => {
+      const app = await started({}, { providers: [Cities], controllers: [Web] }, adapter() as ExpressAdapter);
+      const url = await listening(app);
+      const cities = app.get(Cities);
+      const group = app.get(RefreshGroup);
+      assert.equal(cities.early, 'City of 1012'); // before its own onModuleInit
+      assert.equal(await cities.city('1012'), 'City of 1012');
+      assert.equal(cities.loads, 1);
+      const names = group.members().map(({ name }) => name);
+      assert.deepEqual(names.sort(), ['Cities.city', 'Web.edition', 'countries 0']);
+      assert.equal((await group.ready()).ok, true);
+      assert.deepEqual(refreshingOf(cities, 'countries').peek(), ['NL']);
+      assert.deepEqual(await (await fetch(`${url}/edition`)).json(), { edition: 1 });
+      await app.close();
+      await assert.rejects(refreshingOf(cities, 'city').refresh('1012'), /closed/);
+      await assert.rejects(refreshingOf(cities, 'own').refresh(), /closed/); // those of tickless/decorators too
+    });
+  }
+
+  it('tells applications in one process apart', async () => {
+    const apps = [await started({}, { providers: [Cities] }), await started({}, { providers: [Cities] })];
+    const [first, second] = apps.map((app) => app.get(Cities)) as [Cities, Cities];
+    assert.deepEqual([first.loads, second.loads], [1, 1]);
+    await apps[0]?.close();
+    assert.equal(await second.city('1013'), 'City of 1013');
+    await apps[1]?.close();
+  });
+
+  it('ends the start at an option that breaks a rule', async () => {
+    @Injectable()
+    class Wrong {
+      @Refreshing({ schedule: -1 })
+      async value(): Promise<number> {
+        return 1;
+      }
+    }
+    await assert.rejects(started({}, { providers: [Wrong] }), OPTION_ERROR);
+  });
+
+  it('throws where the module does not find the instance', async () => {
+    @Injectable()
+    class Early {
+      readonly thrown: unknown;
+      constructor() {
+        try {
+          void this.value();
+        } catch (error) {
+          this.thrown = error;
+        }
+      }
+      @Refreshing()
+      async value(): Promise<number> {
+        return 1;
+      }
+    }
+    @Injectable({ scope: Scope.REQUEST })
+    class OfRequest {
+      @Refreshing()
+      async value(): Promise<number> {
+        return 1;
+      }
+    }
+    @Injectable({ scope: Scope.TRANSIENT })
+    class Transient extends OfRequest {}
+    const app = await started({}, { providers: [Early, OfRequest, Transient] });
+    const early = app.get(Early);
+    assert.match(String(early.thrown), /TypeError: @Refreshing of Early: TicklessModule has not found/);
+    assert.equal(await early.value(), 1);
+    const others = [await app.resolve(OfRequest), await app.resolve(Transient)];
+    for (const one of others) assert.throws(() => one.value(), /singletons/);
+    assert.equal(app.get(RefreshGroup).members().length, 1);
+    await app.close();
+  });
+});
+
+describe('@Locked', () => {
+  @Injectable()
+  class Reports {
+    readonly tokens: number[] = [];
+
+    @Locked({ lockAtLeastFor: '1m', lockAtMostFor: '2m' })
+    async send(): Promise<void> {
+      this.tokens.push(lockedContext().token);
+    }
+
+    @Locked({ name: (tenant: string) => `report of ${tenant}` })
+    async of(tenant: string): Promise<string | undefined> {
+      return tenant;
+    }
+  }
+
+  it('has the lock, the store and the namespace of the module', async () => {
+    const backend = memoryBackend();
+    const options = { backend, namespace: 'shop' };
+    const apps = [
+      await started(options, { providers: [Reports] }),
+      await started(options, { providers: [Reports] }),
+    ];
+    const reports = apps.map((app) => app.get(Reports));
+    for (const one of reports) await one.send();
+    assert.equal(reports.flatMap(({ tokens }) => tokens).length, 1);
+    assert.equal(await reports[1]?.of('nl'), 'nl');
+    const { kind } = await lockedTaskOf(reports[1] as Reports, 'send')();
+    assert.equal(kind, 'already-done');
+    const names = (await backend.lock.list()).map(({ name }) => name);
+    assert.deepEqual(names.sort(), ['shop/Reports.send', 'shop/report of nl']);
+    for (const app of apps) await app.close();
+    await assert.rejects(reports[0]?.send() as Promise<void>, /closed/);
+  });
+
+  it('follows the clock of the module', async () => {
+    const clock = new FakeClock();
+    const backend = memoryBackend({ clock });
+    @Injectable()
+    class Long {
+      @Locked({ lockAtMostFor: '1h' })
+      async run(): Promise<void> {
+        const { signal } = lockedContext();
+        await once(signal, 'abort');
+        signal.throwIfAborted();
+      }
+    }
+    const app = await started({ backend, clock }, { providers: [Long] });
+    const run = assert.rejects(app.get(Long).run(), /ran longer than lockAtMostFor of 1 h/);
+    await clock.advance({ hours: 2 });
+    await run;
+    await app.close();
+  });
+
+  it('has a lock of its own where it is given, and needs one', async () => {
+    const own = memoryBackend().lock;
+    @Injectable()
+    class WithOwn {
+      @Locked({ lock: own })
+      async run(): Promise<void> {}
+    }
+    const app = await started({ namespace: 'shop' }, { providers: [WithOwn] });
+    await app.get(WithOwn).run();
+    assert.notEqual(await own.inspect('WithOwn.run'), undefined);
+    await app.close();
+    await assert.rejects(started({}, { providers: [Reports] }), OPTION_ERROR);
+  });
+});
+
+describe('lockedScheduler', () => {
+  @Injectable()
+  class Jobs {
+    readonly runs: string[] = [];
+
+    @Cron('* * * * * *')
+    async cron(): Promise<void> {
+      this.runs.push(`cron ${lockedContext().token}`);
+    }
+    @Interval(300)
+    async interval(): Promise<void> {
+      this.runs.push(`interval ${lockedContext().token}`);
+    }
+    @Timeout(10)
+    timeout(): void {
+      this.runs.push(`timeout ${lockedContext().token}`);
+    }
+    @Cron('* * * * * *')
+    @Locked({ name: 'its own' })
+    async own(): Promise<void> {
+      this.runs.push('own');
+    }
+    @Locked({ name: 'its own too' })
+    @Interval(200) // in either order
+    async ownToo(): Promise<void> {
+      this.runs.push(`too ${lockedContext().token}`);
+    }
+    async unscheduled(): Promise<void> {
+      assert.throws(lockedContext);
+    }
+  }
+
+  for (const isFirst of [true, false]) {
+    it(`runs each job on one instance, imported ${isFirst ? 'before' : 'after'} the scheduler`, async () => {
+      const backend = memoryBackend();
+      const tickless = TicklessModule.forRoot({
+        backend,
+        namespace: 'shop',
+        lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '30s' },
+      });
+      const imports = isFirst ? [tickless, ScheduleModule.forRoot()] : [ScheduleModule.forRoot(), tickless];
+      const apps = [
+        await created(imports, { providers: [Jobs] }),
+        await created(imports, { providers: [Jobs] }),
+      ];
+      for (const app of apps) await app.init();
+      const jobs = apps.map((app) => app.get(Jobs));
+      await sleep(2200);
+      await jobs[0]?.unscheduled();
+      for (const app of apps) await app.close();
+      const runs = jobs.flatMap(({ runs }) => runs);
+      const count = (job: string): number => runs.filter((run) => run.startsWith(job)).length;
+      assert.deepEqual([count('cron'), count('interval'), count('timeout')], [1, 1, 1]);
+      assert.ok(count('own') >= 2 && count('too') >= 2);
+      for (const job of ['Jobs.cron', 'Jobs.interval', 'Jobs.timeout', 'its own', 'its own too']) {
+        assert.notEqual(await backend.lock.inspect(`shop/${job}`), undefined, job);
+      }
+    });
+  }
+
+  it('leaves jobs alone without it', async () => {
+    @Injectable()
+    class Free {
+      runs = 0;
+      @Interval(20)
+      async run(): Promise<void> {
+        assert.throws(lockedContext);
+        this.runs += 1;
+      }
+    }
+    const imports = [ScheduleModule.forRoot()];
+    const app = await started({ backend: memoryBackend() }, { imports, providers: [Free] });
+    await until(() => app.get(Free).runs > 1);
+    await app.close();
+  });
+});
+
+describe('shutdown', () => {
+  const load = deferred<number>();
+  let signal: AbortSignal | undefined;
+
+  @Injectable()
+  class Last implements OnApplicationShutdown {
+    state: string | undefined;
+    constructor(readonly group: RefreshGroup) {}
+    onApplicationShutdown(): void {
+      this.state = this.group.inspect().closed ? 'closed' : 'open';
+    }
+  }
+
+  @Controller()
+  class Web {
+    constructor(@Inject('slow') readonly slow: RefreshingValue<number>) {}
+    @Get()
+    async read(): Promise<{ slow: number }> {
+      return { slow: await this.slow.get() };
+    }
+  }
+
+  for (const [platform, adapter] of Object.entries(PLATFORMS)) {
+    it(`answers the last request, and drains after all other providers (${platform})`, async () => {
+      const begun = deferred<void>();
+      const value = provideValue('slow', {
+        load: async () => {
+          begun.resolve();
+          return load.promise;
+        },
+      });
+      const app = await started(
+        {},
+        { providers: [Last, value], controllers: [Web] },
+        adapter() as ExpressAdapter,
+      );
+      const url = await listening(app);
+      const asked = fetch(url, { headers: { connection: 'close' } });
+      await begun.promise;
+      const closing = app.close();
+      setTimeout(() => load.resolve(5), 50);
+      assert.deepEqual(await (await asked).json(), { slow: 5 });
+      await closing;
+      assert.equal(app.get(Last).state, 'open');
+      assert.equal(app.get(RefreshGroup).inspect().closed, true);
+    });
+  }
+
+  it('aborts what takes longer than closeTimeout, and tells the logger of NestJS', async () => {
+    const lines: unknown[] = [];
+    const logger: LoggerService = {
+      log() {},
+      warn: (line: unknown) => lines.push(line),
+      error() {},
+    };
+    @Injectable()
+    class Endless {
+      @Locked()
+      async run(): Promise<void> {
+        signal = lockedContext().signal;
+        await once(signal, 'abort');
+        signal.throwIfAborted();
+      }
+      @Refreshing()
+      async value(): Promise<number> {
+        return new Promise(() => {});
+      }
+    }
+    const app = await started({ backend: memoryBackend(), closeTimeout: 0 }, { providers: [Endless] });
+    app.useLogger(logger);
+    const ends = [app.get(Endless).run(), app.get(Endless).value()];
+    const settled = Promise.allSettled(ends);
+    await until(() => signal !== undefined);
+    await app.close();
+    assert.equal(signal?.aborted, true);
+    assert.deepEqual(
+      (await settled).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    const text = lines.join('\n');
+    assert.match(text, /Endless.value/);
+    assert.match(text, /Endless.run: closed after 0 ms: aborted 1 run/);
+    app.useLogger(false);
+  });
+});
+
+describe('TicklessHealthIndicator', () => {
+  @Controller()
+  class Health {
+    constructor(
+      private readonly health: HealthCheckService,
+      private readonly data: TicklessHealthIndicator,
+    ) {}
+    @Get('ready')
+    @HealthCheck()
+    ready() {
+      return this.health.check([() => this.data.isHealthy('data')]);
+    }
+  }
+
+  it('is down until required data is there, starts what is due, and stays up while old data is served', async () => {
+    let isUp = false;
+    const load = async (): Promise<number> => {
+      if (!isUp) throw new Error('at secret.internal');
+      return 1;
+    };
+    const rates = provideValue('rates', { load, required: true, retry: false, coolDown: 1, logger: false });
+    const app = await started({}, { imports: [TerminusModule], controllers: [Health], providers: [rates] });
+    const url = `${await listening(app)}/ready`;
+    const asked = async () => {
+      const response = await fetch(url);
+      const text = await response.text();
+      assert.doesNotMatch(text, /secret/);
+      return { code: response.status, ...JSON.parse(text) };
+    };
+    const cold = await asked();
+    assert.deepEqual([cold.code, cold.error.data.status], [503, 'down']);
+    assert.deepEqual(cold.error.data.problems, [{ name: 'rates', kind: 'not-loaded', isFatal: true }]);
+    isUp = true;
+    await app.get(RefreshGroup).ready();
+    assert.deepEqual((await asked()).details, { data: { status: 'up', problems: [] } });
+    isUp = false;
+    await app
+      .get<RefreshingValue<number>>('rates')
+      .refresh()
+      .catch(() => {});
+    const { code, details } = await asked();
+    assert.deepEqual([code, details.data.problems[0].kind], [200, 'failing']);
+    await app.close();
+  });
+});
+
+describe('the console', () => {
+  @Controller()
+  class Web {
+    @Get('shop')
+    shop(): { shop: boolean } {
+      return { shop: true };
+    }
+  }
+
+  for (const [platform, adapter] of Object.entries(PLATFORMS)) {
+    it(`is mounted on the HTTP server, takes actions, and ends its streams (${platform})`, async () => {
+      let who: string | undefined = 'ann';
+      const app = await started(
+        {
+          console: (group) => nodeConsole(group, { authorize: () => who, actions: true }),
+        },
+        { controllers: [Web], providers: [provideValue('rates', { load: () => 1 })] },
+        adapter() as ExpressAdapter,
+      );
+      const url = await listening(app);
+      const page = await fetch(`${url}/tickless/`);
+      assert.equal(page.status, 200);
+      assert.match(await page.text(), /<!doctype html>/i);
+      assert.deepEqual(await (await fetch(`${url}/shop`)).json(), { shop: true });
+      assert.equal((await fetch(`${url}/nothing`)).status, 404);
+      const { token } = await (await fetch(`${url}/tickless/api/session`)).json();
+      const action = await fetch(`${url}/tickless/api/actions/refresh`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-tickless-token': token, origin: url },
+        body: JSON.stringify({ id: 'rates', note: 'a test' }),
+      });
+      assert.equal(action.status, 200, await action.text());
+      assert.equal(app.get<RefreshingValue<number>>('rates').peek(), 1);
+      const stream = await fetch(`${url}/tickless/api/live`);
+      assert.equal(stream.status, 200);
+      who = undefined;
+      assert.equal((await fetch(`${url}/tickless/`)).status, 403);
+      const begun = performance.now();
+      await app.close();
+      await stream.text().catch(() => '');
+      assert.ok(performance.now() - begun < 4000);
+    });
+  }
+});
+
+describe('docs/nestjs.md', () => {
+  it('serves, and drains after SIGTERM', async () => {
+    const child = spawn(process.execPath, ['out/docs/main.js'], {
+      env: { ...process.env, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const ended = once(child, 'exit');
+    await until(() => /http:\S+/.test(output) || child.exitCode !== null);
+    const url = /http:\S+/.exec(output)?.[0].replace('[::1]', 'localhost');
+    assert.notEqual(url, undefined, output);
+    const rates = await fetch(`${url}/rates`);
+    assert.equal(rates.status, 200);
+    assert.deepEqual(await rates.json(), { USD: 1.08 });
+    assert.equal((await fetch(`${url}/ready`)).status, 200);
+    assert.deepEqual(await (await fetch(`${url}/cities/1012`)).json(), { city: 'City of 1012' });
+    child.kill('SIGTERM');
+    const [code, signal] = await ended;
+    assert.deepEqual([code, signal], [null, 'SIGTERM']);
+  });
+});
