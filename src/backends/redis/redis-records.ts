@@ -77,7 +77,7 @@ if op == 'amend' then
   end
   r.ends = after(forMs)
   if phase ~= '' then r.phase, r.note, r.changedAt = phase, note, now end
-  set()
+  if r.id == '' then set('brief', ARGV[8]) else set() end
   keep(r.ends, keepMs)
   return row(true)
 end
@@ -115,7 +115,7 @@ local function become(token)
   local found = redis.call('HMGET', key, 'at:' .. token, 'text:' .. token)
   isThere = found[1] or found[2]
   r.token, r.at = tonumber(token), instant(found[1])
-  r.changedAt = r.at
+  r.changedAt, r.note = r.at, ''
   return not plausible(token) and 'token' or not r.at and 'at' or not found[2] and 'text', found[2] or ''
 end
 

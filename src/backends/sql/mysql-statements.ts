@@ -235,7 +235,7 @@ export function mysqlStatements(table: string): MysqlStatements {
       );
     },
     keep: ({ brief }, isByToken) => `INSERT IGNORE INTO ${table} (name, edition, ${columns})
-        SELECT r.name, r.token, ${COLUMNS.map((column) => `r.${column}`).join(', ')} FROM ${brief} ${present}
+        SELECT r.name, r.token, ${COLUMNS.map((column) => (column === 'note' ? EMPTY : `r.${column}`)).join(', ')} FROM ${brief} ${present}
         WHERE g_older > 0 AND g_keep_ms IS NULL AND r.keep_ms IS NULL
         AND ${isByToken ? 'r.token < g_token' : read.isToken} FOR UPDATE`,
     drop: ({ brief }) => {

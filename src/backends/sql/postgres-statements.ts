@@ -115,7 +115,7 @@ function updated(table: string): string {
 /** Keeps the text that was replaced, and deletes those that are too many. */
 function olderEditions(table: string): string[] {
   const isKept = 'a.is_there AND a.keep_ms IS NULL AND a.s_keep_ms IS NULL AND a.s_token < a.token';
-  const before = COLUMNS.map((column) => `a.s_${column}`).join(', ');
+  const before = COLUMNS.map((column) => (column === 'note' ? `''` : `a.s_${column}`)).join(', ');
   const newer = `(SELECT count(*) FROM ${table} AS n WHERE n.name = r.name AND n.edition > r.edition AND n.edition < a.token)`;
   return [
     `kept AS (INSERT INTO ${table} (name, edition, ${columns}) SELECT a.name, a.s_token, ${before} FROM after AS a

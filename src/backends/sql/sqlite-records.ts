@@ -117,7 +117,9 @@ export class SqliteRecords implements Records {
         run(`DELETE FROM ${table} WHERE name = :name AND edition = :token`, { name, token });
     }
     if (before !== undefined && kept.has(before.token)) {
-      run(`UPDATE ${table} SET edition = token WHERE name = :name AND edition = ${PRESENT}`, { name });
+      run(`UPDATE ${table} SET edition = token, note = '' WHERE name = :name AND edition = ${PRESENT}`, {
+        name,
+      });
     }
     const parameters = { ...valuesOf(name, after), text: after.text };
     run(
