@@ -77,7 +77,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/system/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/system/{integration,examples,console}/**'],
+          exclude: [...configDefaults.exclude, 'test/system/{integration,examples,console,nestjs}/**'],
           testTimeout: 120_000,
         },
       },

@@ -1,3 +1,5 @@
+import { isDeepEqualAwaited } from '../../../src/data/late-deep-equal.ts';
+
 /** A planned event. */
 export interface Happening {
   readonly at: number;
@@ -36,12 +38,13 @@ export class Timeline {
     return this.#ahead.at(-1)?.at ?? Infinity;
   }
 
-  /** Runs the next event and its immediate consequences: all microtasks. */
+  /** Runs the next event and its immediate consequences: all microtasks, and an import. */
   async step(): Promise<void> {
     const next = this.#ahead.pop();
     if (next === undefined) return;
     this.now = Math.max(this.now, next.at); // a timer of a slow clock may have moved it a rounding error ahead
     next.happen();
-    await new Promise((resolve) => setImmediate(resolve));
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (isDeepEqualAwaited());
   }
 }
