@@ -73,12 +73,13 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a report lasts for an hour',
     rules: ['everywhere'],
-    seeds: [4],
+    seeds: [12],
     in: 'src/cluster/instance-reporter.ts',
     replace: 'InstanceReporter.next',
     by: `(...given) => {
       const next = original(...given);
-      return next && { ...next, report: { ...next.report, keepFor: 3_600_000 } };
+      const text = next?.report.text.replace(/"lasts":[0-9]+/, '"lasts":3600000') ?? '';
+      return next && { ...next, report: { ...next.report, text, keepFor: 3_600_000 } };
     }`,
   },
   {
