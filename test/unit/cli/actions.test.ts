@@ -83,7 +83,8 @@ async function terminalOf(listener: RequestListener) {
 /** The command in a process of its own, whose input is no terminal. */
 function withoutTerminal(args: readonly string[], env: Record<string, string>): Promise<Result> {
   const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
-  const options = { timeout: 40_000, env: { ...process.env, FORCE_COLOR: '1', ...env } };
+  const { NO_COLOR: _, ...own } = process.env; // Node warns of both
+  const options = { timeout: 40_000, env: { ...own, FORCE_COLOR: '1', ...env } };
   return new Promise((resolve) => {
     // Its input stays open, as that of a session over SSH does.
     execFile(process.execPath, ['--import', 'tsx', main, ...args], options, (error, out, err) =>
