@@ -19,10 +19,34 @@ export interface RecordsSubject {
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function recordsConformance({ records, other = records }: RecordsSubject): readonly ConformanceCase[] {
-  return Array.from({ length: WALKS }, (_, i) => ({
+  const walks = Array.from({ length: WALKS }, (_, i) => ({
     name: `records: random edits of two clients are those of the definition, ${i + 1}`,
     run: () => new Walk([records(), other()]).run(),
   }));
+  const name = 'records: an edition that was noted is kept as any, and has no note once it is an earlier one';
+  return [...walks, { name, run: () => keepsNoted(records()) }];
+}
+
+/** Random edits come to that too seldom. */
+async function keepsNoted(records: Records): Promise<void> {
+  const name = SNAPSHOT + uniqueName('noted');
+  const put = { op: 'put', name, older: OLDER } as const;
+  const note = async (token: number, text: string): Promise<void> => {
+    await records.apply([{ op: 'amend', name, token, phase: 'held', note: text, forMs: 0 }]);
+  };
+  try {
+    await records.apply([{ ...put, token: 1, text: 'first', keepMs: LONG_MS }]);
+    await note(1, 'of the first');
+    await records.apply([{ ...put, token: 2, text: 'second' }]);
+    await note(2, 'of the second');
+    const { answers } = await records.apply([{ op: 'read', name, token: 1 }]);
+    const [first] = answers;
+    if (first instanceof Error) throw first;
+    same(first?.row?.text, 'first', 'the text of the earlier edition');
+    same(first?.row?.note, '', 'its note');
+  } finally {
+    await records.apply([{ op: 'delete', name }]);
+  }
 }
 
 const WALKS = 8;

@@ -289,7 +289,8 @@ it('a round that gives its lease back for a pinned version does not go back to i
   expect([b.value.current, b.value.inspect().lock?.version]).toEqual(['two', version]);
 });
 
-it('a round and a check that read the same version put it in place once', async () => {
+/** Two instances; the second, which has an older version, is due, and so is its check. */
+async function beforeCheckAndRound() {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, { schedule: 1000, propagateWithin: 300 });
   await cluster.clock.advance(600);
@@ -297,6 +298,11 @@ it('a round and a check that read the same version put it in place once', async 
   await cluster.clock.advance(500);
   const changes: unknown[] = [];
   b.value.on('changed', ({ cause, version }) => changes.push([cause, version]));
+  return { cluster, a, b, changes };
+}
+
+it('a round and a check that read the same version put it in place once', async () => {
+  const { cluster, a, b, changes } = await beforeCheckAndRound();
   const answered = new Deferred<void>();
   b.link.break(answered.promise, 'read');
   await cluster.read(b); // due, and a check is due
@@ -312,13 +318,7 @@ it.each([
   ['the first', 0],
   ['the second', 1],
 ] as const)('the same, where %s of them reads it after it was confirmed', async (_, late) => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { schedule: 1000, propagateWithin: 300 });
-  await cluster.clock.advance(600);
-  await cluster.refresh(a, 1, 'two');
-  await cluster.clock.advance(500);
-  const changes: unknown[] = [];
-  b.value.on('changed', ({ cause, version }) => changes.push([cause, version]));
+  const { cluster, a, b, changes } = await beforeCheckAndRound();
   const arrived = new Deferred<void>();
   const answered = new Deferred<void>();
   let reads = 0;
