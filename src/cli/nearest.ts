@@ -1,3 +1,5 @@
+import leven from 'leven';
+
 /** Names that a person may have meant: at most three, the nearest first. Pure. */
 export function nearest(given: string, names: readonly string[]): readonly string[] {
   const wanted = given.toLowerCase();
@@ -12,22 +14,8 @@ export function nearest(given: string, names: readonly string[]): readonly strin
 /** How many characters differ; less than one where a name of more than two characters is a part of the other. */
 function distanceOf(one: string, other: string): number {
   if (Math.min(one.length, other.length) > 2 && (one.includes(other) || other.includes(one))) return 0.5;
-  return edits(one.slice(0, LONGEST), other.slice(0, LONGEST));
+  return leven(one.slice(0, LONGEST), other.slice(0, LONGEST));
 }
 
 /** In characters. */
 const LONGEST = 200;
-
-/** The distance of Levenshtein. */
-function edits(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [index, character] of [...one].entries()) {
-    const next = [index + 1];
-    for (let at = 1; at < row.length; at++) {
-      const replaced = (row[at - 1] ?? 0) + (character === other[at - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
