@@ -2,8 +2,9 @@ import Table from 'cli-table3';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
+import type { ShownQuarantine } from '../console/quarantine.ts';
 import type { HereStatus, MemberRow } from '../console/rows.ts';
-import { counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
+import { changesText, counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -11,8 +12,15 @@ import { showDuration } from '../time/show-duration.ts';
 /** In characters. */
 const LONGEST_CELL = 120;
 
+/** That of a cell which has a line of its own. */
+const LONGEST_ERROR = 1000;
+
 /** Rows for people: plain text in columns, which a script can cut too. */
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function tableOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  longest: number = LONGEST_CELL,
+): string {
   const none = {
     'top-mid': '',
     'top-left': '',
@@ -36,7 +44,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
     chars: { ...none, ...lines, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
-  for (const row of rows) table.push(row.map((cell) => printable(cell, LONGEST_CELL)));
+  for (const row of rows) table.push(row.map((cell) => printable(cell, longest)));
   return table
     .toString()
     .split('\n')
@@ -67,7 +75,7 @@ export function statusText(
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
     ...(isAll || fine === 0 ? [] : ['', `${grouped(fine)} without a problem (--all lists them)`]),
     ...(shown.some(hasRefusedValue)
-      ? ['', 'A value was refused: npx tickless accept <member> shows it, and asks']
+      ? ['', 'A value was refused: npx tickless accept <member> shows what it changes, and asks']
       : []),
   ].join('\n');
 }
@@ -113,8 +121,27 @@ export function historyText(history: readonly VersionRecord[]): string {
   return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
 }
 
-/** A refused value beside the one in place. */
-export function refusedText({ at, here, quarantine }: Detail): string {
+/** A member, or a key of a cache, on the instance that answers. */
+export function stateOfMember(label: string, { at, here, error }: Detail): string {
+  const { loadedAt, failingSince, pinned, version, nextAt } = here;
+  const rows = [
+    ['state', stateText({ here })],
+    ...(loadedAt === undefined ? [] : [['age', ageOf(here, at)]]),
+    ...(version === undefined ? [] : [['version', String(version)]]),
+    ...(failingSince === undefined ? [] : [['failing since', agoOf(failingSince, at)]]),
+    ...(error === undefined ? [] : [['error', error.message]]),
+    ...(nextAt === undefined ? [] : [['next load', nextAt > at ? `in ${showDuration(nextAt - at)}` : 'due']]),
+    ...(pinned === undefined ? [] : [['pinned by', pinned.by + (pinned.note ? `: ${pinned.note}` : '')]]),
+  ] as const;
+  return tableOf(['MEMBER', label], rows, LONGEST_ERROR);
+}
+
+/**
+ * A refused value beside the one in place.
+ *
+ * @param shown what it would change; a text: why that is not known.
+ */
+export function refusedText({ at, here, quarantine }: Detail, shown: ShownQuarantine | string): string {
   if (quarantine === undefined) return 'no value is refused here';
   const { reason, since, loadedAt, size } = quarantine;
   const rows = [
@@ -129,7 +156,12 @@ export function refusedText({ at, here, quarantine }: Detail): string {
       here.loadedAt === undefined ? 'no value' : `${here.state}, loaded ${agoOf(here.loadedAt, at)}`,
     ],
   ];
-  return tableOf(['REFUSED VALUE', ''], rows);
+  const of = typeof shown === 'string' ? undefined : shown.difference;
+  if (typeof shown === 'string') rows.push(['changes', quarantine.note ?? shown]);
+  if (of !== undefined) rows.push(['changes', changesText(of)]);
+  const parts = (of?.parts ?? []).map(({ id, before = '-', after = '-' }) => [id, before, after]);
+  const table = tableOf(['REFUSED VALUE', ''], rows);
+  return parts.length === 0 ? table : `${table}\n\n${tableOf(['PART', 'BEFORE', 'AFTER'], parts)}`;
 }
 
 function agoOf(instant: number, at: number): string {

@@ -1,4 +1,5 @@
 import type { HereStatus, InstanceColumn, Level } from './rows.ts';
+import type { ShownDifference } from './shown-value.ts';
 
 // The words of the page and of the terminal, the same in both.
 
@@ -18,6 +19,11 @@ export function counted(count: number, noun: string): string {
 /** A count with its thousands apart: `100,000`. */
 export function grouped(count: number): string {
   return count.toLocaleString('en');
+}
+
+/** Such as `0 added, 2 removed, 1 changed, 1,000 unchanged`. */
+export function changesText({ added, removed, changed, unchanged }: Omit<ShownDifference, 'parts'>): string {
+  return `${grouped(added)} added, ${grouped(removed)} removed, ${grouped(changed)} changed, ${grouped(unchanged)} unchanged`;
 }
 
 /** Such as `3 instances, 1 of them idle`. */
