@@ -119,6 +119,11 @@ export class Overviews {
     });
   }
 
+  /** What the instances have reported; `undefined`: not known. Never rejects. */
+  async fleet(): Promise<Fleet | undefined> {
+    return (await this.#readFleet()).fleet;
+  }
+
   /** Several callers share a read, and a slow store is not asked all the time. */
   async #readFleet(): Promise<{ readonly fleet?: Fleet; readonly error?: string }> {
     if (performance.now() >= this.#fleet.nextAt) this.#reading ??= this.#ask();

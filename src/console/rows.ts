@@ -1,5 +1,5 @@
 import { instanceLabels } from '../data/instance-label.ts';
-import { reasonOf } from '../errors.ts';
+import { failureText } from '../errors.ts';
 import type {
   CacheStatus,
   ExecutionStatus,
@@ -126,7 +126,7 @@ export function rowMaker(
       kind: of,
       isFatal: isFatal && (of !== 'not-loaded' || error !== undefined), // its first read would wait, and not fail
       message: show(message),
-      ...(error instanceof Error ? { cause: show(causeOf(error)) } : {}),
+      ...(error instanceof Error ? { cause: show(failureText(error)) } : {}),
     }));
     const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels, show);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
@@ -303,17 +303,12 @@ export function hereOf(
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
     ...(one.failingSince === undefined ? {} : { failingSince: one.failingSince }),
-    ...(lastError === undefined ? {} : { error: show(causeOf(lastError)) }),
+    ...(lastError === undefined ? {} : { error: show(failureText(lastError)) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),
     ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
   };
-}
-
-/** The error without the name of the member: several members fail for one cause. */
-function causeOf(error: Error): string {
-  return reasonOf(error).replace(/^load failed: /, '');
 }
 
 function pinOf({

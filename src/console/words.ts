@@ -1,3 +1,4 @@
+import type { ShownExecution } from './executions.ts';
 import type { HereStatus, InstanceColumn, Level } from './rows.ts';
 
 // The words of the page and of the terminal, the same in both.
@@ -57,4 +58,15 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
 export function emptyText({ running, failures, refusesReads }: HereStatus): string {
   if (failures !== undefined || refusesReads) return 'no value';
   return running ? 'not loaded' : 'not read yet';
+}
+
+/** How an execution ended, and after how many tries: `failed, 3 tries`. */
+export function executionText(execution: ShownExecution): string {
+  const { outcome, attempts = 1 } = execution;
+  if (attempts > 1) return `${outcome}, ${grouped(attempts)} tries`;
+  return attempts === 0 && hasFailed(execution) ? `${outcome} before it began` : outcome;
+}
+
+export function hasFailed({ outcome }: ShownExecution): boolean {
+  return outcome === 'failed' || outcome === 'timed-out';
 }

@@ -1,8 +1,4 @@
-/**
- * Why a load runs. `first`: there was no value yet, or only that of the option `initial`; `due`: a read found that the next execute time has passed;
- * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
- */
-export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
+import type { Trigger } from '../data/execution-record.ts';
 
 interface Keyed {
   /** The key, in a `RefreshingCache`; no such property elsewhere. */

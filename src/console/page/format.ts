@@ -47,8 +47,16 @@ export function clock(at: number): string {
 
 /** The time of day, to the minute; on another day the date too. */
 export function minute(at: number): string {
-  const isToday = new Date(at).toDateString() === new Date(now.value).toDateString();
-  return isToday ? MINUTE.format(at) : time(at);
+  return isToday(at) ? MINUTE.format(at) : time(at);
+}
+
+/** The same to the second. */
+export function second(at: number): string {
+  return isToday(at) ? clock(at) : time(at);
+}
+
+function isToday(at: number): boolean {
+  return new Date(at).toDateString() === new Date(now.value).toDateString();
 }
 
 export function bytes(count: number): string {

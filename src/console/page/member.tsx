@@ -3,6 +3,7 @@ import type { Detail } from '../detail.ts';
 import { type Cell, problemLevel } from '../rows.ts';
 import { grouped, stateText } from '../words.ts';
 import { Counters, Freshness } from './counters.tsx';
+import { Executions } from './executions.tsx';
 import { age, clock, duration, minute, text, time, until, version } from './format.ts';
 import { History } from './history.tsx';
 import { Keys } from './keys.tsx';
@@ -11,7 +12,6 @@ import { Actions } from './member-actions.tsx';
 import { usePolled } from './polled.ts';
 import { Quarantine } from './quarantine.tsx';
 import { memberLink } from './route.ts';
-import { RunsCard } from './runs.tsx';
 import { events, now, overview, row } from './state.ts';
 import { type Column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
@@ -77,7 +77,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         ) : (
           <Keys id={id} />
         )}
-        {detail.kind === 'executor' && <RunsCard runs={detail.runs} error={detail.runsError} />}
+        <Executions of={detail} />
         {detail.kind === 'value' && detail.backends.store && <History id={id} detail={detail} then={again} />}
         {detail.value !== undefined && (
           <section class="wide">
