@@ -159,7 +159,7 @@ function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {
 }
 
 function onOf({ fleet }: MemberRow): string {
-  return fleet === undefined ? '-' : `${fleet.holding} of ${fleet.of}`;
+  return fleet?.version === undefined ? '-' : `${fleet.holding} of ${fleet.of}`; // a task has none, nor has a cache without marks
 }
 
 function problemOf({ problems }: MemberRow): string {

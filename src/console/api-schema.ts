@@ -66,6 +66,7 @@ const schemas: Readonly<Record<string, Schema>> = {
       'refusesReads?': yes,
       'readsFailed?': count,
       'running?': yes,
+      'runningSince?': { ...instant, description: 'when the load under way began' },
       'paused?': yes,
       'closed?': yes,
       'loadedAt?': instant,

@@ -1,3 +1,4 @@
+import { failureText } from '../errors.ts';
 import type {
   Fleet,
   GroupMember,
@@ -169,6 +170,6 @@ async function settled<T>(
   try {
     return { value: await promise };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: error instanceof Error ? failureText(error) : String(error) };
   }
 }

@@ -1,3 +1,4 @@
+import { failureText } from '../errors.ts';
 import type { Fleet, RefreshGroup } from '../index.ts';
 import { type Redact, shownJson } from './redact.ts';
 import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker, servesReads } from './rows.ts';
@@ -137,7 +138,7 @@ export class Overviews {
     try {
       found = { fleet: await this.#group.fleet() };
     } catch (error) {
-      found = { error: error instanceof Error ? error.message : String(error) };
+      found = { error: error instanceof Error ? failureText(error) : String(error) }; // any member has asked
     }
     const ended = performance.now();
     this.#fleet = { ...found, nextAt: ended + (ended - begun) / FLEET_SHARE };

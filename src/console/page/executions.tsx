@@ -3,6 +3,7 @@ import type { Detail } from '../detail.ts';
 import { executionText, hasFailed } from '../words.ts';
 import { duration, second, text, time } from './format.ts';
 import { type Column, Table } from './table.tsx';
+import { Timeline } from './timeline.tsx';
 
 type Row = Detail['executions'][number];
 
@@ -11,9 +12,9 @@ const KEY: Column<Row> = { head: 'Key', cell: ({ key }) => <bdi>{text(key ?? '�
 const OTHERS: readonly Column<Row>[] = [
   { head: 'Instance', cell: ({ on }) => <bdi>{text(on ?? 'this instance', 60)}</bdi> },
   { head: 'Took', cell: ({ took }) => duration(took) },
-  { head: 'Trigger', cell: ({ trigger }) => trigger ?? '–' },
+  { head: 'Trigger', cell: ({ trigger }) => trigger },
   { head: 'Outcome', cell: (row) => executionText(row) },
-  { head: 'Error', cell: ({ error }) => <bdi>{text(error ?? '–', 300)}</bdi> },
+  { head: 'Error', cell: ({ error }) => <bdi>{text(error ?? '', 300)}</bdi> },
 ];
 
 /** The last executions of a member or a key, those before the page was opened too. */
@@ -25,6 +26,7 @@ export function Executions({ of }: { of: Detail }): ComponentChild {
       <h2>Last executions</h2>
       {runsError !== undefined && <p class="alert">{text(runsError)}</p>}
       {executions.length === 0 && <p class="quiet">None has ended yet.</p>}
+      {executions.length > 0 && <Timeline of={executions} />}
       {executions.length > 0 && (
         <Table
           label="Executions"

@@ -13,10 +13,18 @@ export function age(at: number): string {
   return ms < 1000 ? '0 s' : duration(ms);
 }
 
+/** In its greatest unit, rounded down: `59 min`. For lists, which have little room. */
+export function brief(ms: number): string {
+  const unitMs = UNITS_MS.find((unit) => ms >= unit) ?? 1000;
+  return duration(Math.floor(ms / unitMs) * unitMs);
+}
+
+const UNITS_MS: readonly number[] = [86_400_000, 3_600_000, 60_000];
+
 /** How long it takes until then; `now` when it is over. */
-export function until(at: number): string {
+export function until(at: number, show: (ms: number) => string = duration): string {
   const left = at - now.value;
-  return left <= 0 ? 'now' : `in ${duration(left)}`;
+  return left <= 0 ? 'now' : `in ${show(left)}`;
 }
 
 /** Whole seconds below ten of them too: the page counts seconds. */

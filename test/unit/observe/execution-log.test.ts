@@ -102,6 +102,17 @@ describe('the executions of a member', () => {
     expect(b.executions('rates').map(({ outcome }) => outcome)).toEqual(['adopted', 'adopted']);
   });
 
+  it('do not have the one under way, whose begin inspect() tells', async () => {
+    const { clock, group, executions } = made();
+    const value = group.value({ name: 'rates', load: () => new Promise(() => {}) });
+    expect(value.inspect()).not.toHaveProperty('runningSince');
+    const begun = clock.now();
+    void value.get().catch(() => {});
+    await clock.advance(700);
+    expect(value.inspect().runningSince).toBe(begun);
+    expect(executions('rates')).toEqual([]);
+  });
+
   it('are not changed by a fresh read', async () => {
     const { group, executions } = made();
     const value = group.value({ name: 'rates', load: () => 1 });
