@@ -3,6 +3,7 @@
 //
 //   node scripts/console.mjs                    all of them, in Chromium
 //   node scripts/console.mjs --firefox          the same in Firefox, by WebDriver BiDi; without those that need the traces of Chromium
+//   node scripts/console.mjs --firefox --brief  those of them that need a minute in all
 //   node scripts/console.mjs --pictures docs/…  and puts the pictures of the documents into that folder
 //   node scripts/console.mjs -t 'keyboard'      those with that name; other options of Vitest likewise
 //
@@ -25,6 +26,7 @@ function taken(option, values) {
   return at < 0 ? [] : args.splice(at, 1 + values);
 }
 const isFirefox = taken('--firefox', 0).length > 0;
+const isBrief = taken('--brief', 0).length > 0;
 const [, pictures] = taken('--pictures', 1);
 const browser = isFirefox
   ? {
@@ -68,6 +70,7 @@ const [node, ...command] = vitest('--project=console', '--reporter=default', ...
 const env = {
   ...process.env,
   TICKLESS_BROWSER: browser.name,
+  ...(isBrief ? { TICKLESS_BRIEF: 'yes' } : {}),
   ...(pictures === undefined ? {} : { TICKLESS_PICTURES: resolve(pictures) }),
 };
 const { status } = spawnSync(node, command, { cwd: root, stdio: 'inherit', env });
