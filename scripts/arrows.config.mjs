@@ -56,6 +56,7 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
+  sources: [...BASE, 'index.ts'],
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
@@ -73,6 +74,7 @@ const PACKAGES = {
   'fast-equals': 'data',
   '@noble/hashes': 'cluster',
   'prom-client': 'prometheus',
+  'csv-parse': 'sources',
   fastify: 'fastify',
   '@opentelemetry/api': 'otel',
 };
