@@ -3,6 +3,7 @@ import type { ActionName } from '../console/action-names.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
+import type { ShownQuarantine } from '../console/quarantine.ts';
 import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -155,7 +156,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
         throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
       const asks = question(target, { everywhere, drop });
-      if (action === 'accept-quarantined' && !options.json) terminal.print(refusedText(target.detail));
+      if (action === 'accept-quarantined' && !options.json)
+        terminal.print(
+          refusedText(target.detail, await client.get<ShownQuarantine>('quarantine', target.ids)),
+        );
       const body = { ...target.ids, ...(everywhere && { everywhere }), ...(drop && { drop }) };
       await act(client, action, { question: asks, body }, options);
     });
