@@ -105,8 +105,8 @@ function distinctNames(names: string[]): string[] {
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new TypeError(`byte ${firstInvalidByte(bytes)} is not UTF-8`, { cause });
+  } catch {
+    throw new TypeError(`byte ${firstInvalidByte(bytes)} is not UTF-8`);
   }
 }
 

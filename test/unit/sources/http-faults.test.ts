@@ -234,6 +234,11 @@ describe('a connection', () => {
     expect(await shown(deep)).not.toHaveProperty('cause');
     const coded = Object.assign(new Error(`cannot reach ${url}`), { code: 'ECONNREFUSED' });
     expect((await shown(coded)).message).toBe('http://prices.example/all?key=… gave no answer: ECONNREFUSED');
+    const several = Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }); // of one address each
+    expect(await shown(new TypeError('fetch failed', { cause: several }))).toMatchObject({
+      message: 'http://prices.example/all?key=… gave no answer: ETIMEDOUT',
+      cause: several,
+    });
     expect((await shown(undefined)).message).toBe('http://prices.example/all?key=… gave no answer');
   });
 });
