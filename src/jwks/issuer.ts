@@ -1,0 +1,83 @@
+import { showKey } from '../errors.ts';
+import type { OptionChecks } from '../option-checks.ts';
+import { ownOptions } from '../option-checks.ts';
+import { isPlainObject } from '../plain-object.ts';
+import { JwksError } from './jwks-error.ts';
+
+/** Where the keys are: at an issuer, whose metadata has their URL, or at a URL. */
+export type Address =
+  | { readonly kind: 'issuer'; readonly issuer: string }
+  | { readonly kind: 'url'; readonly url: string };
+
+/** The URLs that {@link Address} may have. */
+export interface UrlRules {
+  /** Plain HTTP counts as well. */
+  readonly allowHttp: boolean;
+}
+
+/** Reads the first argument of `jwks`: a text is an issuer, an object has a `url`. Broken rules go to `checks`. */
+export function addressOf(given: unknown, rules: UrlRules, checks: OptionChecks): Address {
+  if (isPlainObject(given)) {
+    checks.names('', given, ['url']);
+    const url = String(ownOptions(given).url);
+    const problem = urlProblem(url, rules);
+    checks.that(problem === undefined, 'url', `must be ${problem}`, url);
+    return { kind: 'url', url: problem === undefined ? new URL(url).href : url };
+  }
+  const problem = typeof given === 'string' ? issuerProblem(given, rules) : 'a text, or an object with a url';
+  checks.that(problem === undefined, 'issuer', `must be ${problem}`, given);
+  return { kind: 'issuer', issuer: String(given) };
+}
+
+/** As metadata and tokens name an issuer: RFC 8414 §2. */
+function issuerProblem(issuer: string, rules: UrlRules): string | undefined {
+  const problem = urlProblem(issuer, rules);
+  if (problem !== undefined || !/[?#]/.test(issuer)) return problem;
+  return 'without a query and a fragment; the URL of the keys is given as { url }';
+}
+
+/** What is to be otherwise, to follow `must be`. `undefined`: nothing. */
+function urlProblem(text: string, { allowHttp }: UrlRules): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) return 'a URL';
+  if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
+    return allowHttp ? 'an https: or http: URL' : 'an https: URL (allowHttp: true takes http: too)';
+  }
+  return url.username === '' && url.password === '' ? undefined : 'a URL without a user and a password';
+}
+
+/**
+ * Where an issuer has its metadata: as OpenID Connect Discovery 1.0 §4 says, and where that is not found as RFC 8414 §3 does, which
+ * puts its own part before the path.
+ */
+export function metadataUrls(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+/**
+ * The URL of the keys in the metadata of an issuer. Metadata that names another issuer is not its own, whoever serves it (OpenID
+ * Connect Discovery 1.0 §4.3, RFC 8414 §3.3).
+ *
+ * @throws {JwksError}
+ */
+export function jwksUriOf(metadata: unknown, issuer: string, rules: UrlRules): string {
+  const own = isPlainObject(metadata) ? ownOptions(metadata) : {};
+  if (own.issuer !== issuer) {
+    throw invalid(
+      `it is the metadata of ${showKey(own.issuer)}, and must be that of ${showKey(issuer)}, to the letter`,
+    );
+  }
+  const { jwks_uri: uri } = own;
+  const problem = typeof uri === 'string' ? urlProblem(uri, rules) : 'a URL';
+  if (problem !== undefined) throw invalid(`its jwks_uri must be ${problem}, received ${showKey(uri)}`);
+  return uri as string;
+}
+
+function invalid(message: string): JwksError {
+  return new JwksError('ERR_TICKLESS_JWKS_DISCOVERY', message);
+}

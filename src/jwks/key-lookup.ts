@@ -1,0 +1,41 @@
+import type { RefreshingValue } from '../index.ts';
+import type { Clock } from '../time/clock.ts';
+import type { KeySet } from './key-set.ts';
+
+/**
+ * Loads the keys again for tokens whose key is not among them: at most once in a span, however many tokens there are and whatever
+ * they name. Nothing is kept of them.
+ */
+export class KeyLookup {
+  readonly #member: RefreshingValue<KeySet>;
+  readonly #clock: Clock;
+  readonly #everyMs: number;
+  /** The next one may start from here on (monotonic). */
+  #notBefore: number;
+  #running: Promise<KeySet> | undefined;
+
+  /** @param everyMs from the start of one to that of the next; `Infinity`: none at all. */
+  constructor(member: RefreshingValue<KeySet>, clock: Clock, everyMs: number) {
+    this.#member = member;
+    this.#clock = clock;
+    this.#everyMs = everyMs;
+    this.#notBefore = everyMs === Infinity ? Infinity : -Infinity;
+  }
+
+  /**
+   * The keys after a load that began no earlier than now, or that is under way for another token. Rejects where it fails or may not
+   * start: during a cool-down the issuer is left alone.
+   *
+   * @returns `undefined`: the last one is too short a time ago.
+   */
+  start(): Promise<KeySet> | undefined {
+    if (this.#running !== undefined) return this.#running;
+    const now = this.#clock.monotonic();
+    if (now < this.#notBefore) return undefined;
+    this.#notBefore = now + this.#everyMs;
+    this.#running = this.#member.get({ maxAge: 0 }).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+}
