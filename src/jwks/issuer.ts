@@ -36,7 +36,7 @@ function issuerProblem(issuer: string, rules: UrlRules): string | undefined {
   return 'without a query and a fragment; the URL of the keys is given as { url }';
 }
 
-/** What is to be otherwise, to follow `must be`. `undefined`: nothing. */
+/** The rule that a URL breaks, to follow `must be`. `undefined`: none. */
 function urlProblem(text: string, { allowHttp }: UrlRules): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return 'a URL';
@@ -60,7 +60,7 @@ export function metadataUrls(issuer: string): readonly string[] {
 }
 
 /**
- * The URL of the keys in the metadata of an issuer. Metadata that names another issuer is not its own, whoever serves it (OpenID
+ * The URL of the keys in the metadata of an issuer. Metadata that names another issuer is not its own, also from its host (OpenID
  * Connect Discovery 1.0 §4.3, RFC 8414 §3.3).
  *
  * @throws {JwksError}

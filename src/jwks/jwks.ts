@@ -35,8 +35,8 @@ export interface JwksOptions
    */
   readonly schedule?: RefreshingValueOptions<KeySet>['schedule'];
   /**
-   * How long keys are used while they can't be loaded again. A key that the issuer has withdrawn is used as long too, for whoever
-   * can keep this service from the issuer. What the response grants or forbids of it is not read. @default 1 day
+   * How long keys are used while they can't be loaded again. As long can an attacker that keeps this service from the issuer have a
+   * withdrawn key used. Directives of the response about stale use do not count. @default 1 day
    */
   readonly maxStaleness?: DurationLike | undefined;
   /** The deadline of one load, metadata included: verifications wait for it where the key is unknown. @default 10 seconds */
@@ -55,7 +55,7 @@ export interface JwksOptions
   readonly maxKeys?: number | undefined;
   /** Headers of each request. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Sends the requests: for a proxy or a certificate authority of one's own. @default the platform's `fetch` */
+  /** Sends the requests: for a proxy, or your own certificate authority. @default the platform's `fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 

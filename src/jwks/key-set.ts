@@ -13,7 +13,7 @@ export interface KeySet {
   readonly keys: readonly PublicJwk[];
 }
 
-/** What a document says of keys, and what of it is of no use. */
+/** The keys of a document, and its broken members. */
 export interface ExaminedKeys {
   readonly keys: readonly PublicJwk[];
   /** Those that are broken, each with the reason. Keys for something else are not. */
@@ -50,8 +50,8 @@ export function nameOf(member: unknown, index: number): string {
 }
 
 /**
- * What a set from elsewhere must be, such as one of another instance in a store: keys of the same issuer, read anew. Whoever can
- * write to the store under another name puts no keys in here.
+ * Checks a set from elsewhere, such as that of another instance in a store: it must be of the same issuer, and each key is read
+ * anew. So a set that was stored under this name for another issuer is not used.
  */
 export function keySetSchema(from: string, maxKeys: number): StandardSchema<KeySet> {
   const refused = (message: string) => ({ issues: [{ message }] });

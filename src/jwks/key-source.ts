@@ -7,10 +7,10 @@ import { type Address, jwksUriOf, metadataUrls, type UrlRules } from './issuer.t
 import { examineKeys, type KeySet, nameOf, requireKeys } from './key-set.ts';
 import type { PublicJwk } from './public-jwk.ts';
 
-/** What {@link keySource} needs to know beside the address. */
+/** The options of {@link keySource}. */
 export interface KeySourceOptions extends DocumentOptions, UrlRules {
   readonly maxKeys: number;
-  /** Is told which keys of a new set are of no use, and why. */
+  /** Gets the broken keys of each set that was read, with the reasons. */
   readonly onBroken: (broken: readonly string[]) => void;
 }
 

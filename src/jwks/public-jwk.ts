@@ -2,7 +2,7 @@ import { ownOptions } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
 import { ALGORITHMS, isKeyFor, type PublicKeyType } from './algorithms.ts';
 
-/** A public key for signatures, as JSON (RFC 7517): what verification needs of a key of a set, and nothing else. */
+/** A public key for signatures, as JSON (RFC 7517): the members of a key that verification needs, and no others. */
 export interface PublicJwk {
   readonly kty: PublicKeyType;
   /** Not present: the key has no name. */

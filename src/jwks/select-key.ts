@@ -21,7 +21,7 @@ export interface WantedKey {
 }
 
 /**
- * Reads a header. Where its key is from (`jku`, `x5u`, `jwk`, `x5c`) is not read: a token does not say whom to trust.
+ * Reads a header. Where its key is from (`jku`, `x5u`, `jwk`, `x5c`) is not read: a token does not choose its issuer.
  *
  * @throws {JwksError} for an algorithm without a public key.
  */

@@ -36,6 +36,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'an apple costs 125',
     'the source answered 200, 304, 200',
   ],
+  'tokens-fastify': [
+    '200 {"orders":[],"of":"alice"}',
+    '401 {"code":"ERR_TICKLESS_JWKS_NO_KEY"}',
+    'the issuer is down',
+    '200 {"orders":[],"of":"alice"}',
+    'ready: true, state of the keys: fresh',
+  ],
   'metrics-endpoint': [
     'cities: cities["9999"]: load failed: the source is down',
     'tickless_value_max_age_seconds{name="rates"} 3600',
