@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { errors, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import { RefreshGroup } from 'tickless';
 import { ticklessFastify } from 'tickless/fastify';
 import { isJwksError, jwks } from 'tickless/jwks';
 
@@ -28,8 +29,9 @@ const tokenOf = (kid: string): Promise<string> =>
 
 // The service. Without `allowHttp`, only an issuer with TLS is asked.
 const app = Fastify();
-await app.register(ticklessFastify);
-const keys = jwks(issuer, { group: app.tickless, required: true, allowHttp: true, logger: false });
+const group = new RefreshGroup();
+await app.register(ticklessFastify, { group });
+const keys = jwks(issuer, { group, required: true, allowHttp: true, logger: false });
 app.get('/orders', async (request, reply) => {
   const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? '';
   try {
@@ -46,12 +48,12 @@ async function get(kid: string): Promise<void> {
   const { statusCode, payload } = await app.inject({ url: '/orders', headers });
   console.log(statusCode, payload);
 }
-await app.tickless.ready();
+await group.ready();
 await get('2026-11');
 await get('forged');
 isDown = true;
 await keys.member.refresh().catch(() => console.log('the issuer is down'));
 await get('2026-11');
-console.log(`ready: ${app.tickless.health().ok}, state of the keys: ${keys.member.inspect().state}`);
+console.log(`ready: ${group.health().ok}, state of the keys: ${keys.member.inspect().state}`);
 await app.close();
 server.close();

@@ -1,6 +1,12 @@
 import { ALGORITHMS, isKeyFor } from './algorithms.ts';
 import type { PublicJwk } from './public-jwk.ts';
 
+/** A key that was found for a token, and the algorithm that it is to be used with. */
+export interface FoundKey {
+  readonly key: PublicJwk;
+  readonly alg: string;
+}
+
 /** A key of WebCrypto, of the type that the platform has. */
 export type PlatformKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>;
 
@@ -12,16 +18,16 @@ export class ImportedKeys {
   readonly #keys = new WeakMap<PublicJwk, Map<string, Promise<PlatformKey>>>();
   readonly #texts = new WeakMap<PublicJwk, Promise<string>>();
 
-  /** @param alg one of those that fit the key: there are six at most. Rejects where the platform does not take the key. */
-  key(jwk: PublicJwk, alg: string): Promise<PlatformKey> {
-    const ofKey = getOrAdd(this.#keys, jwk, () => new Map<string, Promise<PlatformKey>>());
-    return getOrAdd(ofKey, alg, () => importKey(jwk, alg));
+  /** For one of the algorithms that fit the key: there are six at most. Rejects where the platform does not take the key. */
+  key({ key, alg }: FoundKey): Promise<PlatformKey> {
+    const ofKey = getOrAdd(this.#keys, key, () => new Map<string, Promise<PlatformKey>>());
+    return getOrAdd(ofKey, alg, () => importKey(key, alg));
   }
 
   /** As PEM (SPKI), which does not depend on the algorithm. */
-  pem(jwk: PublicJwk, alg: string): Promise<string> {
-    return getOrAdd(this.#texts, jwk, async () => {
-      const bytes = await globalThis.crypto.subtle.exportKey('spki', await this.key(jwk, alg));
+  pem(found: FoundKey): Promise<string> {
+    return getOrAdd(this.#texts, found.key, async () => {
+      const bytes = await globalThis.crypto.subtle.exportKey('spki', await this.key(found));
       const text = btoa(String.fromCharCode(...new Uint8Array(bytes)));
       return `-----BEGIN PUBLIC KEY-----\n${text.replace(/.{64}(?=.)/g, '$&\n')}\n-----END PUBLIC KEY-----\n`;
     });

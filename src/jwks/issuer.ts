@@ -1,13 +1,15 @@
 import { showKey } from '../errors.ts';
-import type { OptionChecks } from '../option-checks.ts';
-import { ownOptions } from '../option-checks.ts';
+import { type OptionChecks, ownOptions } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
+import { targetName, urlName } from '../sources/source-url.ts';
 import { JwksError } from './jwks-error.ts';
 
 /** Where the keys are: at an issuer, whose metadata has their URL, or at a URL. */
-export type Address =
-  | { readonly kind: 'issuer'; readonly issuer: string }
-  | { readonly kind: 'url'; readonly url: string };
+export interface Address {
+  readonly kind: 'issuer' | 'url';
+  /** The issuer to the letter, or the URL. */
+  readonly from: string;
+}
 
 /** The URLs that {@link Address} may have. */
 export interface UrlRules {
@@ -21,12 +23,17 @@ export function addressOf(given: unknown, rules: UrlRules, checks: OptionChecks)
     checks.names('', given, ['url']);
     const url = String(ownOptions(given).url);
     const problem = urlProblem(url, rules);
-    checks.that(problem === undefined, 'url', `must be ${problem}`, url);
-    return { kind: 'url', url: problem === undefined ? new URL(url).href : url };
+    checks.that(problem === undefined, 'url', `must be ${problem}`, targetName(url));
+    return { kind: 'url', from: problem === undefined ? new URL(url).href : url };
   }
   const problem = typeof given === 'string' ? issuerProblem(given, rules) : 'a text, or an object with a url';
-  checks.that(problem === undefined, 'issuer', `must be ${problem}`, given);
-  return { kind: 'issuer', issuer: String(given) };
+  checks.that(problem === undefined, 'issuer', `must be ${problem}`, targetName(given));
+  return { kind: 'issuer', from: String(given) };
+}
+
+/** An address for people: of a URL, the values of its query are not shown. */
+export function addressName(from: string): string {
+  return /[?#]/.test(from) ? urlName(new URL(from)) : from;
 }
 
 /** As metadata and tokens name an issuer: RFC 8414 §2. */
@@ -74,7 +81,8 @@ export function jwksUriOf(metadata: unknown, issuer: string, rules: UrlRules): s
   }
   const { jwks_uri: uri } = own;
   const problem = typeof uri === 'string' ? urlProblem(uri, rules) : 'a URL';
-  if (problem !== undefined) throw invalid(`its jwks_uri must be ${problem}, received ${showKey(uri)}`);
+  if (problem !== undefined)
+    throw invalid(`its jwks_uri must be ${problem}, received ${showKey(targetName(uri))}`);
   return uri as string;
 }
 

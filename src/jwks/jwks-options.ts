@@ -6,6 +6,8 @@ import {
 } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { VALUE_SHARED } from '../options/resolve-options.ts';
+import type { HttpSourceOptions } from '../sources/http-options.ts';
+import type { HttpFetch } from '../sources/http-response.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Address, addressName, addressOf } from './issuer.ts';
 
@@ -38,9 +40,9 @@ export interface JwksOptions extends Omit<ValueSharedOptions & SingleSharedOptio
   /** The greatest number of keys in the set, those for other uses included: a whole number from 1. @default 100 */
   readonly maxKeys?: number | undefined;
   /** Headers of each request. @default none */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: HttpSourceOptions<unknown>['headers'];
   /** Sends the requests: for a proxy, or your own certificate authority. @default the platform's `fetch` */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly fetch?: HttpFetch | undefined;
 }
 
 /** {@link JwksOptions} with their defaults, checked; those of the value are checked there. */
@@ -80,7 +82,13 @@ export function resolveJwksOptions(issuer: unknown, options: JwksOptions): Resol
   checks.count('maxKeys', maxKeys);
   if (fetch !== undefined) checks.function('fetch', fetch);
   checks.done();
-  const ofValue = { ...others, name: name ?? `jwks(${addressName(address.from)})`, schedule, maxStaleness, timeout };
+  const ofValue = {
+    ...others,
+    name: name ?? `jwks(${addressName(address.from)})`,
+    schedule,
+    maxStaleness,
+    timeout,
+  };
   return { address, ofValue, unknownKeyMs, allowHttp, maxBytes, maxKeys, headers, fetch };
 }
 

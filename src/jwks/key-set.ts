@@ -2,6 +2,7 @@ import { showKey } from '../errors.ts';
 import { ownOptions } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
 import type { StandardSchema } from '../schema.ts';
+import { addressName } from './issuer.ts';
 import { JwksError } from './jwks-error.ts';
 import { type PublicJwk, publicJwkOf } from './public-jwk.ts';
 
@@ -60,7 +61,7 @@ export function keySetSchema(from: string, maxKeys: number): StandardSchema<KeyS
       version: 1,
       validate(value) {
         const set = isPlainObject(value) ? ownOptions(value) : undefined;
-        if (set?.from !== from) return refused(`it is not the set of ${from}`);
+        if (set?.from !== from) return refused(`it is not the set of ${addressName(from)}`);
         try {
           const examined = examineKeys(set, maxKeys);
           requireKeys(examined);

@@ -1,44 +1,74 @@
 import type { Loaded } from '../index.ts';
+import type { HttpSourceOptions } from '../sources/http-options.ts';
+import { httpSource } from '../sources/http-source.ts';
 import { type Body, parseBody } from '../sources/parse.ts';
-import type { Source } from '../sources/source.ts';
-import { type DocumentOptions, documentSource } from './http.ts';
+import type { Source, SourceContext } from '../sources/source.ts';
 import { tryImport } from './imported-keys.ts';
 import { type Address, jwksUriOf, metadataUrls, type UrlRules } from './issuer.ts';
-import { examineKeys, type KeySet, nameOf, requireKeys } from './key-set.ts';
+import { type ExaminedKeys, examineKeys, type KeySet, nameOf, requireKeys } from './key-set.ts';
 import type { PublicJwk } from './public-jwk.ts';
 
 /** The options of {@link keySource}. */
-export interface KeySourceOptions extends DocumentOptions, UrlRules {
+export interface KeySourceOptions
+  extends UrlRules,
+    Pick<HttpSourceOptions<unknown>, 'maxBytes' | 'headers' | 'fetch'> {
   readonly maxKeys: number;
   /** Gets the broken keys of each set that was read, with the reasons. */
   readonly onBroken: (broken: readonly string[]) => void;
 }
 
-/** Loads the keys of an address: from its URL, or from the one that the metadata of the issuer has now. */
-export function keySource(address: Address, options: KeySourceOptions): Source<KeySet> {
-  const from = address.kind === 'url' ? address.url : address.issuer;
-  const parse = async ({ bytes }: Body): Promise<KeySet> => {
-    const { keys, broken } = await examined(await parseBody(bytes), options.maxKeys);
-    options.onBroken(broken);
+/**
+ * Loads the keys of an address: from its URL, or from the one that the metadata of the issuer has now.
+ *
+ * @throws {OptionError} for headers that can't be sent.
+ */
+export function keySource(
+  { kind, from }: Address,
+  { maxKeys, onBroken, allowHttp, ...http }: KeySourceOptions,
+): Source<KeySet> {
+  const keysAt = documentSource(http, async (document): Promise<KeySet> => {
+    const { keys, broken } = await examineAndImport(document, maxKeys);
+    onBroken(broken);
     return { from, keys };
-  };
-  return async (context) => {
-    const url =
-      address.kind === 'url' ? address.url : await discover(address.issuer, context.signal, options);
-    return await documentSource(url, parse, options)(context);
-  };
+  });
+  const uriIn = documentSource(http, (metadata) => jwksUriOf(metadata, from, { allowHttp }));
+  if (kind === 'url') return keysAt(from);
+  const [openid, oauth] = metadataUrls(from).map((url) => uriIn(url)) as [Source<string>, Source<string>];
+  return async (context) => keysAt(await discover(openid, oauth, context))(context);
+}
+
+/** Sources of documents in JSON. No redirect is followed: an open redirect of the issuer must not choose its keys. */
+function documentSource<T>(
+  http: Pick<HttpSourceOptions<unknown>, 'maxBytes' | 'headers' | 'fetch'>,
+  read: (document: unknown) => T | Promise<T>,
+): (url: string) => Source<T> {
+  const parse = async ({ bytes }: Body): Promise<T> => read(await parseBody(bytes));
+  return (url) => httpSource(() => new Request(url, { redirect: 'manual' }), { ...http, parse });
+}
+
+/** The URL of the keys. The second source is asked only where the first one does not find anything. */
+async function discover(
+  openid: Source<string>,
+  oauth: Source<string>,
+  { signal }: SourceContext,
+): Promise<string> {
+  const answer = await openid({ signal }).catch((error) => {
+    if ((error as { readonly status?: unknown }).status !== 404) throw error;
+    return oauth({ signal });
+  });
+  return (answer as Loaded<string>).loadedValue; // without `previous` there is nothing that it could keep
 }
 
 /** The keys that this platform takes as well. @throws {JwksError} where there is none. */
-async function examined(document: unknown, maxKeys: number): Promise<ReturnType<typeof examineKeys>> {
+async function examineAndImport(document: unknown, maxKeys: number): Promise<ExaminedKeys> {
   const { keys, broken } = examineKeys(document, maxKeys);
   const problems = await Promise.all(keys.map(importProblem));
-  const all = {
+  const examined = {
     keys: keys.filter((_, index) => problems[index] === undefined),
     broken: [...broken, ...problems.flatMap((problem) => problem ?? [])],
   };
-  requireKeys(all);
-  return all;
+  requireKeys(examined);
+  return examined;
 }
 
 async function importProblem(key: PublicJwk, index: number): Promise<string | undefined> {
@@ -48,16 +78,4 @@ async function importProblem(key: PublicJwk, index: number): Promise<string | un
   } catch (error) {
     return `${nameOf(key, index)} is not taken by this platform: ${(error as Error).message}`;
   }
-}
-
-/** Asks for the metadata of the issuer. The second URL is asked only where the first one is not found. */
-async function discover(issuer: string, signal: AbortSignal, options: KeySourceOptions): Promise<string> {
-  const parse = async ({ bytes }: Body): Promise<string> =>
-    jwksUriOf(await parseBody(bytes), issuer, options);
-  const [openid, oauth] = metadataUrls(issuer).map((url) => documentSource(url, parse, options));
-  const answer = await openid?.({ signal }).catch((error) => {
-    if ((error as { status?: unknown }).status !== 404) throw error;
-    return oauth?.({ signal });
-  });
-  return (answer as Loaded<string>).loadedValue; // there is nothing that could be kept
 }

@@ -55,9 +55,8 @@ export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
   if (alg !== undefined && typeof alg !== 'string') return 'has an alg that is not a string';
   const wrong = material.find((name) => !isBase64url(jwk[name]));
   if (wrong !== undefined) return `has no valid ${wrong}`;
-  const { crv, n } = jwk as { readonly crv?: string; readonly n?: string };
-  if (crv !== undefined && material.includes('crv') && !CURVES.has(crv)) return undefined;
-  if (n !== undefined && n.length < SHORTEST_MODULUS) return 'is of less than 2,048 bits';
+  if (material.includes('crv') && !CURVES.has(jwk.crv as string)) return undefined;
+  if (kty === 'RSA' && (jwk.n as string).length < SHORTEST_MODULUS) return 'is of less than 2,048 bits';
   const algorithm = alg === undefined ? undefined : ALGORITHMS.get(alg);
   if (alg !== undefined && algorithm === undefined) return undefined;
   const key = Object.fromEntries(

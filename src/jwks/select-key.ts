@@ -1,6 +1,7 @@
 import { showKey } from '../errors.ts';
 import { isPlainObject } from '../plain-object.ts';
 import { ALGORITHMS, type Algorithm, isKeyFor } from './algorithms.ts';
+import { addressName } from './issuer.ts';
 import { JwksError } from './jwks-error.ts';
 import type { KeySet } from './key-set.ts';
 import type { PublicJwk } from './public-jwk.ts';
@@ -57,14 +58,14 @@ export function selectKey({ from, keys }: KeySet, wanted: WantedKey): PublicJwk 
       isKeyFor(one, wanted.algorithm),
   );
   if (others.length === 0) return key;
-  const message = `${others.length + 1} keys of ${from} fit ${shown(wanted)}: the token does not say which one`;
+  const message = `${others.length + 1} keys of ${addressName(from)} fit ${shown(wanted)}: the token does not say which one`;
   throw new JwksError('ERR_TICKLESS_JWKS_SEVERAL_KEYS', message);
 }
 
 /** No key fits. @param cause why the keys could not be loaded again. `undefined`: they were, or just now. */
 export function noKey({ from, keys }: KeySet, wanted: WantedKey, cause?: unknown): JwksError {
   const count = keys.length === 1 ? 'the key' : `any of the ${keys.length} keys`;
-  const message = `${shown(wanted)} is not that of ${count} of ${from}`;
+  const message = `${shown(wanted)} is not that of ${count} of ${addressName(from)}`;
   return new JwksError('ERR_TICKLESS_JWKS_NO_KEY', message, { cause });
 }
 

@@ -16,6 +16,7 @@ it('keeps what verification needs of a key, and nothing else', () => {
   expect(publicJwkOf({ ...others, ...EC })).toEqual(EC);
   expect(publicJwkOf({ ...others, ...OKP, alg: 'EdDSA' })).toEqual({ ...OKP, alg: 'EdDSA' });
   expect(publicJwkOf({ ...RSA, crv: 'P-256', x: 'x', y: 5 })).toEqual(RSA);
+  expect(publicJwkOf({ ...OKP, n: null, e: 0, y: [] })).toEqual(OKP);
 });
 
 it.each([
