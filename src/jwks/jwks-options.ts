@@ -11,7 +11,10 @@ import type { HttpFetch } from '../sources/http-response.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Address, addressName, addressOf } from './issuer.ts';
 
-/** The options of {@link jwks}; none is required. Those of a `RefreshingValue` mean the same here. */
+/**
+ * The options of {@link jwks}; none is required. Those of a `RefreshingValue` mean the same here. The defaults here win over those of
+ * a `group`, also `'wait'` of `whenTooStale` and `'serve'` of `whenFailing`.
+ */
 export interface JwksOptions extends Omit<ValueSharedOptions & SingleSharedOptions, 'name'> {
   /** As of each value: in errors, events, log lines, and in a cluster. @default 'jwks(the issuer or URL)' */
   readonly name?: string | undefined;
@@ -65,6 +68,8 @@ export function resolveJwksOptions(issuer: unknown, options: JwksOptions): Resol
     schedule = httpFreshness(FRESHNESS).nextExecuteTime,
     maxStaleness = { days: 1 },
     timeout = { seconds: 10 },
+    whenTooStale = 'wait',
+    whenFailing = 'serve',
     unknownKey = { seconds: 30 },
     allowHttp = false,
     maxBytes = 1_000_000,
@@ -88,6 +93,8 @@ export function resolveJwksOptions(issuer: unknown, options: JwksOptions): Resol
     schedule,
     maxStaleness,
     timeout,
+    whenTooStale,
+    whenFailing,
   };
   return { address, ofValue, unknownKeyMs, allowHttp, maxBytes, maxKeys, headers, fetch };
 }

@@ -18,16 +18,15 @@ export class KeyFinder {
   /** Rejects with `JwksError` where there is none, and where there are no keys at all as `get` of their value does. */
   async find(header: TokenHeader | undefined): Promise<FoundKey> {
     const wanted = wantedKey(header);
-    const isFirst = this.#member.peek() === undefined; // then the keys are as new as can be
+    const begunAt = this.#lookup.now();
     const keys = await this.#member.get();
-    const key = selectKey(keys, wanted) ?? (isFirst ? undefined : await this.#findAmongNewer(keys, wanted));
+    const key = selectKey(keys, wanted) ?? (await this.#findAmongNewer(keys, wanted, begunAt));
     if (key === undefined) throw noKey(keys, wanted);
     return { key, alg: wanted.alg };
   }
 
-  async #findAmongNewer(keys: KeySet, wanted: WantedKey): Promise<PublicJwk | undefined> {
-    const loaded = this.#lookup.start();
-    const newer = await loaded?.catch((cause) => {
+  async #findAmongNewer(keys: KeySet, wanted: WantedKey, begunAt: number): Promise<PublicJwk | undefined> {
+    const newer = await this.#lookup.start(begunAt)?.catch((cause) => {
       throw noKey(keys, wanted, cause);
     });
     return newer && selectKey(newer, wanted);

@@ -22,16 +22,23 @@ export class KeyLookup {
     this.#notBefore = everyMs === Infinity ? Infinity : -Infinity;
   }
 
+  /** When a verification begins (monotonic). */
+  now(): number {
+    return this.#clock.monotonic();
+  }
+
   /**
-   * The keys after a load that began no earlier than now, or that is under way for another token. Rejects where it fails or may not
-   * start: during a cool-down the issuer is left alone.
+   * The keys after one more load, or after that which is under way for another token. Rejects where it fails or may not start:
+   * during a cool-down the issuer is left alone.
    *
-   * @returns `undefined`: the last one is too short a time ago.
+   * @param begunAt when the verification began (monotonic).
+   * @returns `undefined`: there is none, since the last one is too short a time ago, or the keys were loaded since `begunAt`.
    */
-  start(): Promise<KeySet> | undefined {
+  start(begunAt: number): Promise<KeySet> | undefined {
     if (this.#running !== undefined) return this.#running;
-    const now = this.#clock.monotonic();
-    if (now < this.#notBefore) return undefined;
+    const now = this.now();
+    const { age = Infinity } = this.#member.inspect({ values: false });
+    if (now < this.#notBefore || age <= now - begunAt) return undefined;
     this.#notBefore = now + this.#everyMs;
     this.#running = this.#member.get({ maxAge: 0 }).finally(() => {
       this.#running = undefined;

@@ -40,6 +40,7 @@ it('asks with each load, so a set that has moved is found', async () => {
   const two = await signingKey('ES256', 'two');
   const keys = jwks(issuer.url, { ...OPTIONS, clock });
   await jwtVerify(await issuer.sign(one), keys);
+  await clock.advance({ seconds: 1 });
   issuer.metadata = { jwks_uri: `${issuer.url}/elsewhere` };
   issuer.published = [two.publicJwk];
   issuer.take();

@@ -1,6 +1,7 @@
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isStaleValueError } from '../../../src/index.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import { isStaleValueError, RefreshGroup } from '../../../src/index.ts';
 import { type Jwks, type JwksOptions, jwks } from '../../../src/jwks/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Behaviour, forged, Issuer, type SigningKey, signingKey } from '../../support/issuer.ts';
@@ -105,6 +106,7 @@ it('loads once in unknownKey for unknown kids, however many there are', async ()
   const keys = make();
   const token = await issuer.sign(one);
   await subject(token, keys);
+  await clock.advance({ seconds: 5 });
   issuer.take();
   for (let burst = 0; burst < 5; burst++) {
     const codes = await Promise.all(
@@ -126,6 +128,7 @@ it('loads once in unknownKey for unknown kids, however many there are', async ()
 it('finds a key at the first token that names it, and all others with it wait for the same load', async () => {
   const keys = make();
   await subject(await issuer.sign(one), keys);
+  await clock.advance({ seconds: 1 });
   issuer.published = [one.publicJwk, two.publicJwk];
   issuer.take();
   const token = await issuer.sign(two);
@@ -143,6 +146,7 @@ it('does not load twice for the first token', async () => {
 it('leaves the issuer alone during a cool-down, and says that the key may be new', async () => {
   const keys = make({ retry: false, unknownKey: '1s', coolDown: '1m' });
   await subject(await issuer.sign(one), keys);
+  await clock.advance({ seconds: 1 });
   issuer.behaviour = 'unavailable';
   issuer.take();
   const token = await issuer.sign(two);
@@ -152,6 +156,40 @@ it('leaves the issuer alone during a cool-down, and says that the key may be new
     await clock.advance({ seconds: 1 });
   }
   expect(issuer.take()).toHaveLength(1);
+});
+
+it('verifies no more with a key that was withdrawn, after the next load', async () => {
+  issuer.published = [one.publicJwk, two.publicJwk];
+  const keys = make();
+  const token = await issuer.sign(two);
+  await subject(token, keys);
+  issuer.published = [one.publicJwk];
+  await clock.advance({ minutes: 11 });
+  expect(await subject(token, keys)).toBe('alice'); // the load runs behind it
+  await expect.poll(() => subject(token, keys).catch(codeOf)).toBe('ERR_TICKLESS_JWKS_NO_KEY');
+});
+
+it('finds a new key at the first token also where the keys of another instance were taken over', async () => {
+  const backend = memoryBackend();
+  await make({ backend, name: 'login' }).member.refresh();
+  issuer.published = [two.publicJwk];
+  issuer.take();
+  await clock.advance({ seconds: 1 });
+  const late = make({ backend, name: 'login' });
+  expect(await subject(await issuer.sign(two), late)).toBe('alice');
+  expect(issuer.take()).toHaveLength(1);
+});
+
+it('takes no rule from its group that would make it fail in an outage, or go on for ever', async () => {
+  const group = new RefreshGroup({ clock, logger: false, whenTooStale: 'serve', whenFailing: 'throw' });
+  const keys = make({ group, retry: false });
+  const token = await issuer.sign(one);
+  await subject(token, keys);
+  issuer.behaviour = 'unavailable';
+  await keys.member.refresh().catch(() => undefined);
+  expect(await subject(token, keys)).toBe('alice');
+  await clock.advance({ days: 2 });
+  expect(await rejection(token, keys)).toSatisfy(isStaleValueError);
 });
 
 it('loads for no unknown kid where unknownKey is Infinity', async () => {
