@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 
 /** How an issuer answers. A function answers as it likes. */
 export type Behaviour =
@@ -23,29 +23,26 @@ export interface SigningKey {
   readonly publicJwk: JWK;
 }
 
-const pairs = new Map<string, Promise<{ readonly privateKey: CryptoKey; readonly publicJwk: JWK }>>();
+const pairs = new Map<string, Promise<{ readonly privateJwk: JWK; readonly publicJwk: JWK }>>();
 
-/** A key; the same material for the same algorithm and `seed`, because RSA keys take long to make. */
+/** A key. The material is the same for the same type of key and `seed`, because RSA keys take long to make. */
 export async function signingKey(
   alg: string,
   kid: string | undefined,
   seed: string = kid ?? '',
 ): Promise<SigningKey> {
-  const id = `${alg} ${seed}`;
-  const made = pairs.get(id) ?? newPair(alg);
-  pairs.set(id, made);
-  const { privateKey, publicJwk } = await made;
-  return {
-    alg,
-    kid,
-    privateKey,
-    publicJwk: { ...publicJwk, ...(kid === undefined ? {} : { kid }), alg, use: 'sig' },
-  };
+  const type = /^[RP]S/.test(alg) ? 'RS256' : alg;
+  const made = pairs.get(`${type} ${seed}`) ?? newPair(type);
+  pairs.set(`${type} ${seed}`, made);
+  const { privateJwk, publicJwk } = await made;
+  const privateKey = (await importJWK(privateJwk, alg)) as CryptoKey;
+  const name = kid === undefined ? {} : { kid };
+  return { alg, kid, privateKey, publicJwk: { ...publicJwk, ...name, alg, use: 'sig' } };
 }
 
-async function newPair(alg: string): Promise<{ readonly privateKey: CryptoKey; readonly publicJwk: JWK }> {
+async function newPair(alg: string): Promise<{ readonly privateJwk: JWK; readonly publicJwk: JWK }> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-  return { privateKey, publicJwk: await exportJWK(publicKey) };
+  return { privateJwk: await exportJWK(privateKey), publicJwk: await exportJWK(publicKey) };
 }
 
 /** An issuer on loopback that signs tokens, publishes its keys, counts the requests, and fails as it is told to. */

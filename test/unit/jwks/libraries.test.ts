@@ -40,7 +40,7 @@ it.each(LIBRARIES)(
   '%s verifies with each of its algorithms, and refuses another signature',
   async (_, verify, algorithms) => {
     const signing: SigningKey[] = [];
-    for (const alg of algorithms) signing.push(await signingKey(alg, alg));
+    for (const alg of algorithms) signing.push(await signingKey(alg, alg, 'one'));
     issuer.published = signing.map(({ publicJwk }) => publicJwk);
     for (const key of signing) {
       const token = await issuer.sign(key);
