@@ -27,6 +27,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'price-list: done, held for another 0 ms',
     'the other instance is ready, loads since: 0',
   ],
+  'tokens-fastify': [
+    '200 {"orders":[],"of":"alice"}',
+    '401 {"code":"ERR_TICKLESS_JWKS_NO_KEY"}',
+    'the issuer is down',
+    '200 {"orders":[],"of":"alice"}',
+    'ready: true, state of the keys: fresh',
+  ],
   'metrics-endpoint': [
     'cities: cities["9999"]: load failed: the source is down',
     'tickless_value_max_age_seconds{name="rates"} 3600',
