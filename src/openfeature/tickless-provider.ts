@@ -121,6 +121,10 @@ class TicklessProvider implements Provider {
 
   async onClose(): Promise<void> {
     this.#status.stop();
+    this.#unlisten();
+  }
+
+  #unlisten(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#unsubscribe = [];
   }
@@ -198,6 +202,7 @@ class TicklessProvider implements Provider {
   }
 
   #listen(): void {
+    this.#unlisten(); // of a provider that is initialized twice
     const flags = this.#flags;
     const answered = (): void => {
       this.#status.note({ readError: undefined, outdated: undefined });

@@ -1,4 +1,10 @@
-import { type Client, OpenFeature, type Provider } from '@openfeature/server-sdk';
+import {
+  type Client,
+  InMemoryProvider,
+  MultiProvider,
+  OpenFeature,
+  type Provider,
+} from '@openfeature/server-sdk';
 import { expect, it } from 'vitest';
 import { derive, RefreshingValue, refreshing } from '../../../src/index.ts';
 import { type FlagDefinitions, ticklessProvider } from '../../../src/openfeature/index.ts';
@@ -235,6 +241,19 @@ it('each domain has its own provider; one provider may serve several', async () 
   for (const [client, which] of [[one, 'one'] as const, [two, 'two'] as const, [too, 'two'] as const])
     expect(await client.getStringValue('which', 'none')).toBe(which);
   expect(OpenFeature.getProviderMetadata(domain)).toEqual({ name: 'tickless' });
+});
+
+it('is one of several providers: the next one has what it does not know', async () => {
+  const next = new InMemoryProvider({
+    other: { variants: { on: 5 }, defaultVariant: 'on', disabled: false },
+  });
+  const flags = valueWith({ on: true });
+  const providers = [{ provider: ticklessProvider({ flags }) }, { provider: next }];
+  const { client, events } = await registered(new MultiProvider(providers));
+  expect(await client.getBooleanDetails('on', false)).toMatchObject({ value: true, reason: 'STATIC' });
+  expect(await client.getNumberValue('other', 1)).toBe(5);
+  flags.set({ on: false });
+  expect(events.at(-1)).toEqual(['PROVIDER_CONFIGURATION_CHANGED', ['on']]);
 });
 
 it('evaluates a derived value, and a function made by refreshing', async () => {
