@@ -9,7 +9,7 @@ import type { MakeEvaluator } from './targeting.ts';
 export interface Edition {
   /** Also those that are faulty: their evaluation is an error. */
   readonly flags: ReadonlyMap<string, Flag>;
-  /** What is wrong with the definitions, each with the name of its flag. */
+  /** The faults of the definitions, each with the name of its flag. */
   readonly problems: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export interface Resolution {
 export interface Flag {
   /** All that its results follow from, for comparison with that of another edition. */
   readonly definition: unknown;
-  /** What is wrong with its definition; `undefined`: nothing. */
+  /** The fault of its definition. Not present: it is sound. */
   readonly problem?: string;
   readonly evaluate: (context: EvaluationContext, logger: Logger) => Resolution;
 }

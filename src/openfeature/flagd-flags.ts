@@ -5,7 +5,7 @@ import { constant, FLAG_VALUE_RULE, type Flag, faulty, isFlagValue } from './fla
 import { type FlagMetadata, Reason } from './sdk.ts';
 import { type MakeEvaluator, targetedFlags } from './targeting.ts';
 
-/** The flags of flagd's format. @param whole with what is said of all of them. @param flags each with its definition. */
+/** The flags of flagd's format. @param whole the file, with what is for all of them. @param flags each with its definition. */
 export function flagdFlags(
   whole: Readonly<Record<string, unknown>>,
   flags: Readonly<Record<string, unknown>>,
@@ -29,7 +29,7 @@ export function flagdFlags(
   return found;
 }
 
-/** What its rule can't change. */
+/** The result of a flag without a rule, or with one that is not asked. */
 function fixedResolution(flag: FlagdFlag): ReturnType<Flag['evaluate']> {
   const { state, variants, defaultVariant: variant, metadata: flagMetadata } = flag;
   if (state === 'DISABLED') return { reason: Reason.DISABLED, flagMetadata };

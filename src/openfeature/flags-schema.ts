@@ -9,7 +9,7 @@ export type FlagsSchemaOptions = TargetingOptions;
 /**
  * A schema that refuses definitions of flags that can't be evaluated, for the option `schema` of the value: then they are a failed
  * load, and the good ones stay, on all instances. Refused are a default variant that is none of the variants, variants of several
- * types, a `state` that there is not, rules that can't be read, and any rules without `targeting`. The issues name each flag.
+ * types, an unknown `state`, rules that can't be read, and any rules without `targeting`. The issues name each flag.
  *
  * ```ts
  * import { RefreshingValue } from 'tickless';

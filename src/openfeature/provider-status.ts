@@ -9,11 +9,11 @@ const EVENTS = {
   error: ProviderEvents.Error,
 } as const;
 
-/** What the status of a provider follows from; `undefined`: all is well. */
+/** The causes of the status of a provider; `undefined`: all is well. */
 interface Facts {
   /** Why the last read failed: there are no definitions to evaluate. */
   readError: unknown;
-  /** What is wrong with the definitions in place. */
+  /** The faults of the definitions in place. */
   problem: string | undefined;
   /** Why the definitions in place may be out of date. */
   outdated: string | undefined;

@@ -11,7 +11,7 @@ import {
   type ResolutionDetails,
 } from './sdk.ts';
 
-/** What the caller of an evaluation has asked for. */
+/** The arguments of an evaluation. */
 export interface Asked<T extends FlagValue> {
   readonly name: string;
   readonly type: FlagValueType;

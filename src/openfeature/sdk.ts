@@ -1,4 +1,4 @@
-// What is used of the SDK of OpenFeature for servers: the one file that imports it.
+// The used part of the SDK of OpenFeature for servers. The one file that imports it.
 
 export type {
   EvaluationContext,

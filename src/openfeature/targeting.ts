@@ -4,7 +4,7 @@ import type { FlagdFlag } from './definitions.ts';
 import { type Flag, faulty, type Resolution } from './flag.ts';
 import { ErrorCode, type EvaluationContext, type Logger } from './sdk.ts';
 
-/** What is used of `FlagdCore` of the package `@openfeature/flagd-core`, which evaluates rules as flagd does. */
+/** The used part of `FlagdCore` of the package `@openfeature/flagd-core`, which evaluates rules as flagd does. */
 export interface FlagdEvaluator {
   /** @param json in flagd's format. */
   setConfigurations(json: string): unknown;
@@ -76,7 +76,7 @@ function evaluatorOf(
   }
 }
 
-/** An evaluator tells of a rule that it can't read when it is evaluated, with any context. */
+/** An evaluator that can't read a rule reports that at each evaluation, with any context. */
 function unlessRefused(flag: Flag): Flag {
   const { errorCode, errorMessage = 'targeting was refused' } = flag.evaluate({}, SILENT);
   return errorCode === ErrorCode.PARSE_ERROR ? faulty(flag.definition, errorMessage) : flag;

@@ -24,7 +24,7 @@ import {
 } from './sdk.ts';
 import { checkTargeting, type MakeEvaluator, type TargetingOptions } from './targeting.ts';
 
-/** What is used of the value with the definitions: of a `RefreshingValue`, or of a value made by `derive`, which has no events. */
+/** The used part of the value with the definitions: of a `RefreshingValue`, or of a value made by `derive`, which has no events. */
 export interface FlagsValue {
   get(): Promise<unknown>;
   readonly current: unknown;
@@ -90,7 +90,7 @@ class TicklessProvider implements Provider {
   readonly #flags: FlagsValue;
   readonly #targeting: MakeEvaluator | undefined;
   readonly #status: ProviderStatus = new ProviderStatus(this.events);
-  /** What the edition was made of. */
+  /** The value that the edition was made of. */
   #definitions: unknown;
   #edition: Edition | undefined;
   #unsubscribe: readonly (() => void)[] = [];
