@@ -41,7 +41,7 @@ function isMakeEvaluator(given: unknown): boolean {
 }
 
 const WITHOUT_EVALUATOR =
-  'has targeting, which is evaluated by @openfeature/flagd-core: give the option targeting: () => new FlagdCore()';
+  'has targeting, which is evaluated by @openfeature/flagd-core: give flagsSchema and ticklessProvider the option targeting: () => new FlagdCore()';
 
 /** @param flags those with rules, whose definitions are sound otherwise. @param $evaluators the parts of rules with a name. */
 export function targetedFlags(

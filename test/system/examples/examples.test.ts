@@ -107,7 +107,7 @@ const EXPECTED: Record<string, readonly string[]> = {
     'checkout v1, STATIC',
     'PROVIDER_CONFIGURATION_CHANGED checkout',
     'checkout v2, STATIC',
-    'PROVIDER_STALE flags: load failed: the endpoint answered 503',
+    'PROVIDER_STALE flags: load failed: 503 Service Unavailable',
     'checkout v2, STALE',
     'refused: the schema refuses it: flag "checkout": defaultVariant "newest" is not one of the variants',
     'checkout v2, STALE',

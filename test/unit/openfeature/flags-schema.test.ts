@@ -64,7 +64,7 @@ it.each([
   [{ flags: { on: flag({}) }, metadata: 5 }, 'flag "on": metadata must be an object of strings'],
   [
     { flags: { on: flag({ targeting: { var: 'plan' } }) } },
-    'flag "on": has targeting, which is evaluated by @openfeature/flagd-core: give the option targeting: () => new FlagdCore()',
+    'flag "on": has targeting, which is evaluated by @openfeature/flagd-core: give flagsSchema and ticklessProvider the option targeting: () => new FlagdCore()',
   ],
 ])('refuses %j', async (definitions, issue) => {
   expect(await issuesOf(definitions)).toEqual([expect.stringContaining(issue)]);
