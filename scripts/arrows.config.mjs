@@ -56,6 +56,9 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
+  sources: [...BASE, 'schedule', 'index.ts'],
+  jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],
+  openfeature: [...BASE, 'data', 'observe', 'index.ts'],
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
@@ -73,6 +76,8 @@ const PACKAGES = {
   'fast-equals': 'data',
   '@noble/hashes': 'cluster',
   'prom-client': 'prometheus',
+  'csv-parse': 'sources',
+  '@openfeature/server-sdk': 'openfeature',
   fastify: 'fastify',
   '@opentelemetry/api': 'otel',
 };

@@ -9,7 +9,15 @@ import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { addressOf, ConsoleClient, ConsoleError, notAllowed, type Session } from './client.ts';
 import { MEMBER_COMMANDS, pinnedFor } from './member-commands.ts';
-import { historyText, isTooStale, locksText, refusedText, stateOfMember, statusText } from './tables.ts';
+import {
+  executionsText,
+  historyText,
+  isTooStale,
+  locksText,
+  refusedText,
+  stateOfMember,
+  statusText,
+} from './tables.ts';
 import { type Target, targetOf } from './target.ts';
 
 /** The terminal, or what stands for it in tests. */
@@ -132,6 +140,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       print(history, historyText(history), options);
     },
   );
+  command(
+    'executions <member> [key]',
+    'the last loads or runs, those that failed too, on all instances',
+  ).action(async (name: string, key: string | undefined, options: Common) => {
+    const { detail } = await targetOf(clientOf(options), name, key);
+    print(detail.executions, executionsText(detail), options);
+    if (detail.runsError !== undefined) throw new ConsoleError(detail.runsError);
+  });
   command('member <member> [key]', 'the state of one, its error in full, and a refused value').action(
     async (name: string, key: string | undefined, options: Common) => {
       const client = clientOf(options);

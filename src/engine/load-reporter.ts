@@ -36,7 +36,8 @@ export class LoadReporter {
     const type = result.origin === 'kept' ? 'load-kept' : 'load-succeeded';
     this.#events.emit(type, () => {
       const nextExecuteTime = entry.isInvalidated ? this.#options.now() : entry.nextExecuteTime;
-      return { ...end, nextExecuteTime };
+      const meta = entry.last?.meta;
+      return { ...end, nextExecuteTime, ...(meta && { meta }) };
     });
   }
 

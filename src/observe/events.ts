@@ -1,8 +1,5 @@
-/**
- * Why a load runs. `first`: there was no value yet, or only that of the option `initial`; `due`: a read found that the next execute time has passed;
- * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
- */
-export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
+import type { Trigger } from '../data/execution-record.ts';
+import type { ValueMeta } from '../data/value-meta.ts';
 
 interface Keyed {
   /** The key, in a `RefreshingCache`; no such property elsewhere. */
@@ -72,12 +69,14 @@ export interface EventDetails<V = unknown> {
     readonly nextExecuteTime: number;
     /** It returned `absent()`: the source does not have the key. Not present where it returned a value. */
     readonly isAbsent?: boolean;
+    /** The `meta` that it returned: where the value is from. Not present: none. */
+    readonly meta?: ValueMeta;
   };
   /**
    * A load returned `keep()`, or with the option `unchanged` what is in place: the old value has a new age. `attempts` is 0 where
    * another instance has loaded, and `duration` that of its load.
    */
-  'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
+  'load-kept': LoadEndDetails & { readonly nextExecuteTime: number; readonly meta?: ValueMeta };
   /**
    * A try of a load failed, and another one follows. `attempt` is 1 for the first. `pause` is the time until the next one begins, in
    * milliseconds: that of `retry`, or longer where the source asked for it. The error of the last try is that of `load-failed`.

@@ -1,3 +1,4 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import { type DecisionRules, isTooStale, refusesReads } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { QuarantineStatus } from '../engine/quarantined.ts';
@@ -60,6 +61,8 @@ export interface ValueStatus<T> extends ExecutionStatus {
   readonly quarantine: QuarantineStatus<T> | undefined;
   /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
   readonly maxStaleness: number;
+  /** The `meta` that its load returned, on this instance or another one: where it is from. Not present: none. */
+  readonly meta?: ValueMeta;
 }
 
 /**
@@ -88,6 +91,7 @@ export function valueStatus<T>(
     isStale: state === 'stale' || state === 'too-stale',
     quarantine: quarantineStatus(entry, hasValue),
     maxStaleness: maxStalenessMs,
+    ...(entry.last?.meta && { meta: entry.last.meta }),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { ShownDifference } from '../shown-value.ts';
-import { changesText } from '../words.ts';
+import { countsText } from '../words.ts';
 import { session } from './api.ts';
 import { text } from './format.ts';
 import { type Column, Table } from './table.tsx';
@@ -16,7 +16,7 @@ export function Difference({ of }: { of: ShownDifference }): ComponentChild {
   const { parts } = of;
   return (
     <>
-      <p>{changesText(of)}</p>
+      <p>{countsText(of)}</p>
       {parts.length === 0 && !session.value?.showsValues && (
         <p class="quiet">Values are not shown: the option showValue of the console is not set.</p>
       )}

@@ -7,7 +7,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fileStore } from '../../../src/backends/file.ts';
@@ -51,11 +51,18 @@ async function written(stored: typeof STORED = STORED): Promise<Written> {
   return { directory, folder, stored, files, path, bytes: readFileSync(path) };
 }
 
-function put({ folder, files, path }: Written, content: string | Buffer): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
-  writeFileSync(path, content);
+/** The same in a directory of its own, with that content: nothing that an earlier instance still deletes is in it. */
+function put({ directory, folder, files, path, ...rest }: Written, content: string | Buffer): Written {
+  const own = temporaryDirectory();
+  const made = { ...rest, files, directory: own, folder: moved(folder), path: moved(path) };
+  mkdirSync(made.folder);
+  for (const [name, bytes] of files) writeFileSync(join(made.folder, name), bytes);
+  writeFileSync(made.path, content);
+  return made;
+
+  function moved(place: string): string {
+    return join(own, relative(directory, place));
+  }
 }
 
 /** The first read of an instance. If it had to load, its snapshot is written by the end. */
@@ -92,12 +99,12 @@ describe('a file of the store', () => {
     const foreign = foreignText.map((text) => Buffer.from(text));
     await fc.assert(
       fc.asyncProperty(fc.oneof(bit, cut, changed, foreign), async (content) => {
-        put(made, content);
-        const first = await read(made.directory);
+        const damaged = put(made, content);
+        const first = await read(damaged.directory);
         // Damage to the clocks in the state changes the age, not the value.
         if (first.value === LOADED) {
-          expectLogged(first, made);
-          expect((await read(made.directory)).lines).toEqual([]);
+          expectLogged(first, damaged);
+          expect((await read(damaged.directory)).lines).toEqual([]);
         } else expect(first.value).toEqual(stored);
         expect(first.member.inspect().age).toBeGreaterThanOrEqual(0);
       }),
@@ -108,12 +115,11 @@ describe('a file of the store', () => {
   it('truncated is logged', async () => {
     for (const stored of [STORED, LONG]) {
       const made = await written(stored);
-      put(made, made.bytes);
-      expect((await read(made.directory)).value).toEqual(stored);
+      expect((await read(put(made, made.bytes).directory)).value).toEqual(stored);
       for (let end = made.bytes.length - 1; end >= 0; end -= stored === LONG ? 97 : 3) {
-        put(made, made.bytes);
-        truncateSync(made.path, end);
-        expectLogged(await read(made.directory), made);
+        const cut = put(made, made.bytes);
+        truncateSync(cut.path, end);
+        expectLogged(await read(cut.directory), cut);
       }
     }
   });
@@ -130,8 +136,8 @@ describe('a file of the store', () => {
     );
     await fc.assert(
       fc.asyncProperty(changes, async (change) => {
-        put(made, JSON.stringify({ ...sound, ...change }));
-        const first = await read(made.directory);
+        const edited = put(made, JSON.stringify({ ...sound, ...change }));
+        const first = await read(edited.directory);
         const { record } = change as {
           readonly record?: { readonly token?: unknown; keepMs?: unknown } | null;
         };
@@ -142,7 +148,7 @@ describe('a file of the store', () => {
         const isSilent = first.lines.length === 0;
         if (isNone && isSilent) expect(first.value).toBe(LOADED);
         else if (first.value !== LOADED) expect(first.value).toEqual(STORED);
-        else if (!mayBeDeleted || !isSilent) expectLogged(first, made);
+        else if (!mayBeDeleted || !isSilent) expectLogged(first, edited);
         const { age, nextExecuteTime } = first.member.inspect();
         expect(age).toBeGreaterThanOrEqual(0);
         expect(Number.isFinite(age) && Number.isFinite(nextExecuteTime)).toBe(true);
@@ -152,8 +158,7 @@ describe('a file of the store', () => {
   });
 
   it('of several states, none readable: logged, and the next write repairs it', async () => {
-    const made = await written();
-    put(made, '');
+    const made = put(await written(), '');
     for (const name of made.files.keys()) writeFileSync(join(made.folder, name), '');
     for (const name of ['-1', '007', '1e3', 'NaN', '9007199254740993', '__proto__', '']) {
       writeFileSync(join(made.folder, `${name}.json`), made.bytes);

@@ -352,9 +352,11 @@ describe('a value that was refused at night', () => {
     expect(out).toMatch(/^MEMBER +price list\nstate +fresh, 1 failure\nage +\S+ m?s\n/);
     expect(out).toMatch(/\nfailing since +\S+ m?s ago\nerror +price list: value rejected: too few \(.*\)\n/);
     expect(out).toMatch(/\nREFUSED VALUE\nrefused because +too few\n/);
-    expect(out).toMatch(/\nchanges +1 added, 3 removed, 0 changed, 1 unchanged\n\nPART +BEFORE +AFTER\n/);
-    expect(out).toMatch(/^\S+ +- +9$/m);
-    expect(out).toMatch(/^\S+ +4 +-$/m);
+    expect(out).toMatch(
+      /\nchanges +1 added, 3 removed, 0 changed, 1 unchanged\n\nCHANGE +PART +IN PLACE +REFUSED\n/,
+    );
+    expect(out).toMatch(/^added +9 +- +9$/m);
+    expect(out).toMatch(/^removed +4 +4 +-$/m);
   });
 
   it('is found, looked at and accepted', async () => {
@@ -377,7 +379,7 @@ describe('a value that was refused at night', () => {
     });
     expect(prices.peek()).toEqual([1, 2, 3, 4]);
     const accepted = await type(['accept', 'price list', '--reason', 'half are sold out'], true);
-    expect({ code: accepted.code, out: accepted.out }).toEqual({
+    expect(accepted).toMatchObject({
       code: 0,
       out: expect.stringContaining('the refused value is in place'),
     });
@@ -388,10 +390,36 @@ describe('a value that was refused at night', () => {
     ]);
     expect((await type(['status'])).out).not.toContain('refused');
     const again = await type(['accept', 'price list', '--yes']);
-    expect({ code: again.code, err: again.err }).toEqual({
+    expect(again).toMatchObject({
       code: 2,
       err: expect.stringContaining('no value of price list was refused on'),
     });
+  });
+
+  it('is shown by its changes where the console shows values, a few of each kind', async () => {
+    const { type, group } = await cluster().start({ showValue: (value) => value });
+    let edition: Record<string, number> = { apple: 1, pear: 2, plum: 3 };
+    const fruit = group.value({
+      name: 'fruit',
+      load: async () => edition,
+      accept: (value) => !('fig' in value),
+    });
+    await fruit.get();
+    const more = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`new-${at}`, at]));
+    edition = { apple: 9, pear: 2, fig: 4, ...more };
+    await fruit.refresh().catch(() => {});
+    const { out } = await type(['accept', 'fruit'], false);
+    expect(out).toMatch(/changes +31 added, 1 removed, 1 changed, 1 unchanged\n/);
+    expect(out.slice(out.indexOf('CHANGE'))).toBe(
+      [
+        'CHANGE   PART   IN PLACE  REFUSED',
+        'added    fig    -         4',
+        ...[0, 1, 2, 3].map((at) => `added    new-${at}  -         ${at}`),
+        'removed  plum   3         -',
+        'changed  apple  1         9',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('is discarded', async () => {
@@ -462,5 +490,28 @@ describe('without a terminal', () => {
     const { code, out } = await withoutTerminal(['status', '--all'], env);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('price list') });
     expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('the last executions', () => {
+  it('are told with their instance, trigger, outcome and error; of a cache with the key', async () => {
+    const { start } = cluster();
+    const { type, group } = await start();
+    const cities = group.cache({
+      name: 'cities',
+      load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
+    });
+    const failing = await type(['executions', 'cities']);
+    expect(failing).toEqual({ code: 0, out: 'no execution has ended yet\n', err: '' });
+    await cities.get('1012');
+    await cities.get('0000').catch(() => {});
+    expect((await type(['executions', 'cities'])).out).toMatch(
+      /^BEGAN +ON +TOOK +TRIGGER +OUTCOME +KEY +ERROR\n.* ago +this instance +\S+ m?s +first +failed +"0000" +no such code\n.* loaded +"1012" +-\n$/,
+    );
+    expect((await type(['executions', 'cities', '1012'])).out).toMatch(
+      /^BEGAN .*OUTCOME +ERROR\n.*loaded +-\n$/,
+    );
+    const { out } = await type(['executions', 'price list', '--json']);
+    expect(JSON.parse(out)).toMatchObject([{ outcome: 'loaded', trigger: 'first' }]);
   });
 });

@@ -1,0 +1,38 @@
+import type { Kept, Loaded } from '../index.ts';
+
+/** The part of the context of a load that a source reads: any context of tickless, of a value or a key, has it. */
+export interface SourceContext {
+  /** Aborted when the execution is over before the source has answered. */
+  readonly signal: AbortSignal;
+  /** The value in place; its `meta` tells a source what it has answered before. `undefined`: none. */
+  readonly previous?:
+    | { readonly value: unknown; readonly loadedAt: number; readonly meta?: SourceMeta | undefined }
+    | undefined;
+}
+
+/**
+ * Where a value is from, as its `meta`: in `inspect()`, in `load-succeeded`, and as `previous.meta` for the next load, on any
+ * instance of a cluster. A source adds notes of its own, such as an `etag`.
+ */
+export interface SourceMeta {
+  /** The source, for people and to know it again: a URL without credentials, a path, a statement. */
+  readonly source?: string;
+  /**
+   * When the source says that this edition was made, in epoch milliseconds: `Last-Modified`, the time of change of a file.
+   * Not present: it does not say.
+   */
+  readonly editedAt?: number;
+  readonly [note: string]: unknown;
+}
+
+/**
+ * A `load`, ready made: for the option `load` of a value or of a cache, and for `firstOf` and `mergeOf`. It answers with a value
+ * and its {@link SourceMeta}, or with `keep()` where `previous` is the edition that it has now. Rejects with an error that names
+ * the source; the value in place stays.
+ */
+export type Source<T> = (context: SourceContext) => Promise<Loaded<T> | Kept>;
+
+/** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */
+export function ownNotes({ previous }: SourceContext, source: string): SourceMeta | undefined {
+  return previous?.meta?.source === source ? previous.meta : undefined;
+}
