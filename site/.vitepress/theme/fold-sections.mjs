@@ -29,7 +29,8 @@ export function unfoldTarget() {
     button?.click(); // it may fold its parts now
     isOpened ||= button !== null;
   }
-  if (isOpened) target.scrollIntoView();
+  // Last: VitePress scrolls in the next frame to where the target was.
+  if (isOpened) requestAnimationFrame(() => requestAnimationFrame(() => target.scrollIntoView()));
 }
 
 /** Those that a block is below, or is: that of the section, then that of the part. */
