@@ -3,7 +3,7 @@ import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
 import type { HereStatus, MemberRow } from '../console/rows.ts';
-import { counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
+import { counted, executionText, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -113,6 +113,22 @@ export function historyText(history: readonly VersionRecord[]): string {
   return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
 }
 
+/** The last executions of a member on all instances. @param at the clock of the instance that answers. */
+export function executionsText({ at, executions, key, kind }: Detail): string {
+  if (executions.length === 0) return 'no execution has ended yet';
+  const hasKeys = kind === 'cache' && key === undefined;
+  const rows = executions.map((one) => [
+    agoOf(one.at, at),
+    one.on ?? 'this instance',
+    showDuration(one.took),
+    one.trigger ?? '-',
+    executionText(one),
+    ...(hasKeys ? [one.key ?? '-'] : []),
+    one.error ?? '-',
+  ]);
+  return tableOf(['BEGAN', 'ON', 'TOOK', 'TRIGGER', 'OUTCOME', ...(hasKeys ? ['KEY'] : []), 'ERROR'], rows);
+}
+
 /** A refused value beside the one in place. */
 export function refusedText({ at, here, quarantine }: Detail): string {
   if (quarantine === undefined) return 'no value is refused here';
@@ -143,7 +159,7 @@ function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {
 }
 
 function onOf({ fleet }: MemberRow): string {
-  return fleet === undefined ? '-' : `${fleet.holding} of ${fleet.of}`;
+  return fleet?.version === undefined ? '-' : `${fleet.holding} of ${fleet.of}`; // a task has none, nor has a cache without marks
 }
 
 function problemOf({ problems }: MemberRow): string {

@@ -494,7 +494,6 @@ const VIEWS: readonly { readonly name: string; readonly open: (page: Page) => Pr
         .first()
         .click();
       await page.getByText('unchanged').waitFor();
-      await page.getByText('As a table').click();
     },
   },
   {

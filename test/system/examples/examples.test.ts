@@ -150,6 +150,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'the source answered 200, 304, 200, 200, 503',
     'http://localhost:…/prices.json?key=…',
   ],
+  'koa-console': [
+    '/ready: 503 ["rates not-loaded"]',
+    '/ready: 200',
+    'Age: …, tickless; hit; ttl=600, {"USD":1.08}',
+    '/tickless/: 403',
+    '/tickless/: 200',
+  ],
   'index-by-derive': [
     '1012 is Amsterdam',
     "{ 'Noord-Holland': 1, 'Zuid-Holland': 0 }",
