@@ -1,5 +1,6 @@
 import type { ShownExecution } from './executions.ts';
 import type { HereStatus, InstanceColumn, Level } from './rows.ts';
+import type { ShownDifference } from './shown-value.ts';
 
 // The words of the page and of the terminal, the same in both.
 
@@ -61,6 +62,11 @@ export function emptyText({ running, failures, refusesReads }: HereStatus): stri
 }
 
 const LOADING = 'loading';
+
+/** The numbers of changes between two values: `1 added, 0 removed, 2 changed, 1,200 unchanged`. */
+export function countsText({ added, removed, changed, unchanged }: ShownDifference): string {
+  return `${grouped(added)} added, ${grouped(removed)} removed, ${grouped(changed)} changed, ${grouped(unchanged)} unchanged`;
+}
 
 /** How an execution ended, and after how many tries: `failed, 3 tries`. */
 export function executionText(execution: ShownExecution): string {

@@ -14,8 +14,8 @@ const LONGEST_ERROR = 500;
 
 /**
  * The last 20 executions of a member, and the last 10 that failed before these; of a cache those of all its keys together. For people
- * who come after the trouble. It costs a read nothing, an execution an object of some 100 bytes, and a member some 3 kB at most, and the texts of
- * its errors.
+ * who come after the trouble. It costs a read nothing, an execution an object of 150 bytes, and a member 3 kB, where all have failed 6 kB with their
+ * errors.
  */
 export class ExecutionLog {
   /** Hears of each. */
