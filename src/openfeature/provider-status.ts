@@ -35,8 +35,10 @@ export class ProviderStatus {
     this.#known = known;
   }
 
+  /** Emits nothing from now on, and forgets what only events would mend. */
   stop(): void {
     this.#known = undefined;
+    this.note({ readError: undefined, outdated: undefined });
   }
 
   get isStarted(): boolean {

@@ -218,6 +218,21 @@ it('hears nothing more once it is replaced, and goes on when it is set again', a
   expect(await OpenFeature.getClient('replaced').getBooleanValue('on', false)).toBe(true);
 });
 
+it('forgets that it was stale when it is replaced: it does not hear of the end', async () => {
+  const all = await served();
+  const provider = ticklessProvider({ flags: all.flags });
+  await OpenFeature.setProviderAndWait(all.domain, provider);
+  all.source = DOWN;
+  await all.clock.advance(1000);
+  await all.on();
+  expect(all.client.providerStatus).toBe('STALE');
+  await OpenFeature.setProviderAndWait(all.domain, ticklessProvider({ flags: all.flags }));
+  all.source = { on: true };
+  await all.flags.refresh();
+  await OpenFeature.setProviderAndWait(all.domain, provider);
+  expect([await all.on(), all.client.providerStatus]).toEqual([[true, 'STATIC', undefined], 'READY']);
+});
+
 /** The types of events that are listened to, each as often as it is. */
 function listening(flags: RefreshingValue<Flags>, heard: string[]): FlagsValue {
   return {
