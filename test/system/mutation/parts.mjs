@@ -125,6 +125,7 @@ export const parts = {
     files: ['src/guard/', 'src/guards/', 'src/schema.ts'],
     tests: ['test/unit/guard/', 'test/unit/guards/', 'test/contract/rules/rule-23-refused-values.test.ts'],
   },
+  openfeature: { files: ['src/openfeature/'], tests: ['test/unit/openfeature/'] },
   worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
   testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
