@@ -126,6 +126,7 @@ export const parts = {
     tests: ['test/unit/guard/', 'test/unit/guards/', 'test/contract/rules/rule-23-refused-values.test.ts'],
   },
   worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
+  jwks: { files: ['src/jwks/'], tests: ['test/unit/jwks/'] },
   testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
 
