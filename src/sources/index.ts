@@ -1,4 +1,4 @@
-// What people load from, ready made: for the option `load`.
+// Loads ready made, for the option `load`.
 
 export type { HttpSourceOptions } from './http-options.ts';
 export type { HttpTarget } from './http-request.ts';
