@@ -127,6 +127,7 @@ export const parts = {
   },
   openfeature: { files: ['src/openfeature/'], tests: ['test/unit/openfeature/'] },
   worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
+  jwks: { files: ['src/jwks/'], tests: ['test/unit/jwks/'] },
   testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
 
