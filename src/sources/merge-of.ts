@@ -33,7 +33,7 @@ import { type Answer, ask, returned, type SourceLike, type SourceValue } from '.
  *
  * @throws {OptionError} naming every part that is not a function; without any part.
  */
-export function mergeOf<const S extends Readonly<Record<string, SourceLike<unknown>>>>(
+export function mergeOf<S extends Readonly<Record<string, SourceLike<unknown>>>>(
   sources: S,
 ): Source<{ -readonly [N in keyof S]: SourceValue<S[N]> }> {
   const parts = Object.entries(sources ?? {});
