@@ -4,7 +4,7 @@ import { isNumber } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import type { SourceContext, SourceMeta } from './source.ts';
 
-/** What `firstOf` notes beside the notes of the source that has answered: `meta.firstOf`. */
+/** The notes of `firstOf` beside the notes of the source that has answered: `meta.firstOf`. */
 export interface FirstOfNotes {
   /** The place of the source that has made the value; 0 is the first one. */
   readonly index: number;

@@ -18,7 +18,7 @@ export type SourceValue<S extends SourceLike<unknown>> = ValueOfReturn<Awaited<R
 
 type ValueOfReturn<R> = R extends Loaded<infer T> ? T : Exclude<R, Kept>;
 
-/** What a source has answered. Its notes are those of the value: also where it was kept without new ones. */
+/** The answer of a source. Its notes are those of the value: also where it was kept without new ones. */
 export interface Answer<T> extends Pick<LoadResult<T>, 'origin' | 'value'> {
   readonly origin: 'loaded' | 'kept';
   readonly meta: SourceMeta | undefined;
