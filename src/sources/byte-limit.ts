@@ -4,18 +4,18 @@ import type { OptionChecks } from '../option-checks.ts';
 export interface ByteLimit {
   /**
    * The most bytes that it reads, as they are before parsing; with more the load fails. A whole number from 1; `Infinity`: no
-   * limit. @default 100,000,000
+   * limit. @default 67_108_864 (64 MiB)
    */
   readonly maxBytes?: number | undefined;
 }
 
-export const MAX_BYTES = 100_000_000;
+export const MAX_BYTES = 67_108_864;
 
 export function checkByteLimit(checks: OptionChecks, maxBytes: unknown): void {
   checks.count('maxBytes', maxBytes, Number.POSITIVE_INFINITY);
 }
 
-/** The end of an error: the source has more than that. */
+/** Ready to follow the name of the source. */
 export function overLimit(maxBytes: number): string {
-  return `has more than ${maxBytes.toLocaleString('en')} bytes, the most that maxBytes allows`;
+  return `has more than maxBytes (${maxBytes}) bytes`;
 }

@@ -1,5 +1,7 @@
 // What people load from, ready made: for the option `load`.
 
 export { type FileSourceOptions, fileSource } from './file-source.ts';
+export { type ObjectSourceOptions, objectSource } from './object-source.ts';
+export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
 export type { Body, Format, Parse, ParseOptions } from './parse.ts';
 export type { Source, SourceContext, SourceMeta } from './source.ts';

@@ -152,7 +152,7 @@ it('refuses more than maxBytes, before it reads and while it does', async () => 
   const { path, user } = setUp('[1234567]', { maxBytes: 9 });
   expect(await user.load()).toEqual([1_234_567]);
   write(path, '[12345678]');
-  const message = `${path} has more than 9 bytes, the most that maxBytes allows`;
+  const message = `${path} has more than maxBytes (9) bytes`;
   await expect(user.load()).rejects.toThrow(message);
 });
 
@@ -162,7 +162,7 @@ it.runIf(process.platform === 'linux')('bounds a file that does not tell its siz
   const whole = await new SourceUser(fileSource<string>(path, { parse: 'text' })).load();
   expect(whole).toContain('VmRSS');
   const bounded = new SourceUser(fileSource(path, { parse: 'text', maxBytes: 100 }));
-  await expect(bounded.load()).rejects.toThrow(`${path} has more than 100 bytes`);
+  await expect(bounded.load()).rejects.toThrow(`${path} has more than maxBytes (100) bytes`);
 });
 
 it.each<[what: string, make: (path: string) => unknown, problem: string]>([
