@@ -1,10 +1,13 @@
 // What people load from, ready made: for the option `load`.
 
+export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { firstOf } from './first-of.ts';
 export type { FirstOfNotes } from './first-of-notes.ts';
 export type { FirstOfOptions } from './first-of-options.ts';
 export { mergeOf } from './merge-of.ts';
 export type { MergeOfNotes } from './merge-of-notes.ts';
+export { type ObjectSourceOptions, objectSource } from './object-source.ts';
+export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
 export type { Body, Format, Parse, ParseOptions } from './parse.ts';
 export type { Source, SourceContext, SourceMeta } from './source.ts';
 export type { SourceLike, SourceValue } from './source-like.ts';
