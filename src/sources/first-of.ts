@@ -26,7 +26,7 @@ import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
  *   ),
  * });
  * console.log(await prices.get()); // { apple: 120 }
- * console.log(prices.inspect().meta); // { firstOf: { index: 1, inARow: 1, failures: [ 'the service is down' ] } }
+ * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, failures: [ 'the service is down' ] }
  * ```
  *
  * Each source gets `previous` only where the value in place is its own, so that a `keep()` is never about the value of
