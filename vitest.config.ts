@@ -26,7 +26,7 @@ export default defineConfig({
       },
       { find: /^tickless\/backend$/, replacement: source('src/backends/index.ts') },
       {
-        find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console)$/,
+        find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console|sources)$/,
         replacement: source('src/$1/index.ts'),
       },
       { find: /^tickless\/console\/node$/, replacement: source('src/console/node.ts') },

@@ -67,7 +67,7 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
-  sources: [...BASE, ...PURE_OF_LOADS, 'index.ts'],
+  sources: [...BASE, 'schedule', ...PURE_OF_LOADS, 'index.ts'],
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
