@@ -3,6 +3,7 @@ import { retryAfterMs } from '../engine/retry-after.ts';
 import { refusalOf } from '../guard/verdict.ts';
 import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
+import { unlessAborted } from '../time/on-abort.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { firstOfNotes, oneMoreBackup, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
@@ -51,11 +52,10 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
     for (const [index, source] of sources.entries()) {
       try {
         const answer = await answerInTime(source, index, context, options);
-        if (index === 0)
-          return returned(answer, { ...answer.options, meta: withFirstOf(answer.meta, { index }, []) });
-        const inARow = oneMoreBackup(previous?.meta);
-        const meta = withFirstOf(answer.meta, { index, inARow }, failures);
-        return returned(answer, dueAtCoolDown({ ...answer.options, meta }, inARow, failures, options));
+        const inARow = index === 0 ? undefined : oneMoreBackup(previous?.meta);
+        const metadata = { ...answer.options, meta: withFirstOf(answer.meta, { index, inARow }, failures) };
+        if (inARow === undefined) return returned(answer, metadata);
+        return returned(answer, dueAtCoolDown(metadata, inARow, failures, options));
       } catch (error) {
         signal.throwIfAborted();
         failures.push(error);
@@ -80,9 +80,10 @@ function answerInTime<T>(
     return found;
   };
   if (index === sources.length - 1 || timeoutMs === Infinity) return answer(context.signal);
+  // A source that ignores its signal leaves no timer behind.
   const late = new AbortController();
   const signal = AbortSignal.any([context.signal, late.signal]);
-  return withTimeout(() => answer(signal), timeoutMs, clock).catch((error) => {
+  return withTimeout(() => unlessAborted(answer(signal), signal), timeoutMs, clock).catch((error) => {
     late.abort(error);
     throw error;
   });

@@ -17,7 +17,7 @@ interface Surroundings {
   readonly work: RealWork;
 }
 
-export interface Flags {
+interface Flags {
   readonly flags: Edition;
   readonly limits: Edition;
 }

@@ -322,6 +322,25 @@ describe('an older edition of a backup', () => {
     expect(await member.refresh()).toBe('backup 1');
   });
 
+  it('is better than a read that waits in vain, with the `maxStaleness` of the member', async () => {
+    const hour = 3_600_000;
+    const ages = { maxStaleness: hour, whenTooStale: 'wait' } as const;
+    for (const allowOlderAfter of [hour, Infinity]) {
+      const setup = new Setup({ allowOlderAfter });
+      const member = setup.member(ages);
+      await member.get();
+      setup.primary.down();
+      setup.backup.editedAt = 0;
+      await setup.clock.advance(hour - 1);
+      expect(await member.get()).toBe('primary 1');
+      await setup.clock.flush();
+      await setup.clock.advance(300_000);
+      const read = member.get();
+      if (allowOlderAfter === hour) expect(await read).toBe('backup 1');
+      else expect(await rejectionOf(read)).toMatchObject({ code: 'ERR_TICKLESS_STALE_VALUE' });
+    }
+  });
+
   it('is also one of the second backup against the first', async () => {
     const backups = [new Editions('second', 2000), new Editions('third', 1000)] as const;
     const [second, third] = backups;
@@ -440,6 +459,19 @@ describe('an aborted load', () => {
     expect(signal?.aborted).toBe(true);
     expect(setup.backup.calls).toBe(0);
   });
+});
+
+it('an aborted load leaves no timer of a source that ignores its signal', async () => {
+  const setup = new Setup();
+  setup.primary.fault = () => new Promise(() => {});
+  const member = setup.member({ timeout: Infinity });
+  const first = rejectionOf(member.get());
+  await setup.clock.flush();
+  await member.cancel('no longer needed');
+  await first;
+  await setup.clock.flush();
+  expect(setup.clock.timerCount).toBe(0);
+  expect(setup.backup.calls).toBe(0);
 });
 
 describe('timeout', () => {
