@@ -80,9 +80,9 @@ function answerInTime<T>(
     return found;
   };
   if (index === sources.length - 1 || timeoutMs === Infinity) return answer(context.signal);
-  // A source that ignores its signal leaves no timer behind.
   const late = new AbortController();
   const signal = AbortSignal.any([context.signal, late.signal]);
+  // An aborted source that goes on leaves no timer behind.
   return withTimeout(() => unlessAborted(answer(signal), signal), timeoutMs, clock).catch((error) => {
     late.abort(error);
     throw error;

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   type EventOf,
   keep,
@@ -570,6 +571,22 @@ it('a firstOf is a source of another one, and knows its own value again', async 
   });
   expect(two.contexts.at(-1)?.previous?.meta).toEqual({ source: 'two', editedAt: 1, edition: 1 });
   expect(setup.dueIn(member as RefreshingValue<string>)).toBe(1000);
+});
+
+it('infers the type of the value from the sources', () => {
+  const own = async ({ previous }: LoadContext<string[]>) => (previous ? keep() : ['tea']);
+  const load = firstOf(
+    own,
+    async () => loaded(['tea']),
+    () => ['tea'],
+    {
+      accept: (list) => list.every((name) => name.length > 0),
+    },
+  );
+  expectTypeOf(load).toEqualTypeOf<Source<string[]>>();
+  const strings = firstOf(async () => ['tea'], { accept: shrinksAtMost(0.3) });
+  const member = new RefreshingValue({ name: 'x', load: strings, accept: shrinksAtMost(0.3) });
+  expectTypeOf(member).toEqualTypeOf<RefreshingValue<string[]>>();
 });
 
 it('refuses wrong options and sources, all at once', () => {
