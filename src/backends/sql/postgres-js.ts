@@ -1,27 +1,9 @@
-import { warnWithoutErrorListener } from '../../cluster/error-listener.ts';
+import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
+import type { PostgresClient, PostgresCommand, PostgresResult } from '../../drivers/pg.ts';
+import { isPostgresJs, type PostgresJsClient, type PostgresJsQuery } from '../../drivers/postgres-js.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { systemClock } from '../../time/clock.ts';
 import { LONGEST_KEPT } from './client.ts';
-import type { PostgresClient, PostgresCommand, PostgresResult } from './postgres.ts';
-
-/**
- * The used part of a client of the package `postgres` (postgres.js), version 3: what `postgres(url)` returns. Not the
- * `sql` of a transaction.
- */
-export interface PostgresJsClient {
-  unsafe(text: string, values: never[], options: { prepare: boolean }): PostgresJsQuery;
-}
-
-/** The used part of a query of postgres.js. */
-export interface PostgresJsQuery extends PromiseLike<PostgresJsResult> {
-  /** Rejects the query if it is still in the client's queue. */
-  cancel(): unknown;
-}
-
-/** The used part of a result of postgres.js: an array of rows. */
-export interface PostgresJsResult {
-  readonly count: number | null;
-}
 
 /**
  * A client of `pg` as it is, or one of postgres.js in the place of it.
@@ -46,11 +28,6 @@ export function postgresClient(
   checks.done();
   if (!isJs) warnWithoutErrorListener(client as PostgresClient, "pool.on('error', () => {})");
   return isJs ? { query: (command) => send(client, command) } : (client as PostgresClient);
-}
-
-/** It is a function: a tagged template. */
-function isPostgresJs(client: unknown): client is PostgresJsClient {
-  return typeof client === 'function' && typeof (client as Partial<PostgresJsClient>).unsafe === 'function';
 }
 
 /** It would rename the columns of the rows, or change their values. */
