@@ -21,3 +21,12 @@ export interface PostgresJsResult {
 export function isPostgresJs(client: unknown): client is PostgresJsClient {
   return typeof client === 'function' && typeof (client as Partial<PostgresJsClient>).unsafe === 'function';
 }
+
+/**
+ * A query that is still in the queue of the client is then never sent. To cancel one that was sent would end whatever the server is
+ * doing on that connection by then: another query of the application, perhaps. The client does not tell by its types that a
+ * connection has taken the query.
+ */
+export function cancelIfQueued(query: PostgresJsQuery): void {
+  if ((query as { readonly state?: unknown }).state === null) query.cancel();
+}

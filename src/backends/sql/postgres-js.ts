@@ -1,6 +1,6 @@
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
 import type { PostgresClient, PostgresCommand, PostgresResult } from '../../drivers/pg.ts';
-import { isPostgresJs, type PostgresJsClient, type PostgresJsQuery } from '../../drivers/postgres-js.ts';
+import { cancelIfQueued, isPostgresJs, type PostgresJsClient } from '../../drivers/postgres-js.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { systemClock } from '../../time/clock.ts';
 import { LONGEST_KEPT } from './client.ts';
@@ -54,21 +54,11 @@ async function send(
   // A statement that is prepared needs one round trip, any other one two. A client with `prepare: false` prepares none.
   const options = { prepare: text.length <= LONGEST_KEPT, ...(values.length === 0 && ALONE) };
   const query = client.unsafe(text, values as never[], options);
-  const timer = systemClock.setTimeout(() => {
-    if (isQueued(query)) query.cancel();
-  }, timeoutMs);
+  const timer = systemClock.setTimeout(() => cancelIfQueued(query), timeoutMs);
   try {
     const result = await query;
     return { rows: result as unknown as unknown[], rowCount: result.count };
   } finally {
     timer.cancel();
   }
-}
-
-/**
- * To cancel a query that was sent would end whatever the server is doing on that connection by then: another query of the
- * application, perhaps. The client does not tell by its types that a connection has taken the query.
- */
-function isQueued(query: PostgresJsQuery): boolean {
-  return (query as { readonly state?: unknown }).state === null;
 }
