@@ -54,11 +54,13 @@ const MAY_IMPORT = {
   guards: [...BASE, 'guard'],
   chunks: [],
   cluster: ENGINE,
+  // What clients of databases have in common for all that use them.
+  drivers: [...BASE, 'observe'],
   hints: [...BASE, 'observe', 'cluster'],
   // The port, and the lock and the store that are written once over it.
   records: [...BASE, 'data', 'chunks', 'cluster'],
   // One file a backend: what its entry exports, over a folder of its own.
-  backends: [...BASE, 'chunks', 'cluster', 'hints', 'records'],
+  backends: [...BASE, 'chunks', 'cluster', 'drivers', 'hints', 'records'],
   testing: [...BASE, 'data', 'cluster', 'records'],
   worker: [...BASE, 'schedule', 'data', 'engine', 'chunks'],
   diagnostics: [...BASE, 'observe', 'value'],
@@ -67,7 +69,7 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
-  sources: [...BASE, 'schedule', ...PURE_OF_LOADS, 'index.ts'],
+  sources: [...BASE, 'schedule', 'drivers', ...PURE_OF_LOADS, 'index.ts'],
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],

@@ -13,5 +13,14 @@ export type { MergeOfNotes } from './merge-of-notes.ts';
 export { type ObjectSourceOptions, objectSource } from './object-source.ts';
 export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
 export type { Body, Format, Parse, ParseOptions } from './parse.ts';
+export type {
+  MysqlQuery,
+  MysqlQueryClient,
+  PostgresJsQueryClient,
+  QueryClient,
+  SqliteQuery,
+  SqliteQueryClient,
+} from './queries/client-types.ts';
+export { type QuerySourceOptions, querySource } from './query-source.ts';
 export type { Source, SourceContext, SourceMeta } from './source.ts';
 export type { SourceLike, SourceValue } from './source-like.ts';

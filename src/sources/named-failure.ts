@@ -9,7 +9,8 @@ export async function parseFrom<T>(source: string, bytes: Uint8Array, parse: Par
   }
 }
 
+/** Its message, else its code: the error of Node for a host of several addresses that all refuse has no message. */
 export function messageOf(error: unknown): string {
-  const message = (error as { readonly message?: unknown } | null | undefined)?.message;
-  return typeof message === 'string' && message !== '' ? message : String(error);
+  const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
+  return String(message || code || error);
 }
