@@ -8,7 +8,7 @@ const LONGEST_ETAG = 1000;
 /** A date changes once a second: one that is younger than that may have stood for another edition too (RFC 9110 §8.8.2.2). */
 const RELIABLE_AFTER_MS = 1000;
 
-/** What a value notes of the response that it is from. */
+/** The notes of a value about the response that it is from. */
 export interface HttpNotes extends SourceMeta {
   readonly etag?: string;
   readonly lastModified?: string;

@@ -3,7 +3,7 @@ import { type HttpAnswer, redirectOf } from './http-response.ts';
 import { urlName } from './source-url.ts';
 
 /**
- * An error with what the runtime says, unless that repeats the values of the query: some do with the whole URL.
+ * An error with the innermost cause, unless the runtime repeats the values of the query: some name the whole URL.
  *
  * @param what names the source.
  */
@@ -16,7 +16,7 @@ export function failure(what: string, error: unknown, url: URL): Error {
   const isSecret = url.search !== '' && texts.some((text) => text.includes(url.search));
   const said = isSecret ? deepest.code : deepest.message || deepest.code;
   const reason = said === undefined ? '' : `: ${printable(String(said), 200)}`;
-  return new Error(`${what}${reason}`, isSecret ? {} : { cause: error });
+  return new Error(`${what}${reason}`, isSecret ? {} : { cause: chain.at(-1) });
 }
 
 /** It has what the engine reads about the pause that a source asks for, and no header that may be a secret. */

@@ -27,14 +27,13 @@ export interface HttpSourceOptions<T> extends ParseOptions<T> {
    */
   readonly statuses?: readonly number[] | undefined;
   /**
-   * What sends the request: one with a proxy, an agent or a client's certificate. Redirects are followed here, not in it.
+   * Sends the request: for a proxy, an agent or a client's certificate. Redirects are followed here, not in it.
    *
    * @default the platform's `fetch`
    */
   readonly fetch?: HttpFetch | undefined;
   /**
-   * A name for the source, where its URL changes although what it names does not, such as a signed one: validators are then sent to
-   * whatever URL it has. Shown in `meta`, so without secrets. At most 500 characters.
+   * A name for a resource whose URL changes, such as a signed one: validators are then sent to each of its URLs. Shown in `meta`, so without secrets. At most 500 characters.
    *
    * @default the URL, without credentials and the values of its query
    */

@@ -2,7 +2,7 @@ import type { SourceContext } from './source.ts';
 import { urlProblem, withoutSecrets } from './source-url.ts';
 
 /**
- * What {@link httpSource} asks: a URL, or a function that returns one or a `Request` at each load, such as one with a token that
+ * The target of {@link httpSource}: a URL, or a function that returns one or a `Request` at each load, such as one with a token that
  * expires. Of a `Request` the URL, method, headers, body, `redirect`, `integrity` and `signal` count.
  */
 export type HttpTarget =
@@ -36,7 +36,7 @@ export async function requestOf(
   const request = isRequest(given) ? given : undefined;
   const address = request?.url ?? given;
   const problem = urlProblem(address);
-  if (problem !== undefined) throw new TypeError(`what the function of httpSource returned ${problem}`);
+  if (problem !== undefined) throw new TypeError(`the function of httpSource returned ${problem}`);
   const url = new URL(address as string);
   const headers = new Headers(extra);
   request?.headers.forEach((value, name) => {

@@ -1,6 +1,6 @@
 import { withoutSecrets } from './source-url.ts';
 
-/** What {@link httpSource} reads of a response; a `Response` is one. */
+/** The part of a `Response` that {@link httpSource} reads. */
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
@@ -14,7 +14,7 @@ export interface HttpResponse {
   } | null;
 }
 
-/** What {@link httpSource} gives to `fetch`. */
+/** The second argument of `fetch`, as {@link httpSource} calls it. */
 export interface HttpInit {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -37,7 +37,7 @@ export interface HttpAnswer {
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Where a response leads to; `undefined`: it is no redirect. */
+/** Where a response leads to; `undefined`: it is not a redirect, or without a URL. */
 export function redirectOf({ status, headers }: HttpResponse, from: URL): URL | undefined {
   const location = REDIRECTS.includes(status) ? headers.get('location') : null;
   if (location === null || !URL.canParse(location, from)) return undefined;

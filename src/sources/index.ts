@@ -1,4 +1,4 @@
-// What people load from, ready made: for the option `load`.
+// Loads ready made, for the option `load`.
 
 export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { firstOf } from './first-of.ts';

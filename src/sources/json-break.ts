@@ -7,7 +7,7 @@ export function jsonBreak(text: string): number | undefined {
   return scan.document() ? undefined : scan.at;
 }
 
-/** Each method passes over one thing, and returns `false` with `at` where that breaks off. */
+/** Each method reads one thing, and returns `false` with `at` where that breaks off. */
 class JsonScan {
   readonly #text: string;
   at: number = 0;

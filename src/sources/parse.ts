@@ -1,7 +1,7 @@
 import type { OptionChecks } from '../option-checks.ts';
 import { jsonBreak } from './json-break.ts';
 
-/** What a source has read, before it is a value. */
+/** The bytes that a source has read, before they are a value. */
 export interface Body {
   readonly bytes: Uint8Array;
   /** As UTF-8, without a byte order mark. @throws {TypeError} naming the first byte that is none, counted from 0. */
@@ -9,14 +9,14 @@ export interface Body {
 }
 
 /**
- * What the text is: `'json'`; `'ndjson'`, an array of one item a line, empty lines left out; `'csv'`, an array of one object a
+ * The format of a text: `'json'`; `'ndjson'`, an array of one item a line, empty lines left out; `'csv'`, an array of one object a
  * row, its fields named by the first line, all of them strings, by the package `csv-parse`, which is to be installed; `'text'`.
  *
  * A body that is not of its format fails the load with the first line or byte that is wrong, and without a word of the body.
  */
 export type Format = 'json' | 'ndjson' | 'csv' | 'text';
 
-/** A {@link Format}, or a function that makes the value; what it throws fails the load, with its message. */
+/** A {@link Format}, or a function that makes the value; an error of it fails the load, with its message. */
 export type Parse<T = unknown> = Format | ((body: Body) => T | PromiseLike<T>);
 
 /** The options that say what a body becomes. */
@@ -66,16 +66,17 @@ function parseJson(text: string, firstLine: number): unknown {
 }
 
 function jsonProblem(text: string, firstLine: number): string {
-  if (text.trim() === '') return 'it is empty, and no JSON';
+  if (text.trim() === '') return 'it is empty, not JSON';
   const offset = jsonBreak(text) ?? text.length;
   const before = text.slice(0, offset).split('\n');
   const place = `line ${firstLine + before.length - 1}, column ${(before.at(-1) as string).length + 1}`;
-  return offset < text.length ? `${place}, is not JSON` : `it ends within its JSON, at ${place}`;
+  return offset < text.length ? `${place}, is not JSON` : `the JSON ends too early, at ${place}`;
 }
 
 /** @throws {SyntaxError} which has no cause: that of the package has the row. */
 async function parseCsv(text: string): Promise<unknown> {
-  if (text.trim() === '') throw new SyntaxError('it is empty, without the line that names its columns');
+  if (text.trim() === '')
+    throw new SyntaxError('it is empty: the first line, which names the columns, is missing');
   const { parse } = await csvParser();
   try {
     return parse(text, { columns: distinctNames, skip_empty_lines: true });
@@ -98,16 +99,14 @@ async function csvParser(): Promise<typeof import('csv-parse/sync')> {
 function distinctNames(names: string[]): string[] {
   const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
   if (twice < 0) return names;
-  throw new SyntaxError(
-    `its columns have no names of their own: column ${twice + 1} has that of an earlier one`,
-  );
+  throw new SyntaxError(`column ${twice + 1} has the name of an earlier column`);
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new TypeError(`byte ${firstInvalidByte(bytes)} is not UTF-8`, { cause });
+  } catch {
+    throw new TypeError(`byte ${firstInvalidByte(bytes)} is not UTF-8`);
   }
 }
 

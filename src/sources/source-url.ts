@@ -15,11 +15,13 @@ export async function urlHash({ href }: URL): Promise<string> {
   return Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** What of a URL is not asked for: `undefined`, if it can be. */
+/** The reason why a URL can't be asked; `undefined`: it can. */
 export function urlProblem(given: unknown): string | undefined {
-  if (typeof given !== 'string' && !(given instanceof URL)) return 'is no URL';
-  if (!URL.canParse(given)) return 'is no absolute URL';
-  return /^https?:$/.test(new URL(given).protocol) ? undefined : 'is no URL of http: or https:';
+  if (typeof given !== 'string' && !(given instanceof URL)) return 'something that is not a URL';
+  if (!URL.canParse(given)) return 'a URL that is not absolute';
+  return /^https?:$/.test(new URL(given).protocol)
+    ? undefined
+    : 'a URL that is neither of http: nor of https:';
 }
 
 /** Without what is never sent, nor shown. */
@@ -29,7 +31,7 @@ export function withoutSecrets(given: URL): URL {
   return url;
 }
 
-/** What is shown of a target that may be no URL at all. */
+/** A target that may be anything, for people: without credentials and query. */
 export function targetName(target: unknown): unknown {
   if (typeof target !== 'string' && !(target instanceof URL)) return target;
   if (URL.canParse(target)) return urlName(new URL(target));

@@ -63,7 +63,7 @@ describe('a status', () => {
     );
     expect(await messageOf(load(`${origin.url}/204`))).toBe(`${origin.url}/204 answered 204 No Content`);
     expect(await messageOf(load(`${origin.url}/`))).toBe(
-      `${origin.url}/ answered 200 OK (without a content type): it is empty, and no JSON`,
+      `${origin.url}/ answered 200 OK (without a content type): it is empty, not JSON`,
     );
   });
 });
@@ -75,7 +75,7 @@ describe('a body', () => {
       'JSON that ends too early',
       '{"a":\n"SECRET',
       'application/json',
-      'it ends within its JSON, at line 2, column 8',
+      'the JSON ends too early, at line 2, column 8',
     ],
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'application/json', 'byte 1 is not UTF-8'],
   ])('of %s is an error that quotes nothing of it', async (_, body, type, problem) => {
@@ -164,7 +164,7 @@ describe('a body', () => {
       if (!String(request.headers['accept-encoding']).includes('gzip')) return response.end(rows);
       return response.setHeader('content-encoding', 'gzip').end(whole.subarray(0, whole.length - 100));
     });
-    expect(await messageOf(load(origin.url))).toMatch(/broke off|ends within its JSON/);
+    expect(await messageOf(load(origin.url))).toMatch(/broke off|JSON ends too early/);
     expect(await load(origin.url, { parse: 'text' })).toMatchObject({ loadedValue: rows });
   });
 
@@ -234,6 +234,11 @@ describe('a connection', () => {
     expect(await shown(deep)).not.toHaveProperty('cause');
     const coded = Object.assign(new Error(`cannot reach ${url}`), { code: 'ECONNREFUSED' });
     expect((await shown(coded)).message).toBe('http://prices.example/all?key=… gave no answer: ECONNREFUSED');
+    const several = Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }); // of one address each
+    expect(await shown(new TypeError('fetch failed', { cause: several }))).toMatchObject({
+      message: 'http://prices.example/all?key=… gave no answer: ETIMEDOUT',
+      cause: several,
+    });
     expect((await shown(undefined)).message).toBe('http://prices.example/all?key=… gave no answer');
   });
 });
@@ -322,6 +327,6 @@ it('the function of a URL may fail, or return none', async () => {
   await expect(httpSource(() => Promise.reject(error))(contextOf())).rejects.toBe(error);
   for (const wrong of [undefined, '/all', 'ftp://prices.example', 5]) {
     const message = await messageOf(httpSource(() => wrong as string)(contextOf()));
-    expect(message).toMatch(/^what the function of httpSource returned is no/);
+    expect(message).toMatch(/^the function of httpSource returned (something|a URL) that is n/);
   }
 });

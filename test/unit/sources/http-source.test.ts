@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { httpFreshness, type Kept, type Loaded, RefreshingValue } from '../../../src/index.ts';
 import { httpSource } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -75,6 +76,28 @@ describe('a value', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it('that another instance has loaded, or a dump restored, is asked for conditionally', async () => {
+    const origin = await startConditional({ etag: '"1"' });
+    const backend = memoryBackend();
+    const clock = new FakeClock();
+    const make = () => {
+      const load = httpSource<number[]>(origin.url);
+      return new RefreshingValue({ name: 'prices', load, schedule: '1m', backend, clock, logger: false });
+    };
+    const [first, second] = [make(), make()];
+    await first.get();
+    await second.get();
+    expect(origin.requests).toHaveLength(1); // it was adopted
+    await second.refresh();
+
+    const third = new RefreshingValue({ name: 'elsewhere', load: httpSource<number[]>(origin.url), clock });
+    third.restore(first.dump());
+    await third.refresh();
+    expect([second.stats().kept, third.stats().kept]).toEqual([1, 1]);
+    expect(origin.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"', '"1"']);
+    await Promise.all([first, second, third].map((member) => member.close()));
   });
 
   it.each([

@@ -38,13 +38,15 @@ export function startHttpsOrigin(listener: RequestListener): Promise<Origin> {
   return startOrigin(listener, createHttpsServer(localhostCertificate) as unknown as Server, 'https');
 }
 
-/** A server that answers each connection with these bytes, whatever is asked, and ends it. */
-export async function startRawOrigin(answer: string): Promise<string> {
+/** A server that answers each connection with these bytes, whatever is asked, and ends it; or one that was here a moment ago. */
+export async function startRawOrigin(answer: string, state?: 'closed'): Promise<string> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end(answer));
   });
-  return `http://127.0.0.1:${await listen(server)}`;
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  if (state === 'closed') await new Promise((resolve) => server.close(resolve));
+  return url;
 }
 
 async function listen(server: TcpServer): Promise<number> {

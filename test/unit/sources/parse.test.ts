@@ -23,20 +23,20 @@ describe('parseBody', () => {
   });
 
   it.each<[format: Parse, text: string, message: string]>([
-    ['json', '', 'it is empty, and no JSON'],
-    ['json', ' \n', 'it is empty, and no JSON'],
+    ['json', '', 'it is empty, not JSON'],
+    ['json', ' \n', 'it is empty, not JSON'],
     ['json', '<!DOCTYPE html>', 'line 1, column 1, is not JSON'],
     ['json', '{\n  "a": 1,\n  "secret": x\n}', 'line 3, column 13, is not JSON'],
     ['json', '[1]]', 'line 1, column 4, is not JSON'],
     ['json', '["\u0001"]', 'line 1, column 3, is not JSON'],
-    ['json', '{"a":\n[1, 2', 'it ends within its JSON, at line 2, column 6'],
+    ['json', '{"a":\n[1, 2', 'the JSON ends too early, at line 2, column 6'],
     ['ndjson', '{"a":1}\n\n{"a":}\n{', 'line 3, column 6, is not JSON'],
-    ['ndjson', '{"a":1}\n{"a":', 'it ends within its JSON, at line 2, column 6'],
-    ['csv', '', 'it is empty, without the line that names its columns'],
+    ['ndjson', '{"a":1}\n{"a":', 'the JSON ends too early, at line 2, column 6'],
+    ['csv', '', 'it is empty: the first line, which names the columns, is missing'],
     ['csv', 'a,b\n1,2\n"secret', 'line 3 is not CSV (CSV_QUOTE_NOT_CLOSED)'],
     ['csv', 'a,b\n1,2\n\n3\n', 'line 4 is not CSV (CSV_RECORD_INCONSISTENT_COLUMNS)'],
     ['csv', 'a,b\n"x\ny",2\nse"cret,2\n', 'line 4 is not CSV (INVALID_OPENING_QUOTE)'],
-    ['csv', 'a,b,a\n1,2,3', 'its columns have no names of their own: column 3 has that of an earlier one'],
+    ['csv', 'a,b,a\n1,2,3', 'column 3 has the name of an earlier column'],
   ])('%s: %j is refused: %s', async (format, text, message) => {
     const error = await parsed(text, format).catch((reason: unknown) => reason as Error);
     expect(error).toMatchObject({ message });
@@ -61,7 +61,7 @@ describe('parseBody', () => {
   });
 
   it('depth is not what ends it', async () => {
-    await expect(parsed('['.repeat(1_000_000))).rejects.toThrow('it ends within its JSON, at line 1, column');
+    await expect(parsed('['.repeat(1_000_000))).rejects.toThrow('the JSON ends too early, at line 1, column');
   });
 
   it('what a function throws is passed on', async () => {
