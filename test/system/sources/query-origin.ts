@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
+import type { SqliteQueryClient } from '../../../src/sources/index.ts';
 import type { Origin } from './origin.ts';
-import type { SqliteQueryClient } from './stand-in.ts';
 
 export const QUERY_FAULTS = ['locked', 'no table', 'empty'] as const;
 

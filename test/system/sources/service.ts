@@ -1,12 +1,18 @@
 import { join } from 'node:path';
 import { RefreshingValue } from '../../../src/index.ts';
-import { fileSource, firstOf, httpSource, mergeOf, type Source } from '../../../src/sources/index.ts';
+import {
+  fileSource,
+  firstOf,
+  httpSource,
+  mergeOf,
+  querySource,
+  type Source,
+} from '../../../src/sources/index.ts';
 import type { VirtualProcess } from '../../../src/testing/virtual/virtual-instance.ts';
 import type { virtualFetch } from './http-origin.ts';
 import type { Edition } from './origin.ts';
 import type { QueryOrigin } from './query-origin.ts';
 import type { RealWork } from './real-work.ts';
-import { querySource } from './stand-in.ts';
 
 const PERIOD_MS = 60_000;
 
