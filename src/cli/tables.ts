@@ -2,8 +2,18 @@ import Table from 'cli-table3';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
+import type { ShownQuarantine } from '../console/quarantine.ts';
 import type { HereStatus, MemberRow } from '../console/rows.ts';
-import { counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
+import type { ShownDifference } from '../console/shown-value.ts';
+import {
+  counted,
+  countsText,
+  executionText,
+  grouped,
+  instancesText,
+  LEVEL_TEXTS,
+  stateText,
+} from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -11,8 +21,15 @@ import { showDuration } from '../time/show-duration.ts';
 /** In characters. */
 const LONGEST_CELL = 120;
 
+/** That of a cell which has a line of its own. */
+const LONGEST_ERROR = 1000;
+
 /** Rows for people: plain text in columns, which a script can cut too. */
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function tableOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  longest: number = LONGEST_CELL,
+): string {
   const none = {
     'top-mid': '',
     'top-left': '',
@@ -36,7 +53,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
     chars: { ...none, ...lines, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
-  for (const row of rows) table.push(row.map((cell) => printable(cell, LONGEST_CELL)));
+  for (const row of rows) table.push(row.map((cell) => printable(cell, longest)));
   return table
     .toString()
     .split('\n')
@@ -67,7 +84,7 @@ export function statusText(
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
     ...(isAll || fine === 0 ? [] : ['', `${grouped(fine)} without a problem (--all lists them)`]),
     ...(shown.some(hasRefusedValue)
-      ? ['', 'A value was refused: npx tickless accept <member> shows it, and asks']
+      ? ['', 'A value was refused: npx tickless accept <member> shows what it changes, and asks']
       : []),
   ].join('\n');
 }
@@ -113,9 +130,48 @@ export function historyText(history: readonly VersionRecord[]): string {
   return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
 }
 
-/** A refused value beside the one in place. */
-export function refusedText({ at, here, quarantine }: Detail): string {
+/** The last executions of a member on all instances. @param at the clock of the instance that answers. */
+export function executionsText({ at, executions, key, kind }: Detail): string {
+  if (executions.length === 0) return 'no execution has ended yet';
+  const hasKeys = kind === 'cache' && key === undefined;
+  const rows = executions.map((one) => [
+    agoOf(one.at, at),
+    one.on ?? 'this instance',
+    showDuration(one.took),
+    one.trigger ?? '-',
+    executionText(one),
+    ...(hasKeys ? [one.key ?? '-'] : []),
+    one.error ?? '-',
+  ]);
+  return tableOf(['BEGAN', 'ON', 'TOOK', 'TRIGGER', 'OUTCOME', ...(hasKeys ? ['KEY'] : []), 'ERROR'], rows);
+}
+
+/** Of each kind of change, in rows. */
+const MOST_CHANGES = 5;
+
+/** A member, or a key of a cache, on the instance that answers. */
+export function stateOfMember(label: string, { at, here, error }: Detail): string {
+  const { loadedAt, failingSince, pinned, version, nextAt } = here;
+  const rows = [
+    ['state', stateText({ here })],
+    ...(loadedAt === undefined ? [] : [['age', ageOf(here, at)]]),
+    ...(version === undefined ? [] : [['version', String(version)]]),
+    ...(failingSince === undefined ? [] : [['failing since', agoOf(failingSince, at)]]),
+    ...(error === undefined ? [] : [['error', error.message]]),
+    ...(nextAt === undefined ? [] : [['next load', nextAt > at ? `in ${showDuration(nextAt - at)}` : 'due']]),
+    ...(pinned === undefined ? [] : [['pinned by', pinned.by + (pinned.note ? `: ${pinned.note}` : '')]]),
+  ] as const;
+  return tableOf(['MEMBER', label], rows, LONGEST_ERROR);
+}
+
+/**
+ * A refused value beside the one in place, and what it would change.
+ *
+ * @param shown what it would change; a text: why that is not known.
+ */
+export function refusedText({ at, here, quarantine }: Detail, shown: ShownQuarantine | string): string {
   if (quarantine === undefined) return 'no value is refused here';
+  const difference = typeof shown === 'string' ? undefined : shown.difference;
   const { reason, since, loadedAt, size } = quarantine;
   const rows = [
     ['refused because', reason],
@@ -128,8 +184,25 @@ export function refusedText({ at, here, quarantine }: Detail): string {
       'in place',
       here.loadedAt === undefined ? 'no value' : `${here.state}, loaded ${agoOf(here.loadedAt, at)}`,
     ],
+    ...(difference === undefined ? [] : [['changes', countsText(difference)]]),
   ];
-  return tableOf(['REFUSED VALUE', ''], rows);
+  if (typeof shown === 'string') rows.push(['changes', quarantine.note ?? shown]);
+  const table = tableOf(['REFUSED VALUE', ''], rows);
+  const { parts = [] } = difference ?? {};
+  return parts.length === 0 ? table : `${table}\n\n${changesText(parts)}`;
+}
+
+/** Samples of the changes, as far as the console shows values. */
+function changesText(parts: ShownDifference['parts']): string {
+  const kinds = {
+    added: parts.filter(({ before }) => before === undefined),
+    removed: parts.filter(({ after }) => after === undefined),
+    changed: parts.filter(({ before, after }) => before !== undefined && after !== undefined),
+  };
+  const rows = Object.entries(kinds).flatMap(([kind, some]) =>
+    some.slice(0, MOST_CHANGES).map(({ id, before = '-', after = '-' }) => [kind, id, before, after]),
+  );
+  return tableOf(['CHANGE', 'PART', 'IN PLACE', 'REFUSED'], rows);
 }
 
 function agoOf(instant: number, at: number): string {
@@ -143,7 +216,7 @@ function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {
 }
 
 function onOf({ fleet }: MemberRow): string {
-  return fleet === undefined ? '-' : `${fleet.holding} of ${fleet.of}`;
+  return fleet?.version === undefined ? '-' : `${fleet.holding} of ${fleet.of}`; // a task has none, nor has a cache without marks
 }
 
 function problemOf({ problems }: MemberRow): string {

@@ -27,6 +27,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'price-list: done, held for another 0 ms',
     'the other instance is ready, loads since: 0',
   ],
+  'tokens-fastify': [
+    '200 {"orders":[],"of":"alice"}',
+    '401 {"code":"ERR_TICKLESS_JWKS_NO_KEY"}',
+    'the issuer is down',
+    '200 {"orders":[],"of":"alice"}',
+    'ready: true, state of the keys: fresh',
+  ],
   'metrics-endpoint': [
     'cities: cities["9999"]: load failed: the source is down',
     'tickless_value_max_age_seconds{name="rates"} 3600',
@@ -100,6 +107,19 @@ const EXPECTED: Record<string, readonly string[]> = {
     '/tickless/: 403',
     '/tickless/: 200',
   ],
+  'openfeature-flags': [
+    'PROVIDER_READY',
+    'checkout v1, STATIC',
+    'PROVIDER_CONFIGURATION_CHANGED checkout',
+    'checkout v2, STATIC',
+    'PROVIDER_STALE flags: load failed: 503 Service Unavailable',
+    'checkout v2, STALE',
+    'refused: the schema refuses it: flag "checkout": defaultVariant "newest" is not one of the variants',
+    'checkout v2, STALE',
+    'PROVIDER_READY',
+    'PROVIDER_CONFIGURATION_CHANGED checkout',
+    'checkout v1, STATIC',
+  ],
   'flags-everywhere': [
     '{ newCheckout: false } 3',
     '{ newCheckout: false } 3',
@@ -143,6 +163,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'Age: …, tickless; hit; ttl=30, {"revision":2,"newCheckout":true}',
   ],
   'hono-console': ['/ready: 503 ["flags not-loaded"]', '/ready: 200', '/tickless/: 403', '/tickless/: 200'],
+  'koa-console': [
+    '/ready: 503 ["rates not-loaded"]',
+    '/ready: 200',
+    'Age: …, tickless; hit; ttl=600, {"USD":1.08}',
+    '/tickless/: 403',
+    '/tickless/: 200',
+  ],
   'http-source': [
     'a new list',
     'an apple costs 120',

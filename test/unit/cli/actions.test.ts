@@ -174,6 +174,24 @@ describe('an action', () => {
     expect(prices.inspect().paused).toBe(true);
   });
 
+  it('pins the present version, and loads at another pace', async () => {
+    const { type, questions, prices, audit } = await cluster().start();
+    await type(['pin', 'price list', '--hold', '30'], false);
+    await type(['reschedule', 'price list', '--every', '0.5'], false);
+    expect(questions).toEqual([
+      expect.stringMatching(/^Keep the present version of price list on [^?]*, pinned for 30 min\?$/),
+      expect.stringMatching(/^Load price list every 30 s from now on, on [^?]*\?$/),
+    ]);
+    const pin = await type(['pin', 'price list', '--hold', '30', '--yes', '--reason', 'migration']);
+    expect(pin.out).toMatch(/^version \d+ is in place as version \d+, pinned for 30 min\n$/);
+    expect(prices.inspect().pinned).toMatchObject({ by: 'ann', note: 'migration' });
+    expect((await type(['member', 'price list'])).out).toMatch(/^pinned by +ann: migration$/m);
+    expect((await type(['unpin', 'price list', '--yes'])).code).toBe(0);
+    const slower = await type(['reschedule', 'price list', '--every', '0.5', '--everywhere', '--yes']);
+    expect(slower.out).toBe('is loaded every 30 s from now on, everywhere\n');
+    expect(audit.map(({ action }) => action)).toEqual(['pin', 'unpin', 'reschedule']);
+  });
+
   it('names no number of instances where they are not known', async () => {
     const { type, questions } = await cluster({ isShared: false }).start();
     await type(['pause', 'price list'], false);
@@ -200,6 +218,9 @@ describe('an action', () => {
       [['refresh', 'weather', '--yes'], 'npx tickless status --all lists them'],
       [['pasue', 'price list'], 'Did you mean pause?'],
       [['pause'], "missing required argument 'member'"],
+      [['pin', 'cities', '--yes'], 'a cache has no pin'],
+      [['pin', 'price list', '--hold', '0', '--yes'], 'must be minutes'],
+      [['reschedule', 'price list', '--yes'], "required option '--every <minutes>' not specified"],
     ] as const) {
       const { code, out, err } = await type(args);
       expect({ args, code, out, err }).toEqual({
@@ -318,6 +339,23 @@ describe('a key', () => {
 });
 
 describe('a value that was refused at night', () => {
+  it('is shown with its changes, and what showValue shows of them', async () => {
+    const { source, start } = cluster();
+    const { type, prices } = await start({ showValue: (value) => value });
+    source.prices = [1, 9];
+    await prices.refresh().catch(() => {});
+    const { code, out } = await type(['member', 'price list']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^MEMBER +price list\nstate +fresh, 1 failure\nage +\S+ m?s\n/);
+    expect(out).toMatch(/\nfailing since +\S+ m?s ago\nerror +price list: value rejected: too few \(.*\)\n/);
+    expect(out).toMatch(/\nREFUSED VALUE\nrefused because +too few\n/);
+    expect(out).toMatch(
+      /\nchanges +1 added, 3 removed, 0 changed, 1 unchanged\n\nCHANGE +PART +IN PLACE +REFUSED\n/,
+    );
+    expect(out).toMatch(/^added +9 +- +9$/m);
+    expect(out).toMatch(/^removed +4 +4 +-$/m);
+  });
+
   it('is found, looked at and accepted', async () => {
     const { source, start } = cluster();
     const { type, prices, questions, audit } = await start();
@@ -325,21 +363,23 @@ describe('a value that was refused at night', () => {
     await prices.refresh().catch(() => {});
     const status = await type(['status']);
     expect(status.out).toMatch(/price list .*too few/);
-    expect(status.out).toContain('A value was refused: npx tickless accept <member> shows it, and asks');
+    expect(status.out).toContain(
+      'A value was refused: npx tickless accept <member> shows what it changes, and asks',
+    );
     const kept = await type(['accept', 'price list'], false);
     expect(kept).toEqual({
       code: 2,
       out: expect.stringMatching(
-        /^REFUSED VALUE\nrefused because +too few\nloaded +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\n$/,
+        /^REFUSED VALUE\nrefused because +too few\nloaded +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\nchanges +0 added, 2 removed, 0 changed, 2 unchanged\n$/,
       ),
       err: 'tickless: nothing was changed\n',
     });
     expect(prices.peek()).toEqual([1, 2, 3, 4]);
     const accepted = await type(['accept', 'price list', '--reason', 'half are sold out'], true);
-    expect([accepted.code, accepted.out]).toEqual([
-      0,
-      expect.stringContaining('the refused value is in place'),
-    ]);
+    expect(accepted).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('the refused value is in place'),
+    });
     expect(questions[1]).toMatch(/^Put the refused value of price list into place on /);
     expect(prices.peek()).toEqual([1, 2]);
     expect(audit).toEqual([
@@ -347,10 +387,36 @@ describe('a value that was refused at night', () => {
     ]);
     expect((await type(['status'])).out).not.toContain('refused');
     const again = await type(['accept', 'price list', '--yes']);
-    expect([again.code, again.err]).toEqual([
-      2,
-      expect.stringContaining('no value of price list was refused on'),
-    ]);
+    expect(again).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no value of price list was refused on'),
+    });
+  });
+
+  it('is shown by its changes where the console shows values, a few of each kind', async () => {
+    const { type, group } = await cluster().start({ showValue: (value) => value });
+    let edition: Record<string, number> = { apple: 1, pear: 2, plum: 3 };
+    const fruit = group.value({
+      name: 'fruit',
+      load: async () => edition,
+      accept: (value) => !('fig' in value),
+    });
+    await fruit.get();
+    const more = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`new-${at}`, at]));
+    edition = { apple: 9, pear: 2, fig: 4, ...more };
+    await fruit.refresh().catch(() => {});
+    const { out } = await type(['accept', 'fruit'], false);
+    expect(out).toMatch(/changes +31 added, 1 removed, 1 changed, 1 unchanged\n/);
+    expect(out.slice(out.indexOf('CHANGE'))).toBe(
+      [
+        'CHANGE   PART   IN PLACE  REFUSED',
+        'added    fig    -         4',
+        ...[0, 1, 2, 3].map((at) => `added    new-${at}  -         ${at}`),
+        'removed  plum   3         -',
+        'changed  apple  1         9',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('is discarded', async () => {
@@ -391,10 +457,10 @@ describe('a value that was refused at night', () => {
     edition = Array(9).fill(1);
     await stock.refresh().catch(() => {});
     const { code, err } = await type(['accept', 'stock'], true);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining("can't be accepted, it is not kept: its size is over 4"),
-    ]);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("can't be accepted, it is not kept: its size is over 4"),
+    });
     expect(questions).toEqual([]);
   });
 });
@@ -421,5 +487,28 @@ describe('without a terminal', () => {
     const { code, out } = await withoutTerminal(['status', '--all'], env);
     expect([code, out]).toEqual([0, expect.stringContaining('price list')]);
     expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('the last executions', () => {
+  it('are told with their instance, trigger, outcome and error; of a cache with the key', async () => {
+    const { start } = cluster();
+    const { type, group } = await start();
+    const cities = group.cache({
+      name: 'cities',
+      load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
+    });
+    const failing = await type(['executions', 'cities']);
+    expect(failing).toEqual({ code: 0, out: 'no execution has ended yet\n', err: '' });
+    await cities.get('1012');
+    await cities.get('0000').catch(() => {});
+    expect((await type(['executions', 'cities'])).out).toMatch(
+      /^BEGAN +ON +TOOK +TRIGGER +OUTCOME +KEY +ERROR\n.* ago +this instance +\S+ m?s +first +failed +"0000" +no such code\n.* loaded +"1012" +-\n$/,
+    );
+    expect((await type(['executions', 'cities', '1012'])).out).toMatch(
+      /^BEGAN .*OUTCOME +ERROR\n.*loaded +-\n$/,
+    );
+    const { out } = await type(['executions', 'price list', '--json']);
+    expect(JSON.parse(out)).toMatchObject([{ outcome: 'loaded', trigger: 'first' }]);
   });
 });
