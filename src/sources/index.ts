@@ -1,5 +1,8 @@
 // What people load from, ready made: for the option `load`.
 
+export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
+export type { ByteStream } from './bounded-stream.ts';
+export type { ByteLimit } from './byte-limit.ts';
 export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { type ObjectSourceOptions, objectSource } from './object-source.ts';
 export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
