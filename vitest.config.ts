@@ -83,7 +83,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // A real Chromium: `node scripts/console.mjs` installs what it needs.
+        // A real Chromium or Firefox: `node scripts/console.mjs` installs what it needs.
         test: {
           name: 'console',
           include: ['test/system/console/**/*.test.ts'],

@@ -114,6 +114,10 @@ const REST = [
     installs:
       'playwright-core and axe-core from npm, into test/system/console; chromium by apt-get, as root on Debian',
   }),
+  step('console-firefox', 'console in Firefox', script('console', '--firefox', '--brief'), {
+    ...after('console'),
+    installs: 'the same, and firefox-esr',
+  }),
   step('soak', 'soak', script('soak', '--real', '--seconds', '60'), after('servers')),
   step('simulation', 'simulated clusters', script('simulate', '--ci')),
   step('properties', 'properties in full', tests('unit', 'property')),

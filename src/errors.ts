@@ -59,6 +59,11 @@ export function reasonOf(error: Error): string {
   return error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
 }
 
+/** The message of a failed load without the name of its member: several members fail for one cause. */
+export function failureText(error: Error): string {
+  return reasonOf(error).replace(/^load failed: /, '');
+}
+
 /** The name of the lock, and of the snapshot, of a key; different for each key. */
 export function lockName(cacheName: string, id: unknown): string {
   return `${cacheName}[${typeof id === 'bigint' ? `${id}n` : show(id)}]`;

@@ -55,6 +55,12 @@ export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 export type { CloseReport, CutOff, LeaseLeft } from './data/close-report.ts';
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
+export type {
+  ExecutionOutcome,
+  ExecutionRecord,
+  ReportedExecution,
+  Trigger,
+} from './data/execution-record.ts';
 export type { ExecutorRun } from './data/executor-run.ts';
 export type {
   Fleet,
@@ -155,7 +161,6 @@ export {
   type EventType,
   eventTypes,
   type TicklessEvent,
-  type Trigger,
 } from './observe/events.ts';
 export type { FreshnessStatus, FreshnessWindow } from './observe/freshness.ts';
 export type { LoadTimes } from './observe/load-times.ts';

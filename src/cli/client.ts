@@ -39,7 +39,13 @@ const TIMEOUT_MS = 15_000;
 const ACTION_TIMEOUT_MS = 60_000;
 
 /** The answers of the API, with the names of their schemas. */
-const ANSWERS = { session: 'Session', overview: 'Overview', member: 'Detail', locks: 'Locks' } as const;
+const ANSWERS = {
+  session: 'Session',
+  overview: 'Overview',
+  member: 'Detail',
+  quarantine: 'Quarantine',
+  locks: 'Locks',
+} as const;
 
 /** An action is not among the rights of the operator. */
 export function notAllowed(reason: string, action: ActionName): ConsoleError {

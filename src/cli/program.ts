@@ -3,12 +3,13 @@ import type { ActionName } from '../console/action-names.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
+import type { ShownQuarantine } from '../console/quarantine.ts';
 import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { addressOf, ConsoleClient, ConsoleError, notAllowed, type Session } from './client.ts';
 import { MEMBER_COMMANDS } from './member-commands.ts';
-import { historyText, isTooStale, locksText, refusedText, statusText } from './tables.ts';
+import { executionsText, historyText, isTooStale, locksText, refusedText, statusText } from './tables.ts';
 import { targetOf } from './target.ts';
 
 /** The terminal, or what stands for it in tests. */
@@ -131,6 +132,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       print(history, historyText(history), options);
     },
   );
+  command(
+    'executions <member> [key]',
+    'the last loads or runs, those that failed too, on all instances',
+  ).action(async (name: string, key: string | undefined, options: Common) => {
+    const { detail } = await targetOf(clientOf(options), name, key);
+    print(detail.executions, executionsText(detail), options);
+    if (detail.runsError !== undefined) throw new ConsoleError(detail.runsError);
+  });
   for (const { name, action, description, key, canReachAll, question } of MEMBER_COMMANDS) {
     const made = acting(`${name} <member>${key === 'none' ? '' : ' [key]'}`, description);
     if (canReachAll) made.option('--everywhere', 'on all instances, not only on the one that answers');
@@ -147,7 +156,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
         throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
       const asks = question(target, { everywhere, drop });
-      if (action === 'accept-quarantined' && !options.json) terminal.print(refusedText(target.detail));
+      if (action === 'accept-quarantined' && !options.json)
+        terminal.print(
+          refusedText(target.detail, await client.get<ShownQuarantine>('quarantine', target.ids)),
+        );
       const body = { ...target.ids, ...(everywhere && { everywhere }), ...(drop && { drop }) };
       await act(client, action, { question: asks, body }, options);
     });

@@ -2,8 +2,18 @@ import Table from 'cli-table3';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
+import type { ShownQuarantine } from '../console/quarantine.ts';
 import type { HereStatus, MemberRow } from '../console/rows.ts';
-import { counted, grouped, instancesText, LEVEL_TEXTS, stateText } from '../console/words.ts';
+import type { ShownDifference } from '../console/shown-value.ts';
+import {
+  counted,
+  countsText,
+  executionText,
+  grouped,
+  instancesText,
+  LEVEL_TEXTS,
+  stateText,
+} from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -113,8 +123,27 @@ export function historyText(history: readonly VersionRecord[]): string {
   return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
 }
 
-/** A refused value beside the one in place. */
-export function refusedText({ at, here, quarantine }: Detail): string {
+/** The last executions of a member on all instances. @param at the clock of the instance that answers. */
+export function executionsText({ at, executions, key, kind }: Detail): string {
+  if (executions.length === 0) return 'no execution has ended yet';
+  const hasKeys = kind === 'cache' && key === undefined;
+  const rows = executions.map((one) => [
+    agoOf(one.at, at),
+    one.on ?? 'this instance',
+    showDuration(one.took),
+    one.trigger ?? '-',
+    executionText(one),
+    ...(hasKeys ? [one.key ?? '-'] : []),
+    one.error ?? '-',
+  ]);
+  return tableOf(['BEGAN', 'ON', 'TOOK', 'TRIGGER', 'OUTCOME', ...(hasKeys ? ['KEY'] : []), 'ERROR'], rows);
+}
+
+/** Of each kind of change, in rows. */
+const MOST_CHANGES = 5;
+
+/** A refused value beside the one in place, and what it would change. */
+export function refusedText({ at, here, quarantine }: Detail, { difference }: ShownQuarantine): string {
   if (quarantine === undefined) return 'no value is refused here';
   const { reason, since, loadedAt, size } = quarantine;
   const rows = [
@@ -128,8 +157,25 @@ export function refusedText({ at, here, quarantine }: Detail): string {
       'in place',
       here.loadedAt === undefined ? 'no value' : `${here.state}, loaded ${agoOf(here.loadedAt, at)}`,
     ],
+    ...(difference === undefined ? [] : [['changes', countsText(difference)]]),
   ];
-  return tableOf(['REFUSED VALUE', ''], rows);
+  const table = tableOf(['REFUSED VALUE', ''], rows);
+  return difference === undefined || difference.parts.length === 0
+    ? table
+    : `${table}\n\n${changesText(difference)}`;
+}
+
+/** Samples of the changes, as far as the console shows values. */
+function changesText({ parts }: ShownDifference): string {
+  const kinds = {
+    added: parts.filter(({ before }) => before === undefined),
+    removed: parts.filter(({ after }) => after === undefined),
+    changed: parts.filter(({ before, after }) => before !== undefined && after !== undefined),
+  };
+  const rows = Object.entries(kinds).flatMap(([kind, some]) =>
+    some.slice(0, MOST_CHANGES).map(({ id, before = '-', after = '-' }) => [kind, id, before, after]),
+  );
+  return tableOf(['CHANGE', 'PART', 'IN PLACE', 'REFUSED'], rows);
 }
 
 function agoOf(instant: number, at: number): string {
@@ -143,7 +189,7 @@ function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {
 }
 
 function onOf({ fleet }: MemberRow): string {
-  return fleet === undefined ? '-' : `${fleet.holding} of ${fleet.of}`;
+  return fleet?.version === undefined ? '-' : `${fleet.holding} of ${fleet.of}`; // a task has none, nor has a cache without marks
 }
 
 function problemOf({ problems }: MemberRow): string {

@@ -1,9 +1,11 @@
 import type { FleetInstance, MemberName, ReportedMember } from '../data/fleet.ts';
-import { reasonOf } from '../errors.ts';
+import { failureText } from '../errors.ts';
+import type { ExecutionLog } from '../observe/execution-log.ts';
 import { isNumber } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
 import { printable } from '../printable.ts';
 import { bytesOf } from './history.ts';
+import { executionsOf, readExecutions, withExecutions } from './reported-executions.ts';
 import { LONGEST_REPORT, type StoredReport } from './store-contract.ts';
 
 // The report of an instance in the store, as text. Only durations travel: clocks may be wrong.
@@ -15,6 +17,11 @@ const MOST_MEMBERS = 200;
 
 /** Of each text in a report, in characters. Names may be longer. */
 const LONGEST_TEXT = 200;
+
+/** A member as its own instance knows it. */
+export interface OwnMember extends Omit<ReportedMember, 'executions'> {
+  readonly executions: ExecutionLog;
+}
 
 /** A report to be left. */
 export interface WrittenReport {
@@ -29,10 +36,10 @@ export interface WrittenReport {
  */
 export function reportOf(
   { host, upFor, lasts }: Pick<FleetInstance, 'host' | 'upFor'> & { readonly lasts: number },
-  members: readonly ReportedMember[],
+  members: readonly OwnMember[],
 ): WrittenReport {
   const ranked = members.map((member) => [rankOf(member), member] as const).sort(([a], [b]) => a - b);
-  const kept: string[] = [];
+  const kept: { readonly member: OwnMember; readonly text: string }[] = [];
   const fingerprints: string[] = [];
   const head = JSON.stringify({
     tickless: FORMAT,
@@ -48,24 +55,31 @@ export function reportOf(
     const bytes = bytesOf(text) + 1;
     if (bytes > room) continue;
     room -= bytes;
-    kept.push(text);
+    kept.push({ member, text });
     fingerprints.push(JSON.stringify(member, stableField));
   }
   const leftOut = tail(members.length - kept.length);
+  const executions = executionsOf(
+    kept.map(({ member }) => member),
+    room,
+    bytesOf,
+  );
+  const texts = kept.map(({ member, text }) => withExecutions(text, executions.get(member)));
   return {
-    text: `${head.slice(0, -1)}${leftOut}${kept.join(',')}]}`,
+    text: `${head.slice(0, -1)}${leftOut}${texts.join(',')}]}`,
     fingerprint: `${leftOut}${fingerprints.join(',')}`,
   };
 }
 
-function rankOf({ age = Infinity, failures, quarantine, pinned }: ReportedMember): number {
+function rankOf({ age = Infinity, failures, quarantine, pinned }: OwnMember): number {
   return failures > 0 || quarantine !== undefined || pinned !== undefined
     ? -1
     : Math.min(age, Number.MAX_VALUE);
 }
 
-/** For JSON: without what `readReport` assumes, ages in whole milliseconds, texts bounded. */
+/** For JSON: without what `readReport` assumes, and executions, which have the room that is left; ages in whole milliseconds, texts bounded. */
 function compactField(field: string, value: unknown): unknown {
+  if (field === 'executions') return undefined;
   if ((field === 'failures' && value === 0) || (field === 'kind' && value === 'value')) return undefined;
   if (typeof value === 'number') return Math.round(value);
   return typeof value === 'string' && field !== 'name' && field !== 'namespace' ? shortened(value) : value;
@@ -104,7 +118,7 @@ export function readReport(
 
 /** The error of a failed load as reports show it. */
 export function reasonIn(error: Error): string {
-  return shortened(reasonOf(error).replace(/^load failed: /, ''));
+  return shortened(failureText(error));
 }
 
 /** One text for the name of a member. */
@@ -133,6 +147,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
   const { reason, for: refusedFor } = fieldsOf(quarantine);
   const pin = typeof by === 'string' ? { by: shortened(by), note: textIn(note) } : undefined;
   const refused = { reason: textIn(reason) ?? '', for: (durationIn(refusedFor) ?? 0) + seenAgo };
+  const executions = readExecutions(rest.executions, seenAgo);
   const reported: ReportedMember = {
     name: printable(name),
     namespace: namespace === undefined ? undefined : printable(namespace),
@@ -144,6 +159,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
     error: textIn(error),
     pinned: pin,
     quarantine: typeof reason === 'string' ? refused : undefined,
+    ...(executions.length === 0 ? {} : { executions }),
   };
   return [reported];
 }

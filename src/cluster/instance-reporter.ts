@@ -1,5 +1,4 @@
-import type { ReportedMember } from '../data/fleet.ts';
-import { reportOf } from './fleet-report.ts';
+import { type OwnMember, reportOf } from './fleet-report.ts';
 import { newInstance, thisHost } from './identity.ts';
 import type { InstanceReport } from './store-contract.ts';
 
@@ -64,7 +63,7 @@ export class InstanceReporter {
    * @param isForced leaves one in any case.
    */
   next(
-    members: readonly ReportedMember[],
+    members: readonly OwnMember[],
     now: number,
     everyMs: number,
     isForced: boolean = false,

@@ -1,8 +1,8 @@
-import type { ReportedMember } from '../data/fleet.ts';
 import type { KeysMark } from '../data/mark.ts';
 import type { PolledKeys } from '../engine/coordinator.ts';
 import { OptionError } from '../errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import type { OwnMember } from './fleet-report.ts';
 import {
   EMPTY,
   type InvalidationLog,
@@ -36,8 +36,8 @@ export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements
     this.#keys = keys;
   }
 
-  reported(): ReportedMember {
-    return reportedKeys(this.member.options, this.#keys, this.applied);
+  reported(): OwnMember {
+    return reportedKeys(this.member, this.#keys, this.applied);
   }
 
   get willAskStore(): boolean {

@@ -76,7 +76,7 @@ export class MemberCoordinator implements Coordinator {
   followKeys(keys: PolledKeys): void {
     const member = this.#member;
     if (this.checks === undefined) {
-      this.#report(new ReportedKeys(member.options, keys));
+      this.#report(new ReportedKeys(member, keys));
       return;
     }
     const marks = new KeyMarks(member.forInvalidationLog(), keys);

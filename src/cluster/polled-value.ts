@@ -1,9 +1,8 @@
-import type { ReportedMember } from '../data/fleet.ts';
 import type { PolledEntry } from '../engine/coordinator.ts';
 import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
-import { reasonIn } from './fleet-report.ts';
+import { type OwnMember, reasonIn } from './fleet-report.ts';
 import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import type { Reporting } from './store-reports.ts';
@@ -97,7 +96,7 @@ export class PolledValue<T> implements PolledName, Reporting {
     return (this.#host.entry.cluster as ClusterState | undefined)?.willAskStore === true;
   }
 
-  reported(written: ReadonlySet<number>): ReportedMember {
+  reported(written: ReadonlySet<number>): OwnMember {
     const { entry } = this.#host;
     const { name, namespace, clock, now: wall } = this.#member.options;
     const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
@@ -118,6 +117,7 @@ export class PolledValue<T> implements PolledName, Reporting {
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,
       pinned: pin && { by: pin.by, note: pin.note },
       quarantine: refused && { reason: refused.reason, for: Math.max(0, wall() - refused.since) },
+      executions: this.#member.events.executions,
     };
   }
 }

@@ -1,17 +1,20 @@
-import type { MemberName, ReportedMember } from '../data/fleet.ts';
 import type { PolledKeys } from '../engine/coordinator.ts';
-import { reasonIn } from './fleet-report.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import { type OwnMember, reasonIn } from './fleet-report.ts';
 import type { Reporting } from './store-reports.ts';
+
+/** The cache. */
+type KeyedMember = Pick<ClusterMember, 'options' | 'events'>;
 
 /** A cache without marks of other instances, as reports show it. */
 export class ReportedKeys implements Reporting {
   /** Each key has its own. */
   readonly roundsEveryMs: undefined;
-  readonly #name: MemberName;
+  readonly #member: KeyedMember;
   readonly #keys: PolledKeys;
 
-  constructor(name: MemberName, keys: PolledKeys) {
-    this.#name = name;
+  constructor(member: KeyedMember, keys: PolledKeys) {
+    this.#member = member;
     this.#keys = keys;
   }
 
@@ -19,17 +22,17 @@ export class ReportedKeys implements Reporting {
     return false;
   }
 
-  reported(): ReportedMember {
-    return reportedKeys(this.#name, this.#keys, 0);
+  reported(): OwnMember {
+    return reportedKeys(this.#member, this.#keys, 0);
   }
 }
 
 /** @param version that of the last mark which is known; 0: none is. */
 export function reportedKeys(
-  { name, namespace }: MemberName,
+  { options: { name, namespace }, events: { executions } }: KeyedMember,
   keys: PolledKeys,
   version: number,
-): ReportedMember {
+): OwnMember {
   const failing = keys.failing();
   const error = failing[0]?.lastError;
   return {
@@ -43,5 +46,6 @@ export function reportedKeys(
     error: error && reasonIn(error),
     pinned: undefined,
     quarantine: undefined,
+    executions,
   };
 }

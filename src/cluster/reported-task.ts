@@ -1,8 +1,7 @@
-import type { ReportedMember } from '../data/fleet.ts';
 import type { Entry } from '../engine/entry.ts';
 import { passToPlatform } from '../observe/wait-until.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { reasonIn } from './fleet-report.ts';
+import { type OwnMember, reasonIn } from './fleet-report.ts';
 import type { Reporting } from './store-reports.ts';
 
 /**
@@ -25,7 +24,7 @@ export class ReportedTask implements Reporting {
     return everyMs > 0 && everyMs < Infinity ? everyMs : undefined;
   }
 
-  reported(): ReportedMember {
+  reported(): OwnMember {
     const { name, namespace, clock } = this.#member.options;
     const { isLoaded, loadedAt, failures, lastError } = this.#entry;
     const age = Math.max(0, clock.monotonic() - loadedAt);
@@ -40,6 +39,7 @@ export class ReportedTask implements Reporting {
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,
       pinned: undefined,
       quarantine: undefined,
+      executions: this.#member.events.executions,
     };
   }
 

@@ -1,12 +1,12 @@
-import type { ReportedMember } from '../data/fleet.ts';
 import type { Clock } from '../time/clock.ts';
+import type { OwnMember } from './fleet-report.ts';
 import { InstanceReporter, type NextReport } from './instance-reporter.ts';
 import type { InstanceReport } from './store-contract.ts';
 
 /** A member, as the reports of its instance show it. */
 export interface Reporting {
   /** @param written the tokens of the writes in the command that carries the report. */
-  reported(written: ReadonlySet<number>): ReportedMember;
+  reported(written: ReadonlySet<number>): OwnMember;
   /** From one of its rounds to the next, in milliseconds; `undefined`: not known. */
   readonly roundsEveryMs: number | undefined;
   /** A round of it is under way, and has not asked the store for the last time. */
@@ -98,11 +98,11 @@ export class StoreReports {
   }
 
   /** @param written the tokens of the writes in the command that carries the report. */
-  #reported(written: ReadonlySet<number>): readonly ReportedMember[] {
+  #reported(written: ReadonlySet<number>): readonly OwnMember[] {
     return this.#present.map((member) => member.reported(written));
   }
 
-  #next(now: number, members: readonly ReportedMember[], isForced: boolean): NextReport | undefined {
+  #next(now: number, members: readonly OwnMember[], isForced: boolean): NextReport | undefined {
     this.#hasNews ||= members.some(isNews);
     this.#madeAt = now;
     return this.#reporter.next(members, now, this.#everyMs, isForced);
@@ -173,6 +173,6 @@ export class StoreReports {
 }
 
 /** It has a version, or none because loads fail. A value may be there before: an initial one, one of a dump. */
-function isNews({ kind, version, takingOver = 0, failures }: ReportedMember): boolean {
+function isNews({ kind, version, takingOver = 0, failures }: OwnMember): boolean {
   return kind === 'value' && (version !== undefined || takingOver > 0 || failures > 0);
 }

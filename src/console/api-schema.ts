@@ -66,6 +66,7 @@ const schemas: Readonly<Record<string, Schema>> = {
       'refusesReads?': yes,
       'readsFailed?': count,
       'running?': yes,
+      'runningSince?': { ...instant, description: 'when the load under way began' },
       'paused?': yes,
       'closed?': yes,
       'loadedAt?': instant,
@@ -175,9 +176,26 @@ const schemas: Readonly<Record<string, Schema>> = {
     'lockError?': text,
     history: list(ref('Version')),
     'historyError?': text,
-    'runs?': { ...list(ref('Run')), description: 'of an executor, newest first' },
-    'runsError?': text,
+    executions: {
+      ...list(ref('Execution')),
+      description:
+        'the last ones that have ended, newest first; of other instances where one has failed in the last 24 hours',
+    },
+    'runsError?': {
+      ...text,
+      description: 'why the runs of a task are not known: its backend does not answer',
+    },
     events: list(ref('Event')),
+  }),
+  Execution: object({
+    'on?': { ...text, description: 'the instance; missing: the one that answers' },
+    at: { ...instant, description: 'when it began, in epoch milliseconds' },
+    took: duration,
+    outcome: oneOf('loaded', 'done', 'kept', 'absent', 'adopted', 'failed', 'timed-out', 'aborted'),
+    'trigger?': oneOf('first', 'due', 'forced', 'invalidated'),
+    'attempts?': { ...count, description: 'how many times the load was called' },
+    'error?': text,
+    'key?': text,
   }),
   Keys: object({
     at: instant,

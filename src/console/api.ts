@@ -1,5 +1,5 @@
 import { thisHost } from '../cluster/identity.ts';
-import type { GroupMember, RefreshGroup } from '../index.ts';
+import type { Fleet, GroupMember, RefreshGroup } from '../index.ts';
 import type { Access } from './access.ts';
 import { actionRequest } from './action-request.ts';
 import { type ActionRequest, act, releaseLock } from './actions.ts';
@@ -206,12 +206,13 @@ export class Api {
     const member = memberOf(this.#group, query.get('id'));
     if (member === undefined) return this.#problem('not-found', 'there is no such member');
     const events = this.#live.eventsOf(member.name);
-    if (!query.has('key')) return this.#json(await detailOf(member, [], events, this.#options));
+    const fleet = (): Promise<Fleet | undefined> => this.#overviews.fleet();
+    if (!query.has('key')) return this.#json(await detailOf(member, [], events, fleet, this.#options));
     const key = await this.#keyOf(member, query, by);
     if (key.length === 0) return this.#problem('not-found', 'there is no such key');
     const { text } = shownKey(key[0], this.#redact);
     const own = events.filter((event) => event.key === text);
-    return this.#json(await detailOf(member, key as [unknown], own, this.#options));
+    return this.#json(await detailOf(member, key as [unknown], own, fleet, this.#options));
   }
 
   /** The key of a cache that a request names; empty: it has none, or there is no such key. */

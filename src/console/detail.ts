@@ -1,5 +1,6 @@
+import { failureText } from '../errors.ts';
 import type {
-  ExecutorRun,
+  Fleet,
   GroupMember,
   LockProvider,
   LockRecord,
@@ -9,6 +10,7 @@ import type {
   ValueStatus,
   VersionRecord,
 } from '../index.ts';
+import { executionsOf, type ShownExecution } from './executions.ts';
 import type { FoundKeys } from './key-search.ts';
 import { type ShownKey, shownKey } from './member-access.ts';
 import type { Redact } from './redact.ts';
@@ -42,18 +44,24 @@ export interface Detail {
   /** Newest first; empty: there are none. */
   readonly history: readonly VersionRecord[];
   readonly historyError?: string;
-  /** The last runs of an executor, newest first; left out: it is none, or they are not known. */
-  readonly runs?: readonly ExecutorRun[];
+  /** Its last executions on all instances, newest first: see {@link executionsOf}. */
+  readonly executions: readonly ShownExecution[];
+  /** Why the runs of a task are not among them: its backend does not answer. */
   readonly runsError?: string;
   /** Those since a page was opened, oldest first. */
   readonly events: readonly ShownEvent[];
 }
 
-/** Fills in what `inspect()` knows, and asks the lock and the store. Starts no load. Never rejects. */
+/**
+ * Fills in what `inspect()` knows, and asks the lock and the store. Starts no load. Never rejects.
+ *
+ * @param readFleet what other instances have reported; `undefined`: not known.
+ */
 export async function detailOf(
   given: GroupMember,
   key: readonly [key?: unknown],
   events: readonly ShownEvent[],
+  readFleet: () => Promise<Fleet | undefined>,
   values: ShownValues,
 ): Promise<Detail> {
   const { kind, name, member, lock, store } = given;
@@ -66,11 +74,17 @@ export async function detailOf(
   const hasValue = one !== undefined && 'value' in one;
   const about = { name, ...(isKey ? { key: key[0] } : {}) };
   const value = hasValue ? shownValue(one.value, about, values) : undefined;
-  const [record, versions, runs] = await Promise.all([
+  const [record, versions, runs, fleet] = await Promise.all([
     settled(lockRecord(given, key)),
     settled(kind === 'value' && store !== undefined ? member.history() : undefined),
     settled(kind === 'executor' ? member.runs() : undefined),
+    readFleet(),
   ]);
+  const known = {
+    now: at,
+    ...('value' in runs && runs.value ? { runs: runs.value } : {}),
+    ...(fleet && { fleet }),
+  };
   return {
     at,
     name,
@@ -90,7 +104,8 @@ export async function detailOf(
       : { lockError: record.error }),
     history: 'value' in versions ? (versions.value ?? []) : [],
     ...('error' in versions ? { historyError: versions.error } : {}),
-    ...('error' in runs ? { runsError: runs.error } : runs.value && { runs: runs.value }),
+    executions: executionsOf(given, key, known, values.redact),
+    ...('error' in runs ? { runsError: runs.error } : {}),
     events,
   };
 }
@@ -155,6 +170,6 @@ async function settled<T>(
   try {
     return { value: await promise };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: error instanceof Error ? failureText(error) : String(error) };
   }
 }

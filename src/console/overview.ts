@@ -1,3 +1,4 @@
+import { failureText } from '../errors.ts';
 import type { Fleet, RefreshGroup } from '../index.ts';
 import { type Redact, shownJson } from './redact.ts';
 import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker, servesReads } from './rows.ts';
@@ -119,6 +120,11 @@ export class Overviews {
     });
   }
 
+  /** What the instances have reported; `undefined`: not known. Never rejects. */
+  async fleet(): Promise<Fleet | undefined> {
+    return (await this.#readFleet()).fleet;
+  }
+
   /** Several callers share a read, and a slow store is not asked all the time. */
   async #readFleet(): Promise<{ readonly fleet?: Fleet; readonly error?: string }> {
     if (performance.now() >= this.#fleet.nextAt) this.#reading ??= this.#ask();
@@ -132,7 +138,7 @@ export class Overviews {
     try {
       found = { fleet: await this.#group.fleet() };
     } catch (error) {
-      found = { error: error instanceof Error ? error.message : String(error) };
+      found = { error: error instanceof Error ? failureText(error) : String(error) }; // any member has asked
     }
     const ended = performance.now();
     this.#fleet = { ...found, nextAt: ended + (ended - begun) / FLEET_SHARE };

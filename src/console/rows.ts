@@ -1,5 +1,5 @@
 import { instanceLabels } from '../data/instance-label.ts';
-import { reasonOf } from '../errors.ts';
+import { failureText } from '../errors.ts';
 import type {
   CacheStatus,
   ExecutionStatus,
@@ -59,6 +59,8 @@ export interface HereStatus {
   /** How many reads were refused since the member was made here. */
   readonly readsFailed?: number;
   readonly running?: true;
+  /** When that load began, in epoch milliseconds. */
+  readonly runningSince?: number;
   readonly paused?: true;
   readonly closed?: true;
   /** Epoch milliseconds. */
@@ -126,9 +128,9 @@ export function rowMaker(
       kind: of,
       isFatal: isFatal && (of !== 'not-loaded' || error !== undefined), // its first read would wait, and not fail
       message: show(message),
-      ...(error instanceof Error ? { cause: show(causeOf(error)) } : {}),
+      ...(error instanceof Error ? { cause: show(failureText(error)) } : {}),
     }));
-    const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels, show);
+    const elsewhere = line === undefined ? [] : elsewhereOf(line, here, own, labels, show);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
     return {
       id: memberId(member),
@@ -188,10 +190,11 @@ export function servesReads({ here, problems }: Pick<MemberRow, 'here' | 'proble
   return !here.refusesReads && !problems.some(({ isFatal }) => isFatal);
 }
 
-/** The problems that other instances report of a member. */
+/** The problems that other instances report of a member. @param own those that this one has of it. */
 function elsewhereOf(
   line: Fleet['members'][number],
   here: HereStatus,
+  own: readonly Pick<RowProblem, 'kind'>[],
   labels: ReadonlyMap<string, string>,
   show: ShowMessage,
 ): RowProblem[] {
@@ -214,8 +217,10 @@ function elsewhereOf(
       ),
     );
   }
-  if (here.quarantine !== undefined) found.push(elsewhere('quarantine', `refused here: ${here.quarantine}`));
-  else if (quarantine[0] !== undefined) {
+  if (here.quarantine !== undefined) {
+    const isSaid = own.some(({ kind }) => kind === 'value-rejected');
+    if (!isSaid) found.push(elsewhere('quarantine', `refused here: ${here.quarantine}`));
+  } else if (quarantine[0] !== undefined) {
     found.push(elsewhere('quarantine', `refused on ${named(quarantine)}: ${quarantine[0].reason}`));
   }
   if (behind.length > 0) found.push(elsewhere('behind', `older version on ${named(behind)}`));
@@ -297,23 +302,19 @@ export function hereOf(
   return {
     state: one.state ?? (one.isDue ? 'due' : 'done'),
     ...(one.running ? { running: true as const } : {}),
+    ...(one.runningSince === undefined ? {} : { runningSince: one.runningSince }),
     ...flags,
     ...(loadedAt === undefined ? {} : { loadedAt }),
     ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
     ...(one.failingSince === undefined ? {} : { failingSince: one.failingSince }),
-    ...(lastError === undefined ? {} : { error: show(causeOf(lastError)) }),
+    ...(lastError === undefined ? {} : { error: show(failureText(lastError)) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),
     ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
   };
-}
-
-/** The error without the name of the member: several members fail for one cause. */
-function causeOf(error: Error): string {
-  return reasonOf(error).replace(/^load failed: /, '');
 }
 
 function pinOf({

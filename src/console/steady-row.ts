@@ -11,8 +11,9 @@ export function steadyRow(before: MemberRow | undefined, row: MemberRow): Member
   const loaded = steady(row.here, before.here, 'loadedAt');
   const due = steady(loaded, before.here, 'nextAt');
   const failing = steady(due, before.here, 'failingSince');
-  const { pinned } = failing;
-  const here = pinned ? { ...failing, pinned: steady(pinned, before.here.pinned, 'until') } : failing;
+  const running = steady(failing, before.here, 'runningSince');
+  const { pinned } = running;
+  const here = pinned ? { ...running, pinned: steady(pinned, before.here.pinned, 'until') } : running;
   const now = { ...row, here, cells };
   // Their fields have the same order.
   return JSON.stringify(before) === JSON.stringify(now) ? before : now;

@@ -1,4 +1,6 @@
+import type { ShownExecution } from './executions.ts';
 import type { HereStatus, InstanceColumn, Level } from './rows.ts';
+import type { ShownDifference } from './shown-value.ts';
 
 // The words of the page and of the terminal, the same in both.
 
@@ -42,7 +44,7 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
   const isCache = state === 'keys';
   const named = isCache ? counted(size, 'key') : state === 'empty' ? emptyText(here) : state;
   const more = [
-    running && 'loading',
+    running && named !== LOADING && LOADING,
     loading > 0 && `${grouped(loading)} loading`,
     failures > 0 && (isCache ? `${grouped(failures)} failing` : counted(failures, 'failure')),
     readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
@@ -56,5 +58,23 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
 /** The state `empty` in words: before the first read nothing is wrong. */
 export function emptyText({ running, failures, refusesReads }: HereStatus): string {
   if (failures !== undefined || refusesReads) return 'no value';
-  return running ? 'not loaded' : 'not read yet';
+  return running ? LOADING : 'not read yet';
+}
+
+const LOADING = 'loading';
+
+/** The numbers of changes between two values: `1 added, 0 removed, 2 changed, 1,200 unchanged`. */
+export function countsText({ added, removed, changed, unchanged }: ShownDifference): string {
+  return `${grouped(added)} added, ${grouped(removed)} removed, ${grouped(changed)} changed, ${grouped(unchanged)} unchanged`;
+}
+
+/** How an execution ended, and after how many tries: `failed, 3 tries`. */
+export function executionText(execution: ShownExecution): string {
+  const { outcome, attempts = 1 } = execution;
+  if (attempts > 1) return `${outcome}, ${grouped(attempts)} tries`;
+  return attempts === 0 && hasFailed(execution) ? `${outcome} before it began` : outcome;
+}
+
+export function hasFailed({ outcome }: ShownExecution): boolean {
+  return outcome === 'failed' || outcome === 'timed-out';
 }

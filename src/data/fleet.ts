@@ -1,5 +1,6 @@
 import type { JsonStatus } from '../json.ts';
 import type { DurationLike } from '../time/duration.ts';
+import type { ReportedExecution } from './execution-record.ts';
 
 /** The name of a member, unique among those of a store. */
 export interface MemberName {
@@ -34,6 +35,8 @@ export interface ReportedMember extends MemberName {
   readonly pinned: { readonly by: string; readonly note: string | undefined } | undefined;
   /** Why the last loaded value was refused, and for how long such values are, in milliseconds; `undefined`: none is in quarantine. */
   readonly quarantine: { readonly reason: string; readonly for: number } | undefined;
+  /** Its last executions, newest first; not present where none has failed in the last 24 hours, or the report had no room. */
+  readonly executions?: readonly ReportedExecution[];
 }
 
 /** An instance: a store object of a process, with the members that use it. */

@@ -58,6 +58,7 @@ const LONGEST_LINGER_MS = 30_000;
 export abstract class Flight<A> implements LoadHandle {
   outdatedBy: OutdatedBy | undefined = undefined;
   reloadAfter: 'read' | 'forced' | undefined = undefined;
+  abstract readonly startedAt: number;
   protected readonly clock: Clock;
   readonly #retry: ResolvedRetry | undefined;
   /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */

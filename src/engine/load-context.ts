@@ -1,5 +1,6 @@
+import type { Trigger } from '../data/execution-record.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
-import type { LoadDetails, Trigger } from '../observe/events.ts';
+import type { LoadDetails } from '../observe/events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 
 /** The argument of a task. */

@@ -1,6 +1,6 @@
 import type { LoadTimeoutError } from '../errors.ts';
 import type { LoadDetails } from '../observe/events.ts';
-import type { ExecutionTraces } from '../observe/instrument.ts';
+import type { ExecutionEnd, ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { ActiveLoads } from './active-loads.ts';
@@ -53,7 +53,8 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
   /** When it has settled: readers waited for it. */
   isAwaited: boolean = false;
   /** For instruments; `undefined`: there are none. */
-  readonly trace: ExecutionTraces | undefined;
+  readonly #trace: ExecutionTraces | undefined;
+  #isReported = false;
   protected readonly wrap: ((tries: () => Tries<T>, scope: FlightScope) => Tries<T>) | undefined;
   readonly #host: ExecutionHost<T>;
   /** Of the last try. */
@@ -68,7 +69,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     this.#host = host;
     this.entry = entry;
     this.details = details;
-    this.trace = host.events.begin(details);
+    this.#trace = host.events.begin(details);
     this.startedAt = startedAt;
     this.wrap =
       rounds &&
@@ -93,7 +94,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;
     const load = (): ReturnType<Load<T>> => this.#host.load(context, this.entry, abort);
-    return this.trace === undefined ? load() : this.trace.call(attempt, load);
+    return this.#trace === undefined ? load() : this.#trace.call(attempt, load);
   }
 
   protected override jitterAfter(error: unknown): number {
@@ -118,8 +119,15 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     const context = this.#context;
     if (context !== undefined) this.#host.options.loadLimit?.giveUp(context, reason);
     const end = { attempts: context?.attempt ?? 0, token: this.round?.token, error: reason };
-    // Unless its outcome is applied on this stack.
-    if (this.trace !== undefined) queueMicrotask(() => this.trace?.end({ ...end, outcome: 'aborted' }));
+    queueMicrotask(() => this.report({ ...end, outcome: 'aborted' })); // unless its outcome is applied on this stack
+  }
+
+  /** Its end for people: for the log of the member, and for instruments. The first call counts. */
+  report(end: ExecutionEnd): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#host.events.executions.ended(end, this.details, this.clock.monotonic() - this.startedAt);
+    this.#trace?.end(end);
   }
 
   protected override settled(end: FlightEnd<KeyedLoadReturn<T>>): void {

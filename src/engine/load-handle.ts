@@ -22,6 +22,8 @@ export interface LoadHandle {
   /** A caller waits: until the matching {@link unref}, the timers of the load keep the process alive. */
   ref(): void;
   unref(): void;
+  /** When it began (monotonic); behind a lock: when it had the lease. */
+  readonly startedAt: number;
   /** When it times out (monotonic). */
   readonly deadlineAt: number;
   /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */

@@ -1,7 +1,8 @@
 import { type CloseReport, closeReport, cutOff } from '../data/close-report.ts';
+import type { Trigger } from '../data/execution-record.ts';
 import { LoadError } from '../errors.ts';
 import { Counters } from '../observe/counters.ts';
-import type { LoadDetails, Trigger } from '../observe/events.ts';
+import type { LoadDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Events } from '../observe/member-events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
@@ -14,7 +15,7 @@ import type { Coordinator, RemoteResult } from './coordinator.ts';
 import { type DecisionRules, decide, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
+import { type Entry, keyOf, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { executionEnd } from './execution-end.ts';
 import type { FlightEnd } from './flight.ts';
@@ -213,6 +214,8 @@ export class Loader<T> implements ExecutionHost<T> {
     const answer = endsLoad ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
     try {
       this.#settler.adopt(entry, remote);
+      const adopted = { outcome: 'adopted', attempts: 0, token: undefined } as const;
+      this.events.executions.ended(adopted, { trigger: 'due', background: true, ...keyOf(entry) }, 0);
       answer?.(entry.value as T);
     } finally {
       this.keys?.unpin(entry);
@@ -362,7 +365,7 @@ export class Loader<T> implements ExecutionHost<T> {
       }
       const settlement = this.#settler.settle(execution, end);
       this.coordinator?.executed();
-      execution.trace?.end(executionEnd(execution, end, settlement));
+      execution.report(executionEnd(execution, end, settlement));
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {

@@ -11,6 +11,8 @@ export interface ExecutionStatus extends JsonStatus {
   readonly name: string;
   /** An execution is under way, or about to start behind the read that found it due. */
   readonly running: boolean;
+  /** When that began, in epoch milliseconds; behind a lock: when it had the lease. Not present: none is under way. */
+  readonly runningSince?: number;
   /** Between `pause()` and `resume()`. */
   readonly paused: boolean;
   /** After `close()`. */
@@ -61,6 +63,7 @@ export function executionStatus(
   return withJson({
     name,
     running: entry.flight !== undefined,
+    ...(entry.flight && { runningSince: Math.round(offset + entry.flight.startedAt) }),
     paused: runState === 'paused',
     closed: runState === 'closed',
     isDue: isDue(entry, now),

@@ -1,5 +1,6 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { ControlledEngine } from '../engine/member-control.ts';
@@ -59,6 +60,11 @@ interface AnyMember {
   readonly store: StoreLike | undefined;
   /** As in `inspect({ values: false })` of the group: for tools that look at a large group one by one. Starts nothing. */
   inspect(): ExecutionStatus | CacheStatus;
+  /**
+   * The last 20 executions that have ended here, and the last 10 that failed before these, newest first; of a cache those of all its keys
+   * together. A copy of the list. Starts nothing.
+   */
+  executions(): readonly ExecutionRecord[];
   /** As in `health({ start: false })` of the group: a backend that is down first, then those that are fatal. */
   health(): readonly HealthProblem[];
   /** Problems of the last hour that may be over: a missed objective. As `notices` of `health()` of the group. */
@@ -80,10 +86,13 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
   task: 'executor',
 };
 
+/** The member behind it. */
+type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'notices'>;
+
 /** A member as the group returns it to tools. */
 export function groupMember(
   single: Pick<SingleMember<never>, 'self' | 'options'>,
-  member: Pick<Member, 'status' | 'health' | 'notices'>,
+  member: PublicPart,
 ): GroupMember {
   return new PublicMember(single, member) as unknown as GroupMember;
 }
@@ -95,12 +104,9 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
   readonly lock: LockLike | undefined;
   readonly store: StoreLike | undefined;
   readonly member: unknown;
-  readonly #member: Pick<Member, 'status' | 'health' | 'notices'>;
+  readonly #member: PublicPart;
 
-  constructor(
-    { self, options }: Pick<SingleMember<never>, 'self' | 'options'>,
-    member: Pick<Member, 'status' | 'health' | 'notices'>,
-  ) {
+  constructor({ self, options }: Pick<SingleMember<never>, 'self' | 'options'>, member: PublicPart) {
     this.kind = KINDS[options.kind];
     this.name = options.name;
     this.namespace = options.namespace;
@@ -112,6 +118,10 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
 
   inspect(): unknown {
     return this.#member.status(false);
+  }
+
+  executions(): ExecutionRecord[] {
+    return this.#member.engine.events.executions.newest;
   }
 
   health(): HealthProblem[] {

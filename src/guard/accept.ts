@@ -1,4 +1,4 @@
-import type { Trigger } from '../observe/events.ts';
+import type { Trigger } from '../data/execution-record.ts';
 
 /** The second argument of a guard. */
 export interface AcceptDetails<T = unknown> {

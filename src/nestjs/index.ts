@@ -7,6 +7,7 @@ export type {
   MountedConsole,
   TicklessModuleAsyncOptions,
   TicklessModuleOptions,
+  TicklessModuleOptionsFactory,
 } from './module-options.ts';
 export {
   type ProvidedCacheOptions,

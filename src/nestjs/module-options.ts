@@ -1,4 +1,4 @@
-import type { InjectionToken, ModuleMetadata } from '@nestjs/common';
+import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
 import type { DurationLike, RefreshGroup, RefreshGroupOptions } from '../index.ts';
 import type { LockedMethodOptions } from './decorators.ts';
 
@@ -27,8 +27,8 @@ export interface TicklessModuleOptions extends RefreshGroupOptions {
   readonly console?: ((group: RefreshGroup) => MountedConsole) | undefined;
   /**
    * Locks each method with `@Cron`, `@Interval` or `@Timeout` of `@nestjs/schedule` that has no `@Locked` of its own, as if it
-   * had one with these options: on each round one instance runs it. Jobs that are added to the `SchedulerRegistry` by hand
-   * are not among them. @default none is locked
+   * had one with these options: on each round one instance runs it. A job that is added to the `SchedulerRegistry` by hand
+   * calls a method with `@Locked`: the registry gets a timer that has its function already. @default none is locked
    */
   readonly lockedScheduler?: LockedJobsOptions | undefined;
 }
@@ -38,13 +38,15 @@ export type MountedConsole = ((request: never, response: never, next: never) => 
   close(): Promise<void>;
 };
 
-/** The argument of `TicklessModule.forRootAsync`. */
-export interface TicklessModuleAsyncOptions {
-  /** Modules whose providers are injected. @default none */
-  readonly imports?: ModuleMetadata['imports'];
-  /** The tokens of the arguments of `useFactory`. @default none */
-  readonly inject?: InjectionToken[];
-  /** Returns the options of the module, or a promise of them. */
-  // biome-ignore lint/suspicious/noExplicitAny: as factories of NestJS: the types of what is injected are not known
-  readonly useFactory: (...dependencies: any[]) => TicklessModuleOptions | Promise<TicklessModuleOptions>;
+/** A provider that has the options of `TicklessModule`, for `useClass` and `useExisting` of `forRootAsync`. */
+export interface TicklessModuleOptionsFactory {
+  /** Returns the options, or a promise of them. Called once, when the application starts. */
+  create(): TicklessModuleOptions | Promise<TicklessModuleOptions>;
 }
+
+/**
+ * The argument of `TicklessModule.forRootAsync`, as of each configurable module of NestJS: `useFactory` with `inject`; or
+ * `useClass`, a {@link TicklessModuleOptionsFactory} that is made; or `useExisting`, one that is there. `imports` are the modules
+ * whose providers these need.
+ */
+export type TicklessModuleAsyncOptions = ConfigurableModuleAsyncOptions<TicklessModuleOptions>;

@@ -9,11 +9,29 @@ declare module '@nestjs/common' {
     useFactory: (...args: any[]) => T | Promise<T>;
     inject?: InjectionToken[];
   }
+  export type Provider = FactoryProvider | { provide: InjectionToken; useClass: unknown };
+  type OptionsFactory<Options> = { create(): Options | Promise<Options> };
+  export interface ConfigurableModuleAsyncOptions<Options> extends Pick<ModuleMetadata, 'imports'> {
+    useExisting?: new (...args: never[]) => OptionsFactory<Options>;
+    useClass?: new (...args: never[]) => OptionsFactory<Options>;
+    // biome-ignore lint/suspicious/noExplicitAny: as NestJS declares it
+    useFactory?: (...args: any[]) => Options | Promise<Options>;
+    inject?: NonNullable<FactoryProvider['inject']>;
+  }
+  export class ConfigurableModuleBuilder<Options> {
+    constructor(options: { moduleName: string });
+    build(): {
+      ConfigurableModuleClass: {
+        registerAsync(options: ConfigurableModuleAsyncOptions<Options>): DynamicModule;
+      };
+      MODULE_OPTIONS_TOKEN: string | symbol;
+    };
+  }
   export interface DynamicModule {
     module: new (...args: never[]) => unknown;
     global?: boolean;
     imports?: NonNullable<ModuleMetadata['imports']>;
-    providers?: FactoryProvider[];
+    providers?: Provider[];
     exports?: InjectionToken[];
   }
   export interface ModuleMetadata {

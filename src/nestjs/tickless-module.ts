@@ -1,4 +1,11 @@
-import { type DynamicModule, type FactoryProvider, Inject, Logger, Module } from '@nestjs/common';
+import {
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  type FactoryProvider,
+  Inject,
+  Logger,
+  Module,
+} from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { madeFor, makerOf } from '../decorators/per-instance.ts';
 import { type DurationLike, type LockProvider, RefreshGroup, type Store } from '../index.ts';
@@ -22,6 +29,10 @@ interface Assembled extends Application {
 }
 
 const ASSEMBLED = Symbol('tickless.assembled');
+
+/** NestJS has the ways to options that depend on other providers. */
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
+  new ConfigurableModuleBuilder<TicklessModuleOptions>({ moduleName: 'Tickless' }).build();
 
 /**
  * The reference data of a NestJS service. `forRoot` makes a `RefreshGroup` for the whole application, which is injected by its
@@ -69,8 +80,12 @@ export class TicklessModule {
     return TicklessModule.forRootAsync({ useFactory: () => options });
   }
 
-  /** The same, with options that depend on other providers. */
-  static forRootAsync({ imports = [], inject = [], useFactory }: TicklessModuleAsyncOptions): DynamicModule {
+  /**
+   * The same, with options that depend on other providers: `{ inject, useFactory }`, `{ useClass }` or `{ useExisting }`, and
+   * `imports`, as of each configurable module of NestJS.
+   */
+  static forRootAsync(options: TicklessModuleAsyncOptions): DynamicModule {
+    const { imports = [], providers = [] } = ConfigurableModuleClass.registerAsync(options);
     const group: FactoryProvider<RefreshGroup> = {
       provide: RefreshGroup,
       inject: [ASSEMBLED],
@@ -83,14 +98,14 @@ export class TicklessModule {
     };
     const assembled: FactoryProvider<Assembled> = {
       provide: ASSEMBLED,
-      inject,
-      useFactory: async (...dependencies: unknown[]) => assemble(await useFactory(...dependencies)),
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: assemble,
     };
     return {
       module: TicklessModule,
       global: true,
       imports: [DiscoveryModule, ...imports],
-      providers: [assembled, group, indicator],
+      providers: [...providers, assembled, group, indicator],
       exports: [RefreshGroup, TicklessHealthIndicator],
     };
   }

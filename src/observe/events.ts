@@ -1,9 +1,5 @@
+import type { Trigger } from '../data/execution-record.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
-/**
- * Why a load runs. `first`: there was no value yet, or only that of the option `initial`; `due`: a read found that the next execute time has passed;
- * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
- */
-export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
 
 interface Keyed {
   /** The key, in a `RefreshingCache`; no such property elsewhere. */

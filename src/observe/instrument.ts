@@ -1,3 +1,4 @@
+import type { ExecutionOutcome } from '../data/execution-record.ts';
 import type { LoadDetails, TicklessEvent } from './events.ts';
 
 /** Hears of the events of a member or a group, and surrounds its executions: for traces. Its methods never throw. */
@@ -11,24 +12,8 @@ export interface Instrument {
 
 /** The end of an execution. */
 export interface ExecutionEnd {
-  /**
-   * - `loaded`, `kept`, `absent`: the load returned a value, `keep()`, `absent()`;
-   * - `failed`, `timed-out`: it did not, after all its tries;
-   * - `adopted`: no load ran, the result of another instance was taken over;
-   * - `deferred`: no load ran, another instance is loading;
-   * - `again`: its result was of no use, another execution follows;
-   * - `aborted`: ended by `set`, a drop or `close`.
-   */
-  readonly outcome:
-    | 'loaded'
-    | 'kept'
-    | 'absent'
-    | 'failed'
-    | 'timed-out'
-    | 'adopted'
-    | 'deferred'
-    | 'again'
-    | 'aborted';
+  /** Also `deferred`: no load ran, another instance is loading; `again`: its result was of no use, another execution follows. */
+  readonly outcome: ExecutionOutcome | 'deferred' | 'again';
   /** How many times the load was called. */
   readonly attempts: number;
   /** The fencing token of its lease; `undefined`: it had none. */
@@ -47,7 +32,6 @@ export interface ExecutionTrace {
 /** The traces of one execution; the first one is outermost. */
 export class ExecutionTraces {
   readonly #traces: readonly ExecutionTrace[];
-  #hasEnded = false;
 
   constructor(traces: readonly ExecutionTrace[]) {
     this.#traces = traces;
@@ -57,10 +41,7 @@ export class ExecutionTraces {
     return this.#traces.reduceRight((inner, trace) => () => trace.call(attempt, inner), load)();
   }
 
-  /** The first call counts. */
   end(end: ExecutionEnd): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
     for (const trace of this.#traces) trace.end?.(end);
   }
 }

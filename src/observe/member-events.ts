@@ -1,5 +1,6 @@
 import type { Counters } from './counters.ts';
 import type { EventDetails, EventFilter, EventType, LoadDetails, TicklessEvent } from './events.ts';
+import { ExecutionLog } from './execution-log.ts';
 import { ExecutionTraces } from './instrument.ts';
 import { Listeners } from './listeners.ts';
 import type { SafeLogger } from './logger.ts';
@@ -7,6 +8,7 @@ import type { SafeLogger } from './logger.ts';
 /** The events of one value, cache or executor: counts them, and calls its listeners and those of its group. */
 export class Events {
   readonly counters: Counters;
+  readonly executions: ExecutionLog;
   readonly #name: string;
   readonly #now: () => number;
   readonly #logger: SafeLogger;
@@ -16,6 +18,7 @@ export class Events {
   /** @param ofGroup those that listen to all members of its group. */
   constructor(name: string, now: () => number, logger: SafeLogger, counters: Counters, ofGroup?: Listeners) {
     this.counters = counters;
+    this.executions = new ExecutionLog(now);
     this.#name = name;
     this.#now = now;
     this.#logger = logger;

@@ -125,11 +125,11 @@ export class PeriodicExecutor extends Periodic<unknown> {
     super(resolved, entry, engine);
     engine.follow(entry);
     engine.events.counters.objective = objectiveOf(resolved);
-    this.#runs = new RunLog(resolved, keepRuns, {
+    this.#runs = new RunLog(keepRuns, {
       shared: engine.coordinator?.runs,
       untilClosed: (work) => void engine.untilClosed(work),
     });
-    engine.events.own.instrument(this.#runs);
+    engine.events.executions.onEnd = (execution) => this.#runs.add(execution);
   }
 
   /**

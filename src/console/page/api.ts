@@ -63,6 +63,7 @@ async function ask<T>(path: string, init: RequestInit, longestMs: number): Promi
     const { code = 'failed', message = `the console answered ${response.status}` } = error ?? {};
     throw new ApiError(code, message);
   } catch (error) {
+    if (error instanceof TypeError) throw new ApiError('no-answer', 'the service does not answer'); // of the network
     if (!signal.aborted) throw error;
     throw new ApiError('timeout', `the console did not answer within ${longestMs / 1000} s`);
   }

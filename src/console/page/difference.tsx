@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { ShownDifference } from '../shown-value.ts';
-import { grouped } from '../words.ts';
+import { countsText } from '../words.ts';
 import { session } from './api.ts';
 import { text } from './format.ts';
 import { type Column, Table } from './table.tsx';
@@ -13,13 +13,10 @@ const COLUMNS: readonly Column<ShownDifference['parts'][number]>[] = [
 
 /** The changes from one value to another: how many, and samples where values are shown. */
 export function Difference({ of }: { of: ShownDifference }): ComponentChild {
-  const { added, removed, changed, unchanged, parts } = of;
+  const { parts } = of;
   return (
     <>
-      <p>
-        {grouped(added)} added, {grouped(removed)} removed, {grouped(changed)} changed, {grouped(unchanged)}{' '}
-        unchanged
-      </p>
+      <p>{countsText(of)}</p>
       {parts.length === 0 && !session.value?.showsValues && (
         <p class="quiet">Values are not shown: the option showValue of the console is not set.</p>
       )}

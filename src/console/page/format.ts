@@ -13,10 +13,18 @@ export function age(at: number): string {
   return ms < 1000 ? '0 s' : duration(ms);
 }
 
+/** In its greatest unit, rounded down: `59 min`. For lists, which have little room. */
+export function brief(ms: number): string {
+  const unitMs = UNITS_MS.find((unit) => ms >= unit) ?? 1000;
+  return duration(Math.floor(ms / unitMs) * unitMs);
+}
+
+const UNITS_MS: readonly number[] = [86_400_000, 3_600_000, 60_000];
+
 /** How long it takes until then; `now` when it is over. */
-export function until(at: number): string {
+export function until(at: number, show: (ms: number) => string = duration): string {
   const left = at - now.value;
-  return left <= 0 ? 'now' : `in ${duration(left)}`;
+  return left <= 0 ? 'now' : `in ${show(left)}`;
 }
 
 /** Whole seconds below ten of them too: the page counts seconds. */
@@ -47,8 +55,16 @@ export function clock(at: number): string {
 
 /** The time of day, to the minute; on another day the date too. */
 export function minute(at: number): string {
-  const isToday = new Date(at).toDateString() === new Date(now.value).toDateString();
-  return isToday ? MINUTE.format(at) : time(at);
+  return isToday(at) ? MINUTE.format(at) : time(at);
+}
+
+/** The same to the second. */
+export function second(at: number): string {
+  return isToday(at) ? clock(at) : time(at);
+}
+
+function isToday(at: number): boolean {
+  return new Date(at).toDateString() === new Date(now.value).toDateString();
 }
 
 export function bytes(count: number): string {

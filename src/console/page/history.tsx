@@ -110,9 +110,8 @@ export function History({
     <section class="wide">
       <h2>Versions in the store</h2>
       {historyError && <p class="alert">{text(historyError)}</p>}
-      {history.length === 0 ? (
-        <p class="quiet">none</p>
-      ) : (
+      {history.length === 0 && historyError === undefined && <p class="quiet">none</p>}
+      {history.length > 0 && (
         <Table
           label="Versions"
           columns={columns}

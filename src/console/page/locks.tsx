@@ -80,7 +80,7 @@ export function Locks(): ComponentChild {
           {text(message)}
         </p>
       ))}
-      {found && shown.length === 0 && <p class="quiet">No records.</p>}
+      {found?.errors.length === 0 && shown.length === 0 && <p class="quiet">No records.</p>}
       {found && shown.length > 0 && (
         <Table
           label="Lock records"

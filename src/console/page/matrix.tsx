@@ -5,9 +5,9 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
 import { counted, emptyText, stateText } from '../words.ts';
 import { causeOf, type Line, membersOf } from './causes.ts';
-import { age, duration, minute, text, until, version } from './format.ts';
+import { age, brief, duration, minute, text, until, version } from './format.ts';
 import { memberLink } from './route.ts';
-import { lines, namespace, overview, row, shown, unfolded } from './state.ts';
+import { lines, namespace, now, overview, row, shown, unfolded } from './state.ts';
 
 /** In pixels; on narrow screens a row has two lines. The style sheet has the same. */
 const ROW_HEIGHT = 36;
@@ -216,7 +216,7 @@ function Row({ id, isInside, index, top, columns }: RowProps) {
         </>
       )}
       <span role="cell" class="next">
-        {here.nextAt === undefined ? '' : until(here.nextAt)}
+        {here.nextAt === undefined ? '' : until(here.nextAt, brief)}
       </span>
       <span class="cells">
         <Cells of={one} columns={columns} />
@@ -243,7 +243,7 @@ function Age({ of: { here } }: { of: MemberRow }) {
   const limit = here.maxStaleness;
   return (
     <>
-      {age(here.loadedAt)}
+      {brief(now.value - here.loadedAt)}
       {limit !== undefined && <span class="quiet"> of {duration(limit)}</span>}
     </>
   );

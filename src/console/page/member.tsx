@@ -1,9 +1,10 @@
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
 import { type Cell, problemLevel } from '../rows.ts';
-import { grouped, stateText } from '../words.ts';
+import { stateText } from '../words.ts';
 import { Counters, Freshness } from './counters.tsx';
-import { age, clock, duration, minute, text, time, until, version } from './format.ts';
+import { Executions } from './executions.tsx';
+import { age, clock, duration, minute, second, text, time, until, version } from './format.ts';
 import { History } from './history.tsx';
 import { Keys } from './keys.tsx';
 import { LockCard } from './locks.tsx';
@@ -11,10 +12,8 @@ import { Actions } from './member-actions.tsx';
 import { usePolled } from './polled.ts';
 import { Quarantine } from './quarantine.tsx';
 import { memberLink } from './route.ts';
-import { RunsCard } from './runs.tsx';
 import { events, now, overview, row } from './state.ts';
 import { type Column, Table } from './table.tsx';
-import { Timeline } from './timeline.tsx';
 
 /** A member in full, or one key of a cache. */
 export function Member({ id, keyId }: { id: string; keyId: string | undefined }): ComponentChild {
@@ -24,7 +23,9 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
   if (detail === undefined) {
     return (
       <>
-        <h1 tabIndex={-1}>Member</h1>
+        <h1 tabIndex={-1}>
+          <bdi>{text(row(id)?.value.name ?? 'Member', 300)}</bdi>
+        </h1>
         {error.value === undefined ? (
           <p class="quiet">Loading…</p>
         ) : (
@@ -72,12 +73,8 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
         {detail.stats && <Counters of={detail.stats} />}
         {detail.error && <Failure error={detail.error} />}
-        {detail.kind !== 'cache' || detail.key ? (
-          <Timeline detail={detail} events={heard} />
-        ) : (
-          <Keys id={id} />
-        )}
-        {detail.kind === 'executor' && <RunsCard runs={detail.runs} error={detail.runsError} />}
+        {detail.kind === 'cache' && !detail.key && <Keys id={id} />}
+        <Executions of={detail} />
         {detail.kind === 'value' && detail.backends.store && <History id={id} detail={detail} then={again} />}
         {detail.value !== undefined && (
           <section class="wide">
@@ -117,8 +114,9 @@ function Problems({ id }: { id: string }) {
   );
 }
 
-function State({ detail: { here, checks, at } }: { detail: Detail }) {
-  const { loadedAt, nextAt, maxStaleness, version: held, pinned, isHolder, failingSince } = here;
+function State({ detail: { kind, here, checks, at } }: { detail: Detail }) {
+  const isTask = kind === 'executor';
+  const { loadedAt, maxStaleness, version: held, pinned, isHolder, failingSince } = here;
   const left = loadedAt !== undefined && maxStaleness !== undefined ? loadedAt + maxStaleness : undefined;
   return (
     <section>
@@ -139,9 +137,12 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
         )}
         {loadedAt !== undefined && (
           <>
-            <dt>Age</dt>
+            <dt>{isTask ? 'Last success' : 'Age'}</dt>
             <dd>
-              {age(loadedAt)} <span class="quiet">loaded at {time(loadedAt)}</span>
+              {age(loadedAt)}{' '}
+              <span class="quiet">
+                {isTask ? 'ago, at' : 'loaded at'} {time(loadedAt)}
+              </span>
               {left !== undefined && maxStaleness !== undefined && (
                 <meter
                   min={0}
@@ -167,15 +168,21 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
             </dd>
           </>
         )}
-        <dt>Next load</dt>
-        <dd class="countdown">
-          {nextAt === undefined
-            ? here.state === 'fresh' || here.state === 'done'
-              ? 'never by itself'
-              : 'at the next read'
-            : `${until(nextAt)}, at ${clock(nextAt)}`}
-        </dd>
-        {held !== undefined && (
+        {here.runningSince !== undefined && (
+          <>
+            <dt>{isTask ? 'Running' : 'Loading'} since</dt>
+            <dd>
+              {second(here.runningSince)}, {age(here.runningSince)}
+            </dd>
+          </>
+        )}
+        {here.size === undefined && !here.running && (
+          <>
+            <dt>{isTask ? 'Next run' : 'Next load'}</dt>
+            <dd class="countdown">{nextText(here, isTask)}</dd>
+          </>
+        )}
+        {held !== undefined && !isTask && (
           <>
             <dt>Version</dt>
             <dd title={String(held)}>{held}</dd>
@@ -195,12 +202,6 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
             </dd>
           </>
         )}
-        {here.size !== undefined && (
-          <>
-            <dt>Keys</dt>
-            <dd>{grouped(here.size)}</dd>
-          </>
-        )}
         {checks && (
           <>
             <dt>Other instances</dt>
@@ -217,6 +218,12 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
       </dl>
     </section>
   );
+}
+
+function nextText({ nextAt, state }: Detail['here'], isTask: boolean): string {
+  if (nextAt !== undefined) return `${until(nextAt)}, at ${clock(nextAt)}`;
+  if (state === 'fresh' || state === 'done') return 'never by itself';
+  return isTask ? 'at the next request' : 'at the next read';
 }
 
 function Failure({ error }: { error: NonNullable<Detail['error']> }) {
@@ -253,7 +260,8 @@ function OneError({ error: { name, code, message, stack, cause } }: { error: Non
 }
 
 function OnInstances({ id }: { id: string }) {
-  const { cells = [], fleet } = row(id)?.value ?? {};
+  const { cells = [], fleet, kind } = row(id)?.value ?? {};
+  const hasVersions = fleet?.version !== undefined;
   const hosts = new Map(overview.value?.instances.map((instance) => [instance.id, instance]));
   if (cells.length === 0) return null;
   const columns: readonly Column<Cell>[] = [
@@ -289,14 +297,15 @@ function OnInstances({ id }: { id: string }) {
   return (
     <section class="wide">
       <h2>On all instances</h2>
-      {fleet && (
+      {fleet && hasVersions && (
         <p>
-          {fleet.holding} of {fleet.of} have the newest version
+          {fleet.holding} of {fleet.of}{' '}
+          {kind === 'cache' ? 'know all marks on its keys' : 'have the newest version'}
         </p>
       )}
       <Table
         label="Instances"
-        columns={columns}
+        columns={columns.filter(({ head }) => hasVersions || head !== 'Version')}
         rows={cells}
         keyOf={({ on }) => on}
         levelOf={({ failures, behind }) => (failures ? 'warn' : behind && 'note')}

@@ -38,21 +38,3 @@ export function RunsTable({ runs }: { runs: readonly ExecutorRun[] }): Component
     />
   );
 }
-
-/** The runs of an executor. */
-export function RunsCard({
-  runs = [],
-  error,
-}: {
-  runs: readonly ExecutorRun[] | undefined;
-  error: string | undefined;
-}): ComponentChild {
-  return (
-    <section class="wide">
-      <h2>Last runs</h2>
-      {error !== undefined && <p class="alert">{text(error)}</p>}
-      {error === undefined && runs.length === 0 && <p class="quiet">None.</p>}
-      {runs.length > 0 && <RunsTable runs={runs} />}
-    </section>
-  );
-}

@@ -2,64 +2,58 @@ import type { ComponentChild } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Detail } from '../detail.ts';
+import { counted, executionText } from '../words.ts';
 import { clock, duration, text } from './format.ts';
-import { OUTCOMES, type Round, roundsOf } from './rounds.ts';
-import { type Column, Table } from './table.tsx';
 
-const COLUMNS: readonly Column<Round>[] = [
-  { head: 'At', cell: ({ at }) => clock(at) },
-  { head: 'Outcome', cell: (round) => saysOf(round) },
-  { head: 'Took', cell: ({ took }) => (took === undefined ? '–' : duration(took)) },
-  { head: 'By', cell: ({ by }) => <bdi>{text(by, 80)}</bdi> },
-];
+type Execution = Detail['executions'][number];
 
-/** The last rounds as a picture: when, how long, by which instance, with what outcome; and as a list for screen readers. */
-export function Timeline({ detail, events }: { detail: Detail; events: Detail['events'] }): ComponentChild {
-  const rounds = roundsOf(detail.history, events, detail.at);
+/** What the bars show, each in a color of the style sheet. */
+const GROUPS = {
+  loaded: { label: 'loaded', color: '--ok' },
+  kept: { label: 'nothing new', color: '--kept' },
+  adopted: { label: 'adopted from another instance', color: '--elsewhere' },
+  failed: { label: 'failed', color: '--bad' },
+  aborted: { label: 'aborted', color: '--note' },
+} as const;
+type Group = keyof typeof GROUPS;
+
+const GROUP_OF: { readonly [outcome in Execution['outcome']]: Group } = {
+  loaded: 'loaded',
+  done: 'loaded',
+  kept: 'kept',
+  absent: 'kept',
+  adopted: 'adopted',
+  failed: 'failed',
+  'timed-out': 'failed',
+  aborted: 'aborted',
+};
+
+/** At most as many bars. */
+const MOST = 40;
+
+/** Executions as a picture: when, how long, on which instance, with what outcome. */
+export function Timeline({ of }: { of: Detail['executions'] }): ComponentChild {
   return (
-    <section class="wide">
-      <h2>Last rounds</h2>
-      {rounds.length === 0 ? (
-        <p class="quiet">
-          None since the page was opened{detail.backends.store ? ', and none in the store' : ''}.
-        </p>
-      ) : (
-        <>
-          <Picture rounds={rounds} />
-          <ul class="outcomes" aria-hidden="true">
-            {Object.entries(OUTCOMES).map(([outcome, { label }]) => (
-              <li key={outcome}>
-                <span class={`swatch ${outcome}`} /> {label}
-              </li>
-            ))}
-          </ul>
-          <details>
-            <summary>As a table</summary>
-            <Table
-              label="Rounds"
-              columns={COLUMNS}
-              rows={[...rounds].reverse()}
-              keyOf={({ at, outcome }) => `${at} ${outcome}`}
-            />
-          </details>
-        </>
-      )}
-    </section>
+    <>
+      <Picture executions={of.slice(0, MOST).reverse()} />
+      <ul class="outcomes" aria-hidden="true">
+        {Object.entries(GROUPS).map(([group, { label }]) => (
+          <li key={group}>
+            <span class={`swatch ${group}`} /> {label}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
-function saysOf({ outcome, tookOver, error }: Round): string {
-  const more = [...(tookOver ? ['took over'] : []), ...(error ? [text(error, 200)] : [])];
-  return [OUTCOMES[outcome].label, ...more].join(', ');
-}
-
-/** One bar a round; its height is how long the load took. */
-function Picture({ rounds }: { rounds: readonly Round[] }) {
+/** One bar an execution; its height is how long it took. */
+function Picture({ executions }: { executions: readonly Execution[] }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  const data = dataOf(rounds);
-  const latest = useRef(rounds);
-  latest.current = rounds;
+  const data = dataOf(executions);
+  const latest = useRef(executions);
+  latest.current = executions;
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
@@ -84,23 +78,26 @@ function Picture({ rounds }: { rounds: readonly Round[] }) {
   useEffect(() => {
     if (plot.current?.data !== data) plot.current?.setData(data);
   }, [text]);
-  const last = rounds.at(-1);
-  const summary = `${rounds.length} rounds, the last one ${last === undefined ? '' : `at ${clock(last.at)}: ${saysOf(last)}`}`;
+  const last = executions.at(-1);
+  const summary = `${counted(executions.length, 'execution')}, the last one ${last === undefined ? '' : `at ${clock(last.at)}: ${executionText(last)}`}`;
   return <div ref={place} class="plot" role="img" aria-label={summary} />;
 }
 
-const NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[];
+const NAMES = Object.keys(GROUPS) as readonly Group[];
 
-/** A series for each outcome; rounds side by side. A time of 0, or an unknown one, is a bar of 1 ms. */
-function dataOf(rounds: readonly Round[]): uPlot.AlignedData {
-  const places = rounds.map((_, index) => index);
+/** A series for each group, side by side. A time of 0 is a bar of 1 ms. */
+function dataOf(executions: readonly Execution[]): uPlot.AlignedData {
+  const places = executions.map((_, index) => index);
   const series = NAMES.map((name) =>
-    rounds.map(({ outcome, took = 1 }) => (outcome === name ? Math.max(1, took) : null)),
+    executions.map(({ outcome, took }) => (GROUP_OF[outcome] === name ? Math.max(1, took) : null)),
   );
   return [places, ...series];
 }
 
-function optionsFor(element: HTMLElement, rounds: { readonly current: readonly Round[] }): uPlot.Options {
+function optionsFor(
+  element: HTMLElement,
+  executions: { readonly current: readonly Execution[] },
+): uPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis = {
@@ -115,7 +112,7 @@ function optionsFor(element: HTMLElement, rounds: { readonly current: readonly R
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { time: false, range: () => [-0.5, Math.max(7.5, rounds.current.length - 0.5)] },
+      x: { time: false, range: () => [-0.5, Math.max(7.5, executions.current.length - 0.5)] },
       y: { distr: 3, log: 10, range: (_, low, high) => [Math.max(0.5, low / 2), Math.max(10, high * 2)] },
     },
     axes: [
@@ -125,16 +122,16 @@ function optionsFor(element: HTMLElement, rounds: { readonly current: readonly R
         size: 50,
         space: 100,
         incrs: [1, 2, 5, 10, 20],
-        values: (_, places) => places.map((place) => labelOf(rounds.current[place])),
+        values: (_, places) => places.map((place) => labelOf(executions.current[place])),
       },
       { ...axis, size: 64, values: (_, ticks) => ticks.map((ms) => (ms === null ? '' : duration(ms))) },
     ],
     series: [
       {},
       ...NAMES.map((name) => ({
-        label: OUTCOMES[name].label,
-        stroke: color(OUTCOMES[name].color),
-        fill: color(OUTCOMES[name].color),
+        label: GROUPS[name].label,
+        stroke: color(GROUPS[name].color),
+        fill: color(GROUPS[name].color),
         ...(bars === undefined ? {} : { paths: bars }),
         points: { show: false },
       })),
@@ -142,8 +139,7 @@ function optionsFor(element: HTMLElement, rounds: { readonly current: readonly R
   };
 }
 
-/** When, and which instance led. */
-function labelOf(round: Round | undefined): string {
-  if (round === undefined) return '';
-  return `${clock(round.at)}\n${text(round.by, 14)}${round.tookOver ? ' took over' : ''}`;
+/** When, and on which instance. */
+function labelOf(one: Execution | undefined): string {
+  return one === undefined ? '' : `${clock(one.at)}\n${text(one.on ?? 'here', 14)}`;
 }

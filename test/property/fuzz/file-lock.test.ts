@@ -46,12 +46,15 @@ async function kept(): Promise<Kept> {
   return { directory, folder, files, head: `${last}.json`, state };
 }
 
-function put({ folder, files }: Kept, changed: Readonly<Record<string, string>>): void {
-  rmSync(folder, { recursive: true });
+/** The same in a directory of its own, changed: no earlier lock that still deletes what has expired sees it. */
+function put(made: Kept, changed: Readonly<Record<string, string>>): Kept {
+  const directory = temporaryDirectory();
+  const folder = folderOf(directory, 'lock/v');
   mkdirSync(folder);
-  for (const [name, text] of Object.entries({ ...Object.fromEntries(files), ...changed })) {
+  for (const [name, text] of Object.entries({ ...Object.fromEntries(made.files), ...changed })) {
     writeFileSync(join(folder, name), text);
   }
+  return { ...made, directory, folder };
 }
 
 async function answerOf(lock: Lock): Promise<AcquireAnswer | undefined> {
@@ -131,8 +134,8 @@ describe('the state of a name', () => {
     );
     await fc.assert(
       fc.asyncProperty(content, async (text) => {
-        put(made, { [made.head]: text });
-        const answer = await expectSound(made.directory, tokensOf(before));
+        const { directory } = put(made, { [made.head]: text });
+        const answer = await expectSound(directory, tokensOf(before));
         if (isSame(text, made.state)) expect(answer?.kind).toBe('held');
         if (answer !== undefined && answer.kind !== 'acquired') {
           expect(Number.isFinite(answer.retryAfter) && answer.retryAfter > 0).toBe(true);
@@ -149,8 +152,8 @@ describe('the state of a name', () => {
     const huge = JSON.stringify({ ...made.state, record: { ...made.state.record, token } });
     const number = Number.parseInt(made.head, 10);
     for (const changed of [{ [made.head]: huge }, { [made.head]: huge, [`${number + 1}.json`]: 'damaged' }]) {
-      put(made, changed);
-      const answer = await fileLock({ directory: made.directory }).acquire({ name: 'v' });
+      const { directory } = put(made, changed);
+      const answer = await fileLock({ directory }).acquire({ name: 'v' });
       if (answer.kind !== 'acquired') throw new Error(answer.kind);
       expect(answer.damage).toMatch(/^its (token|file) was/);
       expect(answer.lease.token / 1000 - answer.now).toBeLessThan(1000);
@@ -159,8 +162,7 @@ describe('the state of a name', () => {
   });
 
   it('with the greatest number: an error, without further work in the background', async () => {
-    const made = await kept();
-    put(made, { '9007199254740990.json': 'x' });
+    const made = put(await kept(), { '9007199254740990.json': 'x' });
     for (let left = 3; left > 0; left--) {
       await expect(fileLock({ directory: made.directory }).acquire({ name: 'v' })).rejects.toThrow(
         `the lock is unavailable: no file can follow the highest number in ${made.folder}; delete the folder`,
@@ -177,12 +179,12 @@ describe('the state of a name', () => {
       nothing: (path) => writeFileSync(path, ''),
     };
     for (const replace of Object.values(spoil)) {
-      put(made, {});
-      const path = join(made.folder, made.head);
+      const { directory, folder } = put(made, {});
+      const path = join(folder, made.head);
       rmSync(path);
       replace(path);
       const logger = recordLines();
-      const lock = fileLock({ directory: made.directory });
+      const lock = fileLock({ directory });
       const value = new RefreshingValue({ name: 'v', load: async () => 'loaded', lock, logger });
       expect(await value.get()).toBe('loaded');
       await value.close();

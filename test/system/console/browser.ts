@@ -3,17 +3,47 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  firefox,
   type Page,
 } from 'playwright-core';
 
-/** Debian's, unless told otherwise. */
-const PROGRAM = process.env.TICKLESS_CHROMIUM ?? '/usr/bin/chromium';
+/** The one that runs these tests: `scripts/console.mjs` says which. */
+export const BROWSER: 'chromium' | 'firefox' =
+  process.env.TICKLESS_BROWSER === 'firefox' ? 'firefox' : 'chromium';
 
-export function launch(): Promise<Browser> {
+type ColorScheme = 'light' | 'dark';
+
+const launched: Map<ColorScheme, Promise<Browser>> = new Map();
+
+/** Launched with the first call. @param colorScheme of the pages to be opened: Firefox has one for all, Chromium one for each. */
+export function browserFor(colorScheme: ColorScheme = 'light'): Promise<Browser> {
+  const own = BROWSER === 'firefox' ? colorScheme : 'light';
+  const browser = launched.get(own) ?? (BROWSER === 'firefox' ? launchFirefox(own) : launchChromium());
+  launched.set(own, browser);
+  return browser;
+}
+
+export async function closeBrowsers(): Promise<void> {
+  for (const browser of launched.values()) await (await browser).close();
+}
+
+/** Debian's, unless told otherwise. */
+function launchChromium(): Promise<Browser> {
   // Root has no sandbox of its own; a container has a small /dev/shm.
   return chromium.launch({
-    executablePath: PROGRAM,
+    executablePath: process.env.TICKLESS_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  });
+}
+
+/** Likewise. By WebDriver BiDi, as it is: not a build of Playwright's own. */
+function launchFirefox(colorScheme: ColorScheme): Promise<Browser> {
+  return firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: process.env.TICKLESS_FIREFOX ?? '/usr/bin/firefox-esr',
+    firefoxUserPrefs: {
+      'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+    },
   });
 }
 
@@ -26,10 +56,10 @@ export interface Watched {
 }
 
 export async function openPage(
-  browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  options: BrowserContextOptions & { readonly colorScheme?: ColorScheme } = {},
 ): Promise<Watched> {
+  const browser = await browserFor(options.colorScheme);
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
   const wrong: string[] = [];
@@ -59,15 +89,15 @@ interface TraceEvent {
 
 /**
  * The tasks of the page's main thread while an action runs. Their length is the time of the processor, so that other
- * processes of the machine do not count.
+ * processes of the machine do not count. Of Chromium only.
  *
  * @returns those over 50 ms, in milliseconds, and how many there were.
  */
 export async function tasksDuring<T>(
-  browser: Browser,
   page: Page,
   action: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly long: readonly number[]; readonly count: number }> {
+  const browser = await browserFor();
   await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
   const result = await action();
   const trace = JSON.parse((await browser.stopTracing()).toString()) as {

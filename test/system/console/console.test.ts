@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { launch, openPage, tasksDuring, type Watched } from './browser.ts';
+import { BROWSER, browserFor, closeBrowsers, openPage, tasksDuring, type Watched } from './browser.ts';
 import { manyMembers } from './many.ts';
 import { startRedis } from './redis.ts';
 import { HOSTILE, listen, startWorld, type World } from './world.ts';
@@ -16,13 +16,13 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const PICTURES = process.env.TICKLESS_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 
-let browser: Browser;
+/** A test that `--brief` leaves out: it takes its time, and is of the service more than of the browser. */
+const itInFull = it.skipIf(process.env.TICKLESS_BRIEF === 'yes');
+
 const open: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  browser = await launch();
-}, 120_000);
-afterAll(() => browser.close());
+beforeAll(() => browserFor(), 120_000);
+afterAll(() => closeBrowsers());
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
@@ -33,7 +33,7 @@ async function visit(
 ): Promise<Watched & { world: World }> {
   const world = await startWorld(options);
   open.push(() => world.close());
-  const watched = await openPage(browser, world.url, context);
+  const watched = await openPage(world.url, context);
   open.push(() => watched.context.close());
   await watched.page.getByRole('link', { name: 'prices', exact: true }).waitFor();
   return { ...watched, world };
@@ -42,6 +42,19 @@ async function visit(
 async function openMember(page: Page, name: string): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click();
   await page.getByRole('heading', { name: 'On this instance' }).waitFor();
+}
+
+/** As of the documents. */
+function basicLogin(request: Request): string | Response {
+  const right = `Basic ${btoa('ann:correct horse')}`;
+  if (request.headers.get('authorization') === right) return 'ann';
+  return new Response('log in', { status: 401, headers: { 'www-authenticate': 'Basic realm="console"' } });
+}
+
+async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await (await browserFor()).newContext(options);
+  open.push(() => context.close());
+  return context;
 }
 
 /** Clicks an action, confirms it, and returns what the console answered. */
@@ -74,8 +87,13 @@ async function picture(page: Page, name: string): Promise<void> {
   if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` });
 }
 
+/** How much of the page is beside the window, in pixels. */
+function beyondWidth(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
 async function violations(page: Page): Promise<unknown> {
-  await page.context().newCDPSession(page); // evaluates past the policy, as an extension would
+  if (BROWSER === 'chromium') await page.context().newCDPSession(page); // evaluates past the policy, as an extension would
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { violations: found } = await (
@@ -115,11 +133,15 @@ describe('the page', () => {
       await page.getByRole('heading', { name: 'On this instance' }).waitFor();
       await page.getByRole('link', { name: 'All members' }).click();
     }
-    const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect([width, await page.title(), wrong]).toEqual([0, '1: reads fail – tickless console', []]);
+    const width = await beyondWidth(page);
+    expect({ width, title: await page.title(), wrong }).toEqual({
+      width: 0,
+      title: '1: reads fail – tickless console',
+      wrong: [],
+    });
   });
 
-  it('shows a change, an outage and its end within a second, without a reload', async () => {
+  itInFull('shows a change, an outage and its end within a second, without a reload', async () => {
     const { page, world, wrong } = await visit();
     const [{ prices, group } = expect.unreachable()] = world.instances;
     const row = page.getByRole('row', { name: /^prices/ });
@@ -157,36 +179,37 @@ describe('the page', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('says that the service is gone and since when, in the tab too, and when it is there again', async () => {
-    const world = await startWorld();
-    open.push(() => world.close());
-    const context = await browser.newContext();
-    open.push(() => context.close());
-    await context.route('**/api/live', (route) => route.abort()); // a stream that is open can't be cut from here
-    const page = await context.newPage();
-    await page.goto(world.url);
-    const sign = page.locator('.cell.ok').first();
-    await sign.waitFor({ timeout: 20_000 });
-    const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');
-    const color = (): Promise<string> => sign.evaluate((cell) => getComputedStyle(cell).color);
-    const [green, alive] = [await color(), await icon()];
-    await context.route('**/api/overview', (route) => route.abort());
-    const since = page.getByRole('alert').getByText(/^No answer since \d+:\d\d:\d\d(\s[AP]M)?, \d+ s\.$/);
-    await since.waitFor({ timeout: 20_000 });
-    expect(await page.title()).toBe('no answer – tickless console');
-    expect(await icon()).not.toBe(alive);
-    expect(await color()).not.toBe(green);
-    await context.unroute('**/api/overview');
-    await since.waitFor({ state: 'hidden', timeout: 20_000 });
-    await expect.poll(() => page.title()).toBe('1: reads fail – tickless console');
-    expect([await color(), await icon()]).toEqual([green, alive]);
-  });
+  itInFull(
+    'says that the service is gone and since when, in the tab too, and when it is there again',
+    async () => {
+      const world = await startWorld();
+      open.push(() => world.close());
+      const context = await newContext();
+      await context.route('**/api/live', (route) => route.abort()); // a stream that is open can't be cut from here
+      const page = await context.newPage();
+      await page.goto(world.url);
+      const sign = page.locator('.cell.ok').first();
+      await sign.waitFor({ timeout: 20_000 });
+      const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');
+      const color = (): Promise<string> => sign.evaluate((cell) => getComputedStyle(cell).color);
+      const alive = { color: await color(), icon: await icon() };
+      await context.route('**/api/overview', (route) => route.abort());
+      const since = page.getByRole('alert').getByText(/^No answer since \d+:\d\d:\d\d(\s[AP]M)?, \d+ s\.$/);
+      await since.waitFor({ timeout: 20_000 });
+      expect(await page.title()).toBe('no answer – tickless console');
+      expect(await icon()).not.toBe(alive.icon);
+      expect(await color()).not.toBe(alive.color);
+      await context.unroute('**/api/overview');
+      await since.waitFor({ state: 'hidden', timeout: 20_000 });
+      await expect.poll(() => page.title()).toBe('1: reads fail – tickless console');
+      expect({ color: await color(), icon: await icon() }).toEqual(alive);
+    },
+  );
 
-  it('asks every few seconds where events are not to be had', async () => {
+  itInFull('asks every few seconds where events are not to be had', async () => {
     const world = await startWorld();
     open.push(() => world.close());
-    const context = await browser.newContext();
-    open.push(() => context.close());
+    const context = await newContext();
     await context.route('**/api/live', (route) => route.abort());
     const page = await context.newPage();
     await page.goto(world.url);
@@ -199,20 +222,18 @@ describe('the page', () => {
       .waitFor({ timeout: 10_000 });
   });
 
-  it('says when a service does not answer, instead of waiting for ever', async () => {
+  itInFull('says when a service does not answer, instead of waiting for ever', async () => {
     const world = await startWorld();
     open.push(() => world.close());
-    const context = await browser.newContext();
-    open.push(() => context.close());
+    const context = await newContext();
     await context.route('**/api/locks*', () => {}); // is never answered
     const page = await context.newPage();
     await page.goto(`${world.url}#/locks`);
     await page.getByText('the console did not answer within 15 s').waitFor({ timeout: 30_000 });
   });
 
-  it('says that access is refused, and how to set authorize', async () => {
+  itInFull('says that access is refused, and how to set authorize', async () => {
     const { page } = await openPage(
-      browser,
       await (async () => {
         const world = await startWorld({ authorize: undefined });
         open.push(() => world.close());
@@ -222,7 +243,60 @@ describe('the page', () => {
     expect(await page.locator('body').innerText()).toContain('The console needs the option authorize');
   });
 
-  it('finds members by name and problem, and keys by a part', async () => {
+  it('is behind a login of the browser, with the changes that follow and the actions', async () => {
+    const world = await startWorld({ authorize: basicLogin });
+    open.push(() => world.close());
+    const stranger = await (await newContext()).request.get(world.url);
+    expect({ status: stranger.status(), text: await stranger.text() }).toEqual({
+      status: 401,
+      text: 'log in',
+    });
+    const httpCredentials = { username: 'ann', password: 'correct horse' };
+    const { page, context, wrong } = await openPage(world.url, { httpCredentials });
+    open.push(() => context.close());
+    await page.getByText('Live').waitFor();
+    await openMember(page, 'prices');
+    expect(await act(page, 'Refresh now')).toContain('loaded');
+    expect(wrong).toEqual([]);
+  });
+
+  itInFull(
+    'tells of the trouble to whoever comes afterwards: the last executions on all instances',
+    async () => {
+      const world = await startWorld();
+      open.push(() => world.close());
+      const [{ prices }, other] = world.instances as readonly [World['instances'][0], World['instances'][0]];
+      world.source.isDown = true;
+      for (const one of [prices, other.prices]) await one.refresh().catch(() => {});
+      world.source.isDown = false;
+      await prices.refresh();
+      const { page, context, wrong } = await openPage(world.url);
+      open.push(() => context.close());
+      await openMember(page, 'prices');
+      const rows = page.getByRole('region', { name: 'Executions' }).getByRole('row');
+      const failed = rows.filter({ hasText: 'forced' }).filter({
+        hasText: 'connect ECONNREFUSED postgres://[hidden]@10.0.0.7:5432/prices',
+      });
+      const seen = async (): Promise<{ readonly here: number; readonly all: number }> => {
+        await world.read();
+        return { here: await failed.filter({ hasText: 'this instance' }).count(), all: await failed.count() };
+      };
+      await expect.poll(seen, { timeout: 15_000 }).toEqual({ here: 1, all: 2 });
+      // A cache without marks has no newest version, nor has a task.
+      for (const name of ['cities', 'session-cleaner']) {
+        await page.getByRole('link', { name: 'All members' }).click();
+        await openMember(page, name);
+        await page.getByRole('heading', { name: 'On all instances' }).waitFor();
+        expect({ name, versions: await page.getByText('newest version').count() }).toEqual({
+          name,
+          versions: 0,
+        });
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  itInFull('finds members by name and problem, and keys by a part', async () => {
     const { page, wrong } = await visit();
     await page.getByRole('searchbox', { name: 'Search' }).fill('etimedout');
     await expect.poll(() => page.locator('.row:not(.head) .name a').allInnerTexts()).toEqual(['suppliers']);
@@ -241,12 +315,12 @@ describe('the page', () => {
 });
 
 describe('two instances on one Redis', () => {
-  it('are both seen; an outage of it appears, and goes', async () => {
+  itInFull('are both seen; an outage of it appears, and goes', async () => {
     const redis = await startRedis();
     open.push(() => redis.stop());
     const world = await startWorld({}, redis.backends);
     open.push(() => world.close());
-    const { page, context, wrong } = await openPage(browser, world.url);
+    const { page, context, wrong } = await openPage(world.url);
     open.push(() => context.close());
     const row = page.getByRole('row', { name: /^prices/ });
     const cells = row.getByRole('cell', { name: /: version/ });
@@ -294,10 +368,10 @@ describe('operators', () => {
     await page.getByRole('heading', { name: 'Quarantine' }).waitFor({ state: 'hidden' });
     await prices.refresh().catch(() => {});
     expect(await act(page, 'Accept refused value')).toContain('in place');
-    expect([prices.peek()?.size, wrong]).toEqual([50, []]);
+    expect({ size: prices.peek()?.size, wrong }).toEqual({ size: 50, wrong: [] });
   });
 
-  it('carry out each action on a value, and are answered with what happened', async () => {
+  itInFull('carry out each action on a value, and are answered with what happened', async () => {
     const { page, world, wrong } = await visit();
     const [{ prices }, other] = world.instances as readonly [World['instances'][0], World['instances'][0]];
     await openMember(page, 'prices');
@@ -355,41 +429,62 @@ describe('operators', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('release a lock by its token, once they have seen who holds it; not that of another holder', async () => {
-    const { page, world, wrong } = await visit();
-    const request = {
-      name: 'stuck',
-      owner: 'o',
-      requestId: 'r',
-      leaseFor: 600_000,
-      host: 'pod-9',
-      force: false,
-    };
-    await world.lock.acquire(request).catch(() => {});
-    const shared = world.lock;
+  itInFull(
+    'release a lock by its token, once they have seen who holds it; not that of another holder',
+    async () => {
+      const { page, world, wrong } = await visit();
+      const request = {
+        name: 'stuck',
+        owner: 'o',
+        requestId: 'r',
+        leaseFor: 600_000,
+        host: 'pod-9',
+        force: false,
+      };
+      await world.lock.acquire(request).catch(() => {});
+      const shared = world.lock;
+      await page.getByRole('link', { name: 'Locks' }).click();
+      await page.getByText('nightly-report').waitFor(); // of a lockedTask
+      const states = page.getByText('What the states mean');
+      await states.click();
+      await page.getByText('An operator has ended the lease.').waitFor();
+      await states.click();
+      await page.getByRole('button', { name: 'Runs of nightly-report' }).click();
+      await page.getByRole('region', { name: 'Runs', exact: true }).getByText('done').waitFor();
+      await page.getByRole('button', { name: 'Release stuck' }).click();
+      expect(await page.getByRole('dialog').innerText()).toContain('pod-9 (o), token');
+      await shared.forceRelease('stuck', (await shared.inspect('stuck'))?.token ?? 0);
+      const again = await shared.acquire({ ...request, requestId: 's' });
+      const token = again.kind === 'acquired' ? again.lease.token : 0;
+      expect(await confirm(page)).toContain('does not hold it any longer');
+      await page.locator(`td[title$="token ${token}"]`).waitFor();
+      await page.getByRole('button', { name: 'Release stuck' }).click();
+      await page.getByRole('dialog').getByText(`token ${token}`).waitFor();
+      expect(await confirm(page)).toContain('any instance may begin');
+      expect((await shared.inspect('stuck'))?.state).toBe('released');
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('see the records that tickless keeps for itself on demand, also with the keyboard', async () => {
+    const { page, wrong } = await visit();
+    await openMember(page, 'exchange-rates');
+    await act(page, 'Refresh now'); // the audit has a lock of its own
     await page.getByRole('link', { name: 'Locks' }).click();
-    await page.getByText('nightly-report').waitFor(); // of a lockedTask
-    const states = page.getByText('What the states mean');
-    await states.click();
-    await page.getByText('An operator has ended the lease.').waitFor();
-    await states.click();
-    await page.getByRole('button', { name: 'Runs of nightly-report' }).click();
-    await page.getByRole('region', { name: 'Runs', exact: true }).getByText('done').waitFor();
-    await page.getByRole('button', { name: 'Release stuck' }).click();
-    expect(await page.getByRole('dialog').innerText()).toContain('pod-9 (o), token');
-    await shared.forceRelease('stuck', (await shared.inspect('stuck'))?.token ?? 0);
-    const again = await shared.acquire({ ...request, requestId: 's' });
-    const token = again.kind === 'acquired' ? again.lease.token : 0;
-    expect(await confirm(page)).toContain('does not hold it any longer');
-    await page.locator(`td[title$="token ${token}"]`).waitFor();
-    await page.getByRole('button', { name: 'Release stuck' }).click();
-    await page.getByRole('dialog').getByText(`token ${token}`).waitFor();
-    expect(await confirm(page)).toContain('any instance may begin');
-    expect((await shared.inspect('stuck'))?.state).toBe('released');
+    const internal = page.getByRole('rowheader', { name: /^tickless-/ });
+    const box = page.getByRole('checkbox', { name: /^Also the \d records? that tickless keeps for itself$/ });
+    await box.waitFor();
+    expect(await internal.count()).toBe(0);
+    await box.focus();
+    await page.keyboard.press('Space');
+    await expect.poll(() => internal.count()).toBeGreaterThan(0);
+    expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press('Space');
+    await expect.poll(() => internal.count()).toBe(0);
     expect(wrong).toEqual([]);
   });
 
-  it('see no action that is not allowed', async () => {
+  itInFull('see no action that is not allowed', async () => {
     const { page } = await visit({ actions: false });
     await openMember(page, 'prices');
     expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0);
@@ -397,7 +492,7 @@ describe('operators', () => {
     expect(await page.getByText('(read-only)').count()).toBe(1);
   });
 
-  it('may ask again before the browser tells that the dialog was closed', async () => {
+  itInFull('may ask again before the browser tells that the dialog was closed', async () => {
     const { page, wrong } = await visit();
     await openMember(page, 'prices');
     const refresh = page
@@ -416,7 +511,7 @@ describe('operators', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('may ask for another action while one that they no longer look at is under way', async () => {
+  itInFull('may ask for another action while one that they no longer look at is under way', async () => {
     const { page, world, wrong } = await visit();
     const answer = new Deferred<void>();
     await page.route('**/api/actions/*', async (route) => {
@@ -436,7 +531,10 @@ describe('operators', () => {
     answer.resolve();
     await page.getByText(/Refresh now: loaded/).waitFor();
     expect(await page.getByRole('dialog', { name: 'Pause' }).count()).toBe(1);
-    expect([world.instances[0]?.prices.inspect().paused, wrong]).toEqual([false, []]);
+    expect({ paused: world.instances[0]?.prices.inspect().paused, wrong }).toEqual({
+      paused: false,
+      wrong: [],
+    });
   });
 
   it('take part by the keyboard alone', async () => {
@@ -465,7 +563,7 @@ describe('operators', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Enter'); // in its field
     await page.getByText(/Refresh now: loaded/).waitFor();
-    expect([world.source.edition, wrong]).toEqual([edition + 1, []]);
+    expect({ edition: world.source.edition, wrong }).toEqual({ edition: edition + 1, wrong: [] });
   });
 });
 
@@ -494,7 +592,6 @@ const VIEWS: readonly { readonly name: string; readonly open: (page: Page) => Pr
         .first()
         .click();
       await page.getByText('unchanged').waitFor();
-      await page.getByText('As a table').click();
     },
   },
   {
@@ -552,30 +649,35 @@ async function badDay(world: World): Promise<void> {
 describe('for everybody', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1280, 360]) {
-      it(`has no violation that axe finds, and nothing beside the page: ${colorScheme}, ${width} pixels wide`, async () => {
-        const { page, world, wrong } = await visit({}, { colorScheme, viewport: { width, height: 900 } });
-        await badDay(world);
-        await page.getByRole('button', { name: /^\W*21 members/ }).waitFor();
-        const isShown = (colorScheme === 'light') === width > 720;
-        if (isShown) await picture(page, width > 720 ? 'console-members' : 'console-dark-narrow');
-        await openMember(page, 'exchange-rates');
-        await act(page, 'Refresh now'); // a second version, and an audit record
-        for (const { name, open: openView } of VIEWS) {
-          await page.goto('about:blank');
-          await page.goto(world.url);
-          await page.getByRole('link', { name: 'prices', exact: true }).waitFor();
-          await openView(page);
-          expect(await violations(page), name).toEqual([]);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-          expect(wide, name).toBe(0);
-        }
-        expect(wrong).toEqual([]);
-      });
+      const isBrief = colorScheme === 'dark' && width === 360;
+      const itHere = isBrief ? it : itInFull;
+      itHere(
+        `has no violation that axe finds, and nothing beside the page: ${colorScheme}, ${width} pixels wide`,
+        async () => {
+          const { page, world, wrong } = await visit({}, { colorScheme, viewport: { width, height: 900 } });
+          await badDay(world);
+          await page.getByRole('button', { name: /^\W*21 members/ }).waitFor();
+          const isShown = (colorScheme === 'light') === width > 720;
+          if (isShown) await picture(page, width > 720 ? 'console-members' : 'console-dark-narrow');
+          await openMember(page, 'exchange-rates');
+          await act(page, 'Refresh now'); // a second version, and an audit record
+          for (const { name, open: openView } of VIEWS) {
+            await page.goto('about:blank');
+            await page.goto(world.url);
+            await page.getByRole('link', { name: 'prices', exact: true }).waitFor();
+            await openView(page);
+            expect(await violations(page), name).toEqual([]);
+            expect(await beyondWidth(page), name).toBe(0);
+          }
+          expect(wrong).toEqual([]);
+        },
+      );
     }
-    it(`prints all of it: ${colorScheme}`, async () => {
+    itInFull(`prints all of it: ${colorScheme}`, async () => {
       const { page } = await visit({}, { colorScheme });
       const pdf = await page.pdf({ format: 'A4', landscape: true });
       expect(pdf.length).toBeGreaterThan(10_000);
+      if (BROWSER === 'firefox') return; // it can't be told to show what it prints
       await page.emulateMedia({ media: 'print' });
       await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(9);
       await page.getByRole('navigation').waitFor({ state: 'hidden' });
@@ -584,21 +686,22 @@ describe('for everybody', () => {
 });
 
 describe('2,000 members on 20 instances', () => {
-  it('scroll without a frame over 50 ms, while rows change', async () => {
-    const console = nodeConsole(manyMembers(2000, 20), { authorize: () => 'ann', refreshEvery: 1000 });
-    const server = createServer((request, response) => console(request, response));
-    const url = `${await listen(server)}/tickless/`;
-    open.push(async () => {
-      await console.close();
-      server.closeAllConnections();
-      server.close();
-    });
-    const { page, context, wrong } = await openPage(browser, url);
-    open.push(() => context.close());
-    await page.getByText('2,000 members, 20 instances').waitFor();
-    await page.waitForTimeout(1500);
-    const scroll = () =>
-      tasksDuring(browser, page, () =>
+  itInFull(
+    'scroll without a frame over 50 ms, while rows change',
+    async () => {
+      const console = nodeConsole(manyMembers(2000, 20), { authorize: () => 'ann', refreshEvery: 1000 });
+      const server = createServer((request, response) => console(request, response));
+      const url = `${await listen(server)}/tickless/`;
+      open.push(async () => {
+        await console.close();
+        server.closeAllConnections();
+        server.close();
+      });
+      const { page, context, wrong } = await openPage(url);
+      open.push(() => context.close());
+      await page.getByText('2,000 members, 20 instances').waitFor();
+      await page.waitForTimeout(1500);
+      const scroll = (): Promise<string | null | undefined> =>
         page.evaluate(async () => {
           const height = document.documentElement.scrollHeight;
           for (let top = 0; top < height; top += 120) {
@@ -607,22 +710,27 @@ describe('2,000 members on 20 instances', () => {
           }
           await new Promise((resolve) => setTimeout(resolve, 100));
           return document.querySelector('.row:last-child .name a')?.textContent;
-        }),
-      );
-    // Beside busy programs a task takes more of the processor, never less: one of three without a long one shows that
-    // the page has none.
-    let longest: readonly number[] = [];
-    for (let passes = 0; passes < 3; passes++) {
-      const { result, long, count } = await scroll();
-      expect([result, count > 500]).toEqual(['member-1999', true]);
-      longest = long;
-      if (longest.length === 0) break;
-    }
-    expect([longest, wrong]).toEqual([[], []]);
-    await page.evaluate(() => scrollTo(0, 0));
-    await picture(page, 'console-many');
-    await page.emulateMedia({ media: 'print' });
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2000);
-  }, 300_000);
+        });
+      if (BROWSER === 'firefox') expect(await scroll()).toBe('member-1999');
+      else {
+        // Beside busy programs a task takes more of the processor, never less: one of three without a long one shows that
+        // the page has none.
+        let longest: readonly number[] = [];
+        for (let passes = 0; passes < 3; passes++) {
+          const { result, long, count } = await tasksDuring(page, scroll);
+          expect({ result, areTraced: count > 500 }).toEqual({ result: 'member-1999', areTraced: true });
+          longest = long;
+          if (longest.length === 0) break;
+        }
+        expect(longest).toEqual([]);
+      }
+      expect(wrong).toEqual([]);
+      await page.evaluate(() => scrollTo(0, 0));
+      await picture(page, 'console-many');
+      await page.emulateMedia({ media: 'print' });
+      await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+      await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2000);
+    },
+    300_000,
+  );
 });

@@ -74,6 +74,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         lock: undefined,
         store: undefined,
         inspect: () => status(name),
+        executions: () => [],
         health: () => [],
         notices: () => [],
       })),

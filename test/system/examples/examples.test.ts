@@ -145,6 +145,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'Age: …, tickless; hit; ttl=30, {"revision":2,"newCheckout":true}',
   ],
   'hono-console': ['/ready: 503 ["flags not-loaded"]', '/ready: 200', '/tickless/: 403', '/tickless/: 200'],
+  'koa-console': [
+    '/ready: 503 ["rates not-loaded"]',
+    '/ready: 200',
+    'Age: …, tickless; hit; ttl=600, {"USD":1.08}',
+    '/tickless/: 403',
+    '/tickless/: 200',
+  ],
   'index-by-derive': [
     '1012 is Amsterdam',
     "{ 'Noord-Holland': 1, 'Zuid-Holland': 0 }",

@@ -19,9 +19,10 @@ import {
 } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { Cron, Interval, ScheduleModule, Timeout } from '@nestjs/schedule';
+import { Cron, Interval, ScheduleModule, SchedulerRegistry, Timeout } from '@nestjs/schedule';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
+import { CronJob } from 'cron';
 import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from 'tickless';
 import { nodeConsole } from 'tickless/console/node';
 import { lockedContext, lockedTaskOf, refreshing, refreshingOf } from 'tickless/decorators';
@@ -33,7 +34,9 @@ import {
   Refreshing,
   TicklessHealthIndicator,
   TicklessModule,
+  type TicklessModuleAsyncOptions,
   type TicklessModuleOptions,
+  type TicklessModuleOptionsFactory,
 } from 'tickless/nestjs';
 import { FakeClock } from 'tickless/testing';
 
@@ -135,22 +138,39 @@ describe('injection', () => {
     await assert.rejects(rates.refresh(), /closed/);
   });
 
-  it('takes options from other providers, and defaults of the group', async () => {
-    class Config {
-      readonly zone = 'shop';
+  @Injectable()
+  class Config {
+    readonly zone = 'shop';
+  }
+
+  @Injectable()
+  class DataOptions implements TicklessModuleOptionsFactory {
+    constructor(private readonly config: Config) {}
+
+    async create(): Promise<TicklessModuleOptions> {
+      return { name: this.config.zone };
     }
-    const imports = [
-      TicklessModule.forRootAsync({
-        imports: [{ module: class {}, providers: [Config], exports: [Config] }],
-        inject: [Config],
-        useFactory: async ({ zone }: Config) => ({ name: zone, whenTooStale: 'throw', maxStaleness: '1h' }),
-      }),
-    ];
-    const app = await created(imports, {});
-    await app.init();
-    assert.equal(app.get(RefreshGroup).inspect().name, 'shop');
-    await app.close();
-  });
+  }
+
+  const config = { module: class {}, providers: [Config], exports: [Config] };
+  const existing = { ...config, providers: [Config, DataOptions], exports: [DataOptions] };
+  const ASYNC: Record<string, TicklessModuleAsyncOptions> = {
+    useFactory: {
+      imports: [config],
+      inject: [Config],
+      useFactory: async ({ zone }: Config) => ({ name: zone, whenTooStale: 'throw', maxStaleness: '1h' }),
+    },
+    useClass: { imports: [config], useClass: DataOptions },
+    useExisting: { imports: [existing], useExisting: DataOptions },
+  };
+  for (const [way, options] of Object.entries(ASYNC)) {
+    it(`takes options from other providers (${way})`, async () => {
+      const app = await created([TicklessModule.forRootAsync(options)], {});
+      await app.init();
+      assert.equal(app.get(RefreshGroup).inspect().name, 'shop');
+      await app.close();
+    });
+  }
 
   it('ends the start at options that break a rule', async () => {
     const wrong = { maxStaleness: -1 } as TicklessModuleOptions;
@@ -404,6 +424,43 @@ describe('lockedScheduler', () => {
       }
     });
   }
+
+  it('leaves jobs that are added by hand to the @Locked methods that they call', async () => {
+    @Injectable()
+    class ByHand implements OnModuleInit {
+      readonly runs: string[] = [];
+      constructor(private readonly registry: SchedulerRegistry) {}
+
+      onModuleInit(): void {
+        for (const tenant of ['be', 'nl']) {
+          const job = new CronJob('* * * * * *', () => this.report(tenant));
+          this.registry.addCronJob(`reports of ${tenant}`, job as never);
+          job.start();
+        }
+        this.registry.addInterval(
+          'clean',
+          setInterval(() => this.clean(), 100),
+        );
+      }
+
+      @Locked({ name: (tenant: string) => `reports/${tenant}`, lockAtLeastFor: '30s' })
+      async report(tenant: string): Promise<void> {
+        this.runs.push(tenant);
+      }
+
+      @Locked({ lockAtLeastFor: '30s' })
+      async clean(): Promise<void> {
+        this.runs.push('clean');
+      }
+    }
+    const options = { backend: memoryBackend(), lockedScheduler: { lockAtLeastFor: '30s' } };
+    const metadata = { imports: [ScheduleModule.forRoot()], providers: [ByHand] };
+    const apps = [await started(options, metadata), await started(options, metadata)];
+    await sleep(1200);
+    for (const app of apps) await app.close();
+    const runs = apps.flatMap((app) => app.get(ByHand).runs);
+    assert.deepEqual(runs.sort(), ['be', 'clean', 'nl']);
+  });
 
   it('leaves jobs alone without it', async () => {
     @Injectable()

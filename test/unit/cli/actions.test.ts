@@ -330,16 +330,16 @@ describe('a value that was refused at night', () => {
     expect(kept).toEqual({
       code: 2,
       out: expect.stringMatching(
-        /^REFUSED VALUE\nrefused because +too few\nloaded +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\n$/,
+        /^REFUSED VALUE\nrefused because +too few\nloaded +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\nchanges +0 added, 2 removed, 0 changed, 2 unchanged\n$/,
       ),
       err: 'tickless: nothing was changed\n',
     });
     expect(prices.peek()).toEqual([1, 2, 3, 4]);
     const accepted = await type(['accept', 'price list', '--reason', 'half are sold out'], true);
-    expect([accepted.code, accepted.out]).toEqual([
-      0,
-      expect.stringContaining('the refused value is in place'),
-    ]);
+    expect(accepted).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('the refused value is in place'),
+    });
     expect(questions[1]).toMatch(/^Put the refused value of price list into place on /);
     expect(prices.peek()).toEqual([1, 2]);
     expect(audit).toEqual([
@@ -347,10 +347,36 @@ describe('a value that was refused at night', () => {
     ]);
     expect((await type(['status'])).out).not.toContain('refused');
     const again = await type(['accept', 'price list', '--yes']);
-    expect([again.code, again.err]).toEqual([
-      2,
-      expect.stringContaining('no value of price list was refused on'),
-    ]);
+    expect(again).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no value of price list was refused on'),
+    });
+  });
+
+  it('is shown by its changes where the console shows values, a few of each kind', async () => {
+    const { type, group } = await cluster().start({ showValue: (value) => value });
+    let edition: Record<string, number> = { apple: 1, pear: 2, plum: 3 };
+    const fruit = group.value({
+      name: 'fruit',
+      load: async () => edition,
+      accept: (value) => !('fig' in value),
+    });
+    await fruit.get();
+    const more = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`new-${at}`, at]));
+    edition = { apple: 9, pear: 2, fig: 4, ...more };
+    await fruit.refresh().catch(() => {});
+    const { out } = await type(['accept', 'fruit'], false);
+    expect(out).toMatch(/changes +31 added, 1 removed, 1 changed, 1 unchanged\n/);
+    expect(out.slice(out.indexOf('CHANGE'))).toBe(
+      [
+        'CHANGE   PART   IN PLACE  REFUSED',
+        'added    fig    -         4',
+        ...[0, 1, 2, 3].map((at) => `added    new-${at}  -         ${at}`),
+        'removed  plum   3         -',
+        'changed  apple  1         9',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('is discarded', async () => {
@@ -391,10 +417,10 @@ describe('a value that was refused at night', () => {
     edition = Array(9).fill(1);
     await stock.refresh().catch(() => {});
     const { code, err } = await type(['accept', 'stock'], true);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining("can't be accepted, it is not kept: its size is over 4"),
-    ]);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("can't be accepted, it is not kept: its size is over 4"),
+    });
     expect(questions).toEqual([]);
   });
 });
@@ -421,5 +447,28 @@ describe('without a terminal', () => {
     const { code, out } = await withoutTerminal(['status', '--all'], env);
     expect([code, out]).toEqual([0, expect.stringContaining('price list')]);
     expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('the last executions', () => {
+  it('are told with their instance, trigger, outcome and error; of a cache with the key', async () => {
+    const { start } = cluster();
+    const { type, group } = await start();
+    const cities = group.cache({
+      name: 'cities',
+      load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
+    });
+    const failing = await type(['executions', 'cities']);
+    expect(failing).toEqual({ code: 0, out: 'no execution has ended yet\n', err: '' });
+    await cities.get('1012');
+    await cities.get('0000').catch(() => {});
+    expect((await type(['executions', 'cities'])).out).toMatch(
+      /^BEGAN +ON +TOOK +TRIGGER +OUTCOME +KEY +ERROR\n.* ago +this instance +\S+ m?s +first +failed +"0000" +no such code\n.* loaded +"1012" +-\n$/,
+    );
+    expect((await type(['executions', 'cities', '1012'])).out).toMatch(
+      /^BEGAN .*OUTCOME +ERROR\n.*loaded +-\n$/,
+    );
+    const { out } = await type(['executions', 'price list', '--json']);
+    expect(JSON.parse(out)).toMatchObject([{ outcome: 'loaded', trigger: 'first' }]);
   });
 });

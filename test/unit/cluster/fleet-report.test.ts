@@ -1,25 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { fleetOf } from '../../../src/cluster/fleet.ts';
-import { readReport, reportOf } from '../../../src/cluster/fleet-report.ts';
+import { type OwnMember, readReport, reportOf } from '../../../src/cluster/fleet-report.ts';
 import type { StoredReport } from '../../../src/cluster/store-contract.ts';
-import type { ReportedMember } from '../../../src/index.ts';
+import { ownMember } from '../../support/own-member.ts';
 
-const CALM: ReportedMember = {
-  name: 'rates',
-  namespace: undefined,
-  kind: 'value',
-  version: 812,
-  takingOver: undefined,
-  age: 60_000,
-  failures: 0,
-  error: undefined,
-  pinned: undefined,
-  quarantine: undefined,
-};
+/** As it is read. */
+const { executions: _, ...CALM }: OwnMember = ownMember();
 
 /** The report of an instance, as the store has it. */
-function stored(host: string, ...members: Partial<ReportedMember>[]): StoredReport {
-  const all = members.map((member) => ({ ...CALM, ...member }));
+function stored(host: string, ...members: Partial<OwnMember>[]): StoredReport {
+  const all = members.map(ownMember);
   return {
     instance: `id-${host}`,
     text: reportOf({ host, upFor: 5000, lasts: 15_000 }, all).text,
@@ -50,10 +40,10 @@ describe('the report of an instance', () => {
   });
 
   it('is bounded: members with problems are in it, then those with the youngest values', () => {
-    const members = Array.from({ length: 1000 }, (_, i) => ({ ...CALM, name: `v${i}`, age: 1000 - i }));
-    const failing = { ...CALM, name: 'failing', age: 1e6, failures: 1, error: 'x'.repeat(10_000) };
-    const pinned = { ...CALM, name: 'pinned', age: 1e6, pinned: { by: 'ann', note: undefined } };
-    const refused = { ...CALM, name: 'refused', age: 1e6, quarantine: { reason: 'empty', for: 0 } };
+    const members = Array.from({ length: 1000 }, (_, i) => ownMember({ name: `v${i}`, age: 1000 - i }));
+    const failing = ownMember({ name: 'failing', age: 1e6, failures: 1, error: 'x'.repeat(10_000) });
+    const pinned = ownMember({ name: 'pinned', age: 1e6, pinned: { by: 'ann', note: undefined } });
+    const refused = ownMember({ name: 'refused', age: 1e6, quarantine: { reason: 'empty', for: 0 } });
     const { text } = reportOf({ host: 'h', upFor: 0, lasts: 15_000 }, [...members, failing, pinned, refused]);
     const read = readReport({ instance: 'a', text, age: 0 });
     expect(read?.members.map(({ name }) => name)).toEqual([
@@ -62,9 +52,12 @@ describe('the report of an instance', () => {
       'refused',
       ...Array.from({ length: 197 }, (_, i) => `v${999 - i}`),
     ]);
-    expect([read?.leftOut, read?.members[0]?.error?.length]).toEqual([803, 200]);
+    expect({ leftOut: read?.leftOut, error: read?.members[0]?.error?.length }).toEqual({
+      leftOut: 803,
+      error: 200,
+    });
     const longNames = members.map((member, i) => ({ ...member, name: `${'é'.repeat(1500)}${i}` }));
-    const long = reportOf({ host: 'h', upFor: 0, lasts: 15_000 }, [...longNames, CALM]).text;
+    const long = reportOf({ host: 'h', upFor: 0, lasts: 15_000 }, [...longNames, ownMember()]).text;
     const bytes = new TextEncoder().encode(long).length;
     expect(bytes).toBeLessThanOrEqual(65_536);
     expect(bytes).toBeGreaterThan(60_000);
@@ -195,9 +188,9 @@ describe('the fleet', () => {
   it('keeps namespaces apart, and counts a member once on an instance', () => {
     const twice = stored('a', { age: 1 }, { age: 2 }, { namespace: 'shop' });
     const { members } = fleetOf([twice]);
-    expect(members.map(({ namespace, of }) => [namespace, of])).toEqual([
-      [undefined, 1],
-      ['shop', 1],
+    expect(members).toMatchObject([
+      { namespace: undefined, of: 1 },
+      { namespace: 'shop', of: 1 },
     ]);
     expect(fleetOf([twice], [{ name: 'rates', namespace: 'shop' }]).members.length).toBe(1);
     expect(fleetOf([twice], [{ name: 'other', namespace: undefined }])).toEqual({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HereStatus } from '../../../src/console/rows.ts';
-import { instancesText, stateText } from '../../../src/console/words.ts';
+import { executionText, instancesText, stateText } from '../../../src/console/words.ts';
 
 const all: readonly [HereStatus, string][] = [
   [{ state: 'fresh' }, 'fresh'],
@@ -9,7 +9,7 @@ const all: readonly [HereStatus, string][] = [
     'too-stale, loading, 5 failures, 1 read failed',
   ],
   [{ state: 'empty' }, 'not read yet'],
-  [{ state: 'empty', running: true }, 'not loaded, loading'],
+  [{ state: 'empty', running: true }, 'loading'],
   [{ state: 'empty', failures: 1 }, 'no value, 1 failure'],
   [{ state: 'stale', pinned: { by: 'ann' }, paused: true, closed: true }, 'stale, pinned, paused, closed'],
   [{ state: 'keys', size: 100_000, loading: 3, failures: 2 }, '100,000 keys, 3 loading, 2 failing'],
@@ -22,4 +22,14 @@ it.each(all)('the state %j in words', (here, text) => {
 it('says how many instances are idle', () => {
   expect(instancesText([{}])).toBe('1 instance');
   expect(instancesText([{}, { isIdle: true }, {}])).toBe('3 instances, 1 of them idle');
+});
+
+it.each([
+  [{ outcome: 'loaded', attempts: 1 }, 'loaded'],
+  [{ outcome: 'timed-out', attempts: 3 }, 'timed-out, 3 tries'],
+  [{ outcome: 'failed', attempts: 0 }, 'failed before it began'],
+  [{ outcome: 'adopted', attempts: 0 }, 'adopted'],
+  [{ outcome: 'done' }, 'done'],
+] as const)('the end of an execution %j in words', (execution, text) => {
+  expect(executionText({ at: 0, took: 0, ...execution })).toBe(text);
 });

@@ -32,6 +32,7 @@ interface Plan {
 }
 
 class PlannedFlight extends Flight<string> {
+  readonly startedAt: number = 0;
   /** How it has settled. */
   readonly outcomes: FlightEnd<string>[] = [];
   /** The signals of its tries. */

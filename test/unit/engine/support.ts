@@ -7,6 +7,7 @@ export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
     outdatedBy: undefined,
     reloadAfter: undefined,
     hasStarted: true,
+    startedAt: 0,
     start: none,
     ref: none,
     unref: none,

@@ -1,0 +1,105 @@
+import { instanceLabels } from '../data/instance-label.ts';
+import type {
+  ExecutionOutcome,
+  ExecutionRecord,
+  ExecutorRun,
+  Fleet,
+  GroupMember,
+  Trigger,
+} from '../index.ts';
+import { shownKey } from './member-access.ts';
+import type { Redact } from './redact.ts';
+import { keyText } from './short-id.ts';
+import { shownMessage } from './shown-texts.ts';
+
+/** An execution as operators see it. */
+export interface ShownExecution {
+  /** The instance, for people; left out: this one. */
+  readonly on?: string;
+  /** When it began, in epoch milliseconds. */
+  readonly at: number;
+  /** How long it took, in milliseconds. */
+  readonly took: number;
+  /** `done`: a task has ended. */
+  readonly outcome: ExecutionOutcome | 'done';
+  /** Left out: not known, as of the runs of a task at a backend. */
+  readonly trigger?: Trigger;
+  /** How many times the load was called; left out: not known. */
+  readonly attempts?: number;
+  readonly error?: string;
+  /** Of a cache. */
+  readonly key?: string;
+}
+
+/**
+ * The last executions of a member, or of a key of a cache, newest first: those that this instance remembers, and those that
+ * others have reported. Of a task whose runs are at a backend all of these, and executions in which it was not called.
+ *
+ * @param runs of a task.
+ * @param redact hides credentials in the texts.
+ */
+export function executionsOf(
+  member: GroupMember,
+  key: readonly [key?: unknown],
+  {
+    runs = [],
+    fleet,
+    now,
+  }: { readonly runs?: readonly ExecutorRun[]; readonly fleet?: Fleet; readonly now: number },
+  redact: Redact,
+): readonly ShownExecution[] {
+  const { kind } = member;
+  const isAtBackend = runs.some(({ host }) => host !== undefined);
+  const own = member.executions().filter((one) => key.length === 0 || isOfKey(one, key[0]));
+  const elsewhere = key.length === 0 ? reportedOf(member, fleet, now) : [];
+  const remembered = [...own.map((one) => ({ ...one, ...keyOf(one, redact) })), ...elsewhere].filter(
+    ({ attempts }) => !isAtBackend || attempts === 0,
+  );
+  const shown = remembered.map(({ at, took, outcome, trigger, attempts, error, key: of, ...others }) => ({
+    ...('on' in others ? { on: others.on } : {}),
+    at,
+    took,
+    outcome: kind === 'executor' && outcome === 'loaded' ? ('done' as const) : outcome,
+    trigger,
+    attempts,
+    ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
+    ...(of === undefined ? {} : { key: of }),
+  }));
+  const ofBackend = isAtBackend ? runs.map((run) => shownRun(run, redact)) : [];
+  return [...ofBackend, ...shown].sort((a, b) => b.at - a.at);
+}
+
+function isOfKey({ key }: ExecutionRecord, of: unknown): boolean {
+  return Object.is(key, of) || keyText(key) === keyText(of);
+}
+
+function keyOf({ key }: ExecutionRecord, redact: Redact): { readonly key: string | undefined } {
+  return { key: key === undefined ? undefined : shownKey(key, redact).text };
+}
+
+/** Those of other instances. */
+function reportedOf({ name, namespace }: GroupMember, fleet: Fleet | undefined, now: number) {
+  const instances = [...(fleet?.instances ?? []), ...(fleet?.idle ?? [])];
+  const labels = instanceLabels(instances);
+  return instances
+    .filter(({ isHere }) => !isHere)
+    .flatMap(({ id, host, members }) => {
+      const found = members.find((one) => one.name === name && one.namespace === namespace);
+      const on = labels.get(id) ?? host;
+      return (found?.executions ?? []).map(({ ago, ...one }) => ({ ...one, on, at: now - ago }));
+    });
+}
+
+function shownRun(
+  { at, took, result, error, host, instance = '' }: ExecutorRun,
+  redact: Redact,
+): ShownExecution {
+  const process = /^\d+/.exec(instance)?.[0];
+  return {
+    ...(host === undefined ? {} : { on: process === undefined ? host : `${host} (${process})` }),
+    at,
+    took,
+    outcome: result,
+    ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
+  };
+}

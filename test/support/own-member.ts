@@ -1,0 +1,20 @@
+import type { OwnMember } from '../../src/cluster/fleet-report.ts';
+import { ExecutionLog } from '../../src/observe/execution-log.ts';
+
+/** A member as its own instance knows it: fresh, without a problem, and nothing executed yet. */
+export function ownMember(given: Partial<OwnMember> = {}): OwnMember {
+  return {
+    name: 'rates',
+    namespace: undefined,
+    kind: 'value',
+    version: 812,
+    takingOver: undefined,
+    age: 60_000,
+    failures: 0,
+    error: undefined,
+    pinned: undefined,
+    quarantine: undefined,
+    executions: new ExecutionLog(Date.now),
+    ...given,
+  };
+}

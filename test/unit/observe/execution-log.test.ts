@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import { type ExecutionRecord, keep, RefreshGroup } from '../../../src/index.ts';
+import { ExecutionLog } from '../../../src/observe/execution-log.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+
+/** A group, and the last executions of its members. */
+function made(options: ConstructorParameters<typeof RefreshGroup>[0] = {}) {
+  const clock = new FakeClock();
+  const group = new RefreshGroup({ clock, logger: false, retry: false, schedule: 1000, ...options });
+  const executions = (name: string): readonly ExecutionRecord[] =>
+    group
+      .members()
+      .find((one) => one.name === name)
+      ?.executions() ?? expect.unreachable();
+  return { clock, group, executions };
+}
+
+describe('the executions of a member', () => {
+  it('are told with begin, length, trigger, end and error, the last one first', async () => {
+    const { clock, group, executions } = made({ timeout: 500 });
+    const results = [
+      () => 1,
+      () => keep(),
+      () => Promise.reject(new Error('HTTP 502')),
+      () => new Promise<never>(() => {}),
+    ];
+    const value = group.value({
+      name: 'rates',
+      load: async () => {
+        await clock.advance(30);
+        return (results.shift() as () => number)();
+      },
+    });
+    const begun = clock.now();
+    await value.get();
+    await clock.advance(1000);
+    await value.get({ patience: 1000 });
+    value.invalidate();
+    await value.get({ patience: 1000 }).catch(() => {});
+    const last = value.refresh().catch(() => {});
+    await clock.advance(600);
+    await last;
+    const own = { error: undefined, token: undefined, key: undefined, attempts: 1 };
+    expect(executions('rates')).toEqual([
+      {
+        ...own,
+        at: begun + 1090,
+        took: 500,
+        trigger: 'forced',
+        outcome: 'timed-out',
+        error: expect.stringContaining('timed out'),
+      },
+      { ...own, at: begun + 1060, took: 30, trigger: 'invalidated', outcome: 'failed', error: 'HTTP 502' },
+      { ...own, at: begun + 1030, took: 30, trigger: 'due', outcome: 'kept' },
+      { ...own, at: begun, took: 30, trigger: 'first', outcome: 'loaded' },
+    ]);
+  });
+
+  it('have one that set() has ended, and its error', async () => {
+    const { clock, group, executions } = made();
+    const value = group.value<number>({ name: 'rates', load: () => new Promise(() => {}) });
+    void value.refresh().catch(() => {});
+    value.set(1);
+    await clock.flush();
+    expect(executions('rates')).toMatchObject([{ outcome: 'aborted', error: 'superseded by set()' }]);
+  });
+
+  it('of a cache are those of all its keys', async () => {
+    const { group, executions } = made();
+    const cities = group.cache({
+      name: 'cities',
+      load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
+    });
+    await cities.get('1012');
+    await cities.get('0000').catch(() => {});
+    expect(executions('cities')).toMatchObject([
+      { key: '0000', outcome: 'failed', error: 'no such code' },
+      { key: '1012', outcome: 'loaded', error: undefined },
+    ]);
+  });
+
+  it('of an instance have the results of others, and no turn that was left to another one', async () => {
+    const clock = new FakeClock();
+    const backend = memoryBackend({ clock });
+    const on = () => {
+      const { group, executions } = made({ clock, backend });
+      return { value: group.value({ name: 'rates', load: async () => 1 }), executions };
+    };
+    const [a, b] = [on(), on()];
+    await a.value.get();
+    await b.value.get();
+    expect(a.executions('rates')).toMatchObject([
+      { outcome: 'loaded', attempts: 1, token: expect.any(Number) },
+    ]);
+    expect(b.executions('rates')).toMatchObject([{ outcome: 'adopted', attempts: 0 }]);
+    await clock.advance(1500);
+    for (const { value } of [a, b]) {
+      await value.get(); // due: the load runs behind
+      await clock.flush();
+    }
+    expect(b.executions('rates').map(({ outcome }) => outcome)).toEqual(['adopted', 'adopted']);
+  });
+
+  it('do not have the one under way, whose begin inspect() tells', async () => {
+    const { clock, group, executions } = made();
+    const value = group.value({ name: 'rates', load: () => new Promise(() => {}) });
+    expect(value.inspect()).not.toHaveProperty('runningSince');
+    const begun = clock.now();
+    void value.get().catch(() => {});
+    await clock.advance(700);
+    expect(value.inspect().runningSince).toBe(begun);
+    expect(executions('rates')).toEqual([]);
+  });
+
+  it('are not changed by a fresh read', async () => {
+    const { group, executions } = made();
+    const value = group.value({ name: 'rates', load: () => 1 });
+    for (let reads = 0; reads < 100; reads++) expect(value.current).toBe(1);
+    expect(executions('rates')).toHaveLength(1);
+  });
+});
+
+describe('the log', () => {
+  /** The numbers of the executions that are kept, of so many of which some failed. */
+  function keptOf(count: number, hasFailed: (number: number) => boolean): readonly number[] {
+    const log = new ExecutionLog(() => 0);
+    for (let number = 0; number < count; number++) {
+      const error = hasFailed(number) ? { error: new Error('down') } : {};
+      const outcome = hasFailed(number) ? 'failed' : 'loaded';
+      log.ended({ outcome, attempts: 1, token: number, ...error }, { trigger: 'due', background: true }, 0);
+    }
+    return log.newest.map(({ token }) => token ?? Number.NaN);
+  }
+  const downTo = (from: number, to: number): number[] =>
+    Array.from({ length: from - to + 1 }, (_, at) => from - at);
+
+  it.each([
+    { when: 'all have succeeded', count: 100, hasFailed: () => false, kept: downTo(99, 80) },
+    { when: 'all have failed', count: 100, hasFailed: () => true, kept: downTo(99, 70) },
+    {
+      when: 'one failed long ago',
+      count: 1000,
+      hasFailed: (at: number) => at === 7,
+      kept: [...downTo(999, 980), 7],
+    },
+    {
+      when: 'many failed long ago',
+      count: 1000,
+      hasFailed: (at: number) => at < 50,
+      kept: [...downTo(999, 980), ...downTo(49, 40)],
+    },
+    { when: 'there are few', count: 3, hasFailed: (at: number) => at === 1, kept: [2, 1, 0] },
+  ])('keeps the last 20, and the last 10 that failed before: $when', ({ count, hasFailed, kept }) => {
+    expect(keptOf(count, hasFailed)).toEqual(kept);
+  });
+
+  it('bounds the text of an error, and knows how long ago the last one failed', () => {
+    let now = 0;
+    const log = new ExecutionLog(() => now);
+    expect(log.failedAgo).toBe(Number.POSITIVE_INFINITY);
+    const error = new Error('x'.repeat(10_000));
+    log.ended(
+      { outcome: 'timed-out', attempts: 1, token: undefined, error },
+      { trigger: 'due', background: true },
+      5,
+    );
+    now = 70;
+    log.ended({ outcome: 'kept', attempts: 1, token: undefined }, { trigger: 'due', background: true }, 5);
+    expect(log.failedAgo).toBe(70);
+    expect(log.newest.at(-1)?.error).toHaveLength(500);
+  });
+});
