@@ -17,11 +17,11 @@ export interface FileSourceOptions<T> extends ParseOptions<T>, ByteLimit {}
  * A source that reads a file. Each load asks the file system for its state; a file with the same times of change, size and inode
  * is kept, and not opened. Between loads there is neither a watcher nor an open file.
  *
- * Links are followed: the swap of `..data`, by which Kubernetes brings a new edition of a ConfigMap or a Secret, is seen by the
+ * Links are followed: the swap of `..data`, by which Kubernetes mounts a new edition of a ConfigMap or a Secret, is seen by the
  * next load. (A file mounted by `subPath` is never swapped by Kubernetes.)
  *
  * A file that changes while it is read, or was changed in the 50 ms before, is read again, six times in all within 0.4 s. A writer
- * that pauses half-way for longer can't be told from one that is done: write a new file beside it, and rename that.
+ * that pauses half-way for longer can't be distinguished from one that is done: write a new file beside it, and rename that.
  *
  * The load fails, and the value in place stays, when the file is missing, may not be read, is not a regular file (a directory, a pipe,
  * a device), has more bytes than `maxBytes`, is not UTF-8 or not in the format of `parse`.

@@ -1,5 +1,8 @@
 // Loads ready made, for the option `load`.
 
+export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
+export type { ByteStream } from './bounded-stream.ts';
+export type { ByteLimit } from './byte-limit.ts';
 export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { firstOf } from './first-of.ts';
 export type { FirstOfNotes } from './first-of-notes.ts';

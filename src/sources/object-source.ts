@@ -40,7 +40,7 @@ const NAMES: readonly (keyof ObjectSourceOptions<unknown>)[] = [
  * `Retry-After` of the service holds the next load back. The bytes are those that are stored: for an object with a `Content-Encoding`
  * give a `parse` that decodes `bytes`.
  *
- * ```ts ignore
+ * ```ts no-run
  * import { S3 } from '@aws-sdk/client-s3';
  * import { RefreshingValue } from 'tickless';
  * import { objectSource } from 'tickless/sources';

@@ -24,7 +24,7 @@ export interface QuerySourceOptions<T, Row = Record<string, unknown>> {
    * `sql`; while its answer is that of the value in place, that is kept, and `sql` is not asked. @default `sql` is asked each time
    */
   readonly changed?: string | undefined;
-  /** Makes the value of the rows. What it throws fails the load. @default the rows, as an array of plain objects */
+  /** Makes the value of the rows. An error that it throws fails the load. @default the rows, as an array of plain objects */
   readonly map?: ((rows: Row[]) => T | PromiseLike<T>) | undefined;
   /** The most rows; with more the load fails. Pools and SQLite read no further than that. A whole number from 1; `Infinity`: no limit. @default 1_000_000 */
   readonly maxRows?: number | undefined;
@@ -63,7 +63,7 @@ const NAMES: readonly (keyof QuerySourceOptions<unknown>)[] = [
  * `maxRows`, and when `map` throws. When its signal is aborted, the connection of a pool is closed; the database works on the
  * statement until `timeout` at most.
  *
- * ```ts ignore
+ * ```ts no-run
  * import pg from 'pg';
  * import { RefreshingValue } from 'tickless';
  * import { querySource } from 'tickless/sources';

@@ -7,7 +7,7 @@ import type { FileState } from './file-system.ts';
  */
 const TICK_MS = 2000;
 
-/** What tells an edition of a file from another one. */
+/** Notes that distinguish an edition of a file from another one. */
 interface FileNotes extends SourceMeta {
   readonly size: number;
   readonly inode: string;

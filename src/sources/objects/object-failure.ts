@@ -19,7 +19,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   AccessDenied: 'may not be read with these credentials, or does not exist',
 };
 
-/** What has failed, for people; with the `Retry-After` of the response, which tickless heeds. The error of the SDK is its cause. */
+/** The failure in one line; with the `Retry-After` of the response, which tickless heeds. The error of the SDK is its cause. */
 export function objectFailure(source: string, error: unknown): Error {
   const { name = '', $response } = (error ?? {}) as SdkError;
   const status = statusOf(error);
