@@ -6,19 +6,22 @@ import { firstOf } from 'tickless/sources';
 import { FakeClock } from 'tickless/testing';
 
 type Prices = Readonly<Record<string, number>>;
-interface Edition {
-  readonly prices: Prices;
-  readonly editedAt: number;
-}
+type Server = { isUp: boolean; edition: { prices: Prices; editedAt: number } };
 
 const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' }); // a test clock, for the example alone
 const minutes = (count: number): number => count * 60_000;
-const service = { isUp: true, edition: { prices: { apple: 120 }, editedAt: clock.now() - minutes(5) } };
-const mirror = { isUp: true, edition: { prices: { apple: 115 }, editedAt: clock.now() - minutes(90) } };
+const service: Server = {
+  isUp: true,
+  edition: { prices: { apple: 120 }, editedAt: clock.now() - minutes(5) },
+};
+const mirror: Server = {
+  isUp: true,
+  edition: { prices: { apple: 115 }, editedAt: clock.now() - minutes(90) },
+};
 
 /** A source of your own, which keeps its own edition. `httpSource` does the same with `Last-Modified`. */
 const from =
-  (name: string, server: { isUp: boolean; edition: Edition }) =>
+  (name: string, server: Server) =>
   async ({ previous }: LoadContext) => {
     if (!server.isUp) throw new Error(`${name} is down`);
     const { prices, editedAt } = server.edition;
