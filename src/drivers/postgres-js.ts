@@ -23,6 +23,13 @@ export function isPostgresJs(client: unknown): client is PostgresJsClient {
 }
 
 /**
+ * An option for a query without values: the client then sends nothing behind it before it is answered, as with one that has
+ * values and is not prepared. PgBouncer in transaction mode loses the first half of such a query if it arrives behind another
+ * one: nothing would answer it. The types of the client lack it.
+ */
+export const ALONE: object = { onexecute: () => false };
+
+/**
  * A query that is still in the queue of the client is then never sent. To cancel one that was sent would end whatever the server is
  * doing on that connection by then: another query of the application, perhaps. The client does not tell by its types that a
  * connection has taken the query.

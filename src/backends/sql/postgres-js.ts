@@ -1,6 +1,6 @@
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
 import type { PostgresClient, PostgresCommand, PostgresResult } from '../../drivers/pg.ts';
-import { cancelIfQueued, isPostgresJs, type PostgresJsClient } from '../../drivers/postgres-js.ts';
+import { ALONE, cancelIfQueued, isPostgresJs, type PostgresJsClient } from '../../drivers/postgres-js.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { systemClock } from '../../time/clock.ts';
 import { LONGEST_KEPT } from './client.ts';
@@ -38,13 +38,6 @@ function hasTransform(client: PostgresJsClient): boolean {
 }
 
 type Transform = Readonly<Partial<Record<'column' | 'value' | 'row', { readonly from?: unknown }>>>;
-
-/**
- * The client then sends nothing behind the query before it is answered, as with a query that has values and is not
- * prepared. PgBouncer in transaction mode loses the first half of such a query if it arrives behind another one: nothing
- * would answer it. The types of the client lack it.
- */
-const ALONE = { onexecute: () => false };
 
 /** A query that is still in the queue at its timeout is never sent. One that was sent is answered late, or not at all. */
 async function send(

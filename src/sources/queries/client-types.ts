@@ -30,5 +30,6 @@ export interface SqliteQueryClient {
 
 /** The used part of a prepared statement. */
 export interface SqliteQuery {
-  iterate(...values: never[]): Iterable<unknown>;
+  /** Returns an iterable of rows; `object`, because up to TypeScript 5.5 that of `node:sqlite` is typed without its `next`. */
+  iterate(...values: never[]): object;
 }

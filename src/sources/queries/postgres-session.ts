@@ -1,5 +1,5 @@
 import { isPgPool, onPgConnection, type PostgresClient } from '../../drivers/pg.ts';
-import { cancelIfQueued, type PostgresJsClient } from '../../drivers/postgres-js.ts';
+import { ALONE, cancelIfQueued, type PostgresJsClient } from '../../drivers/postgres-js.ts';
 import { onAbort, unlessAborted } from '../../time/on-abort.ts';
 import type { PostgresJsQueryClient } from './client-types.ts';
 import { type Query, type QueryLimits, type Session, statementMs } from './session.ts';
@@ -36,7 +36,8 @@ export function pgSession(client: PostgresClient, limits: QueryLimits): Session 
 export function postgresJsSession(client: PostgresJsQueryClient): Session {
   return async (signal, work) =>
     work(async ({ sql, params }) => {
-      const query = (client as PostgresJsClient).unsafe(sql, params as never[], { prepare: false });
+      const options = { prepare: false, ...(params.length === 0 && ALONE) };
+      const query = (client as PostgresJsClient).unsafe(sql, params as never[], options);
       const forget = onAbort(signal, () => cancelIfQueued(query));
       try {
         return Array.from((await query) as unknown as readonly unknown[]);

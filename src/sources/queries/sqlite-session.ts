@@ -6,7 +6,8 @@ export function sqliteSession(client: SqliteQueryClient, { maxRows }: QueryLimit
   return async (_, work) =>
     work(async ({ sql, params }) => {
       const rows: unknown[] = [];
-      for (const row of client.prepare(sql).iterate(...(params as never[]))) {
+      const found = client.prepare(sql).iterate(...(params as never[])) as Iterable<unknown>;
+      for (const row of found) {
         rows.push(row);
         if (rows.length > maxRows) break;
       }

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { createPool as createCallbackPool } from 'mysql2';
@@ -10,6 +11,7 @@ import { type QueryClient, type QuerySourceOptions, querySource } from '../../..
 import { SourceUser } from '../../unit/sources/source-context.ts';
 import { runFixture } from './support/child.ts';
 import { type FaultProxy, startProxy } from './support/proxy.ts';
+import { startPgbouncer } from './support/servers.ts';
 
 const table = `query_source_${process.pid}`;
 const ended: (() => unknown)[] = [];
@@ -253,6 +255,16 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
     expect(before).toEqual([expect.objectContaining(server === 'postgres' ? { time: '30s' } : { time: 30 })]);
   });
 
+  it('waits for a connection until its signal, and asks nothing then', async () => {
+    const held = user({ sql: `SELECT ${dialect.late}` }).load();
+    const control = new AbortController();
+    const late = user({ sql: dialect.slow }).load(control.signal);
+    setTimeout(() => control.abort(new Error('too late')), 50);
+    await expect(late).rejects.toThrow('too late');
+    await held;
+    expect(await user().load()).toHaveLength(2);
+  });
+
   it('fails while the server is out of reach, and loads when it is back', async () => {
     const proxy: FaultProxy = await startProxy({ kind: server, url });
     client = await connect(proxy.url);
@@ -296,6 +308,22 @@ describe('settings of the session', () => {
     const { rows } = await client.query('SHOW statement_timeout');
     expect(rows).toEqual([{ statement_timeout: '9s' }]);
     await client.query('CREATE TEMPORARY TABLE writable (id int)');
+  });
+});
+
+describe('PgBouncer in transaction mode', () => {
+  it.each(['a pool of pg', 'postgres.js'] as const)('%s', async (name) => {
+    const given = process.env.PGBOUNCER_URL;
+    const bouncer = given === undefined ? await startPgbouncer(inject('postgres').url) : undefined;
+    const client = await (DRIVERS[name] as Driver).connect(given ?? String(bouncer?.url));
+    const load = async (n: number): Promise<unknown> => {
+      const options = { client, sql: 'SELECT $1::int AS n', params: [n], changed: 'SELECT 1 AS one' };
+      const rows = new SourceUser(querySource(options));
+      return [await rows.load(), await rows.load()];
+    };
+    const found = await Promise.all([1, 2, 3, 4, 5].map(load));
+    expect(found).toEqual([1, 2, 3, 4, 5].map((n) => [[{ n }], 'kept']));
+    if (bouncer !== undefined) ended.push(() => bouncer.close());
   });
 });
 
