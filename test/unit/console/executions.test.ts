@@ -66,6 +66,8 @@ describe('the last executions of a member', () => {
     const { here, there, source, executions } = twoInstances();
     await there.cleaner.execute();
     await here.cleaner.requestStart();
+    const ended = Date.now();
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(ended); // they are shown in the order of milliseconds
     source.isDown = true;
     await there.cleaner.execute().catch(() => {});
     const runs = await executions('cleaner');
