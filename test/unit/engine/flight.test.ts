@@ -102,7 +102,7 @@ describe('the timers of a flight', () => {
   it('keep the process alive from the first ref to the last unref', () => {
     const { clock, flight } = make();
     flight.start();
-    expect({ timers: clock.timerCount, held: clock.held }).toEqual({ timers: 1, held: 0 });
+    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 0 });
     for (const [step, held] of [
       ['ref', 1],
       ['ref', 1],
@@ -119,9 +119,9 @@ describe('the timers of a flight', () => {
     const { clock, flight } = make();
     flight.ref();
     flight.startBehind('macrotask');
-    expect({ timers: clock.timerCount, held: clock.held }).toEqual({ timers: 1, held: 1 });
+    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 1 });
     await clock.flush();
-    expect({ timers: clock.timerCount, held: clock.held }).toEqual({ timers: 1, held: 1 });
+    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 1 });
   });
 
   it('a synchronous load needs none, nor does an infinite deadline', () => {
@@ -130,10 +130,10 @@ describe('the timers of a flight', () => {
     expect(synchronous.outcomes).toEqual([{ ...loaded('x'), isSynchronous: true }]);
     const endless = make({ timeoutMs: Infinity });
     endless.flight.start();
-    expect({ synchronous: synchronous.clock.timerCount, endless: endless.clock.timerCount }).toEqual({
-      synchronous: 0,
-      endless: 0,
-    });
+    expect({
+      ofSynchronous: synchronous.clock.timerCount,
+      ofEndless: endless.clock.timerCount,
+    }).toEqual({ ofSynchronous: 0, ofEndless: 0 });
   });
 
   it.each([
@@ -144,9 +144,9 @@ describe('the timers of a flight', () => {
     const made = make({ wrap: (tries, { sleep }) => sleep(5000).then(tries) });
     made.flight.ref();
     made.flight.start();
-    expect({ timers: made.clock.timerCount, held: made.clock.held }).toEqual({ timers: 2, held: 2 });
+    expect({ timerCount: made.clock.timerCount, held: made.clock.held }).toEqual({ timerCount: 2, held: 2 });
     await end(made);
-    expect({ timers: made.clock.timerCount, held: made.clock.held }).toEqual({ timers: 0, held: 0 });
+    expect({ timerCount: made.clock.timerCount, held: made.clock.held }).toEqual({ timerCount: 0, held: 0 });
   });
 });
 
@@ -159,19 +159,19 @@ describe('the start of a flight', () => {
       expect(hurried.signals).toHaveLength(0);
       hurried.flight.start();
       await hurried.clock.flush();
-      expect({ loads: hurried.signals.length, timers: hurried.clock.timerCount }).toEqual({
-        loads: 1,
-        timers: 1,
+      expect({ signals: hurried.signals.length, timerCount: hurried.clock.timerCount }).toEqual({
+        signals: 1,
+        timerCount: 1,
       });
       const ended = make();
       ended.flight.startBehind(turn);
       ended.flight.end(new Error('superseded'));
       await ended.clock.flush();
-      expect({ signals: ended.signals, outcomes: ended.outcomes, timers: ended.clock.timerCount }).toEqual({
-        signals: [],
-        outcomes: [],
-        timers: 0,
-      });
+      expect({
+        signals: ended.signals,
+        outcomes: ended.outcomes,
+        timerCount: ended.clock.timerCount,
+      }).toEqual({ signals: [], outcomes: [], timerCount: 0 });
     },
   );
 
@@ -275,20 +275,23 @@ describe('the end of a flight', () => {
     expect(succeeding.signals[0]?.reason).toBe(reason);
     load.resolve('late');
     await succeeding.clock.flush();
-    expect({ succeeding: succeeding.outcomes, failing: failing.outcomes }).toEqual({
-      succeeding: [],
-      failing: [],
+    expect({ succeedingOutcomes: succeeding.outcomes, failingOutcomes: failing.outcomes }).toEqual({
+      succeedingOutcomes: [],
+      failingOutcomes: [],
     });
-    expect({ succeeding: succeeding.late(), failing: failing.late() }).toEqual({ succeeding: 1, failing: 0 });
+    expect({ succeedingLate: succeeding.late(), failingLate: failing.late() }).toEqual({
+      succeedingLate: 1,
+      failingLate: 0,
+    });
   });
 
   it('has no effect after it has settled: the signal of a successful load is not aborted', () => {
     const { flight, outcomes, signals } = make({ attempt: () => 'x' });
     flight.start();
     flight.end(new Error('too late'));
-    expect({ outcomes: outcomes.length, isAborted: signals[0]?.aborted }).toEqual({
+    expect({ outcomes: outcomes.length, aborted: signals[0]?.aborted }).toEqual({
       outcomes: 1,
-      isAborted: false,
+      aborted: false,
     });
   });
 
@@ -316,7 +319,10 @@ describe('the end of a flight', () => {
     flight.start();
     flight.end(reason);
     await clock.flush();
-    expect({ rejections, timers: clock.timerCount }).toEqual({ rejections: [reason, reason], timers: 0 });
+    expect({ rejections, timerCount: clock.timerCount }).toEqual({
+      rejections: [reason, reason],
+      timerCount: 0,
+    });
   });
 
   it('finds no listener on its signal for a sleep that has ended', async () => {
@@ -381,10 +387,10 @@ describe('the tries of a flight', () => {
     flight.start();
     await clock.advance(500);
     expect(outcomes).toMatchObject([{ kind: 'loaded', result: 'remote' }]);
-    expect({ loads: signals.length, ended, timers: clock.timerCount }).toEqual({
-      loads: 1,
+    expect({ signals: signals.length, ended, timerCount: clock.timerCount }).toEqual({
+      signals: 1,
       ended: [down],
-      timers: 0,
+      timerCount: 0,
     });
   });
 
@@ -397,9 +403,9 @@ describe('the tries of a flight', () => {
     expect(once.outcomes).toEqual([{ kind: 'failed', error: down, attempts: 1 }]);
     await retried.clock.advance(10);
     expect(retried.outcomes).toEqual([loaded('x', 2)]);
-    expect({ retried: retried.clock.timerCount, once: once.clock.timerCount }).toEqual({
-      retried: 0,
-      once: 0,
+    expect({ retriedTimerCount: retried.clock.timerCount, onceTimerCount: once.clock.timerCount }).toEqual({
+      retriedTimerCount: 0,
+      onceTimerCount: 0,
     });
   });
 
