@@ -26,7 +26,7 @@ export default defineConfig({
       },
       { find: /^tickless\/backend$/, replacement: source('src/backends/index.ts') },
       {
-        find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console)$/,
+        find: /^tickless\/(guards|decorators|fastify|openfeature|worker|diagnostics|prometheus|otel|console|sources)$/,
         replacement: source('src/$1/index.ts'),
       },
       { find: /^tickless\/console\/node$/, replacement: source('src/console/node.ts') },
@@ -77,7 +77,10 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/system/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/system/{integration,examples,console,nestjs}/**'],
+          exclude: [
+            ...configDefaults.exclude,
+            'test/system/{integration,examples,console,nestjs,openfeature}/**',
+          ],
           testTimeout: 120_000,
         },
       },
@@ -89,6 +92,11 @@ export default defineConfig({
           include: ['test/system/console/**/*.test.ts'],
           testTimeout: 90_000,
         },
+      },
+      {
+        extends: true,
+        // Rules of flags: `node scripts/openfeature.mjs` installs the library that evaluates them.
+        test: { name: 'openfeature', include: ['test/system/openfeature/**/*.test.ts'] },
       },
       {
         extends: true,

@@ -58,7 +58,9 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
-  sources: [...BASE, 'drivers', 'index.ts'],
+  sources: [...BASE, 'drivers', 'schedule', 'index.ts'],
+  jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],
+  openfeature: [...BASE, 'data', 'observe', 'index.ts'],
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
@@ -77,6 +79,7 @@ const PACKAGES = {
   '@noble/hashes': 'cluster',
   'prom-client': 'prometheus',
   'csv-parse': 'sources',
+  '@openfeature/server-sdk': 'openfeature',
   fastify: 'fastify',
   '@opentelemetry/api': 'otel',
 };

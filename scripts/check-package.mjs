@@ -150,21 +150,26 @@ async function cheatSheet({ paths }) {
 }
 
 /** One process per entry, so that none leans on what another has loaded, or on what only a developer has. */
-async function importEntries(isWanted) {
+async function importEntries(isWanted, peerOf = {}) {
   const entries = Object.keys(manifest.exports).filter(
     (subpath) => !subpath.endsWith('.json') && isWanted(subpath),
   );
   copyFileSync(join(root, 'scripts', 'support', 'quiet-import.mjs'), join(user, 'quiet-import.mjs'));
   const problems = [];
   for (const entry of entries) {
-    const args = ['quiet-import.mjs', posix.join(manifest.name, entry)];
+    const args = ['quiet-import.mjs', posix.join(manifest.name, entry), ...(peerOf[entry] ?? [])];
     problems.push((await command([process.execPath, ...args], { cwd: user })) ?? '');
   }
   return problems.join('') || undefined;
 }
 
 /** The entries for an optional peer. That of NestJS is imported by scripts/nestjs.mjs, which installs it. */
-const needsPeer = (subpath) => ['./prometheus', './otel'].includes(subpath);
+const PEERS = {
+  './prometheus': [],
+  './otel': [],
+  './openfeature': ['@openfeature/server-sdk'], // has an effect of its own: a global of all its copies
+};
+const needsPeer = (subpath) => subpath in PEERS;
 const needsNest = (subpath) => subpath === './nestjs';
 
 const peers = () =>
@@ -214,7 +219,9 @@ try {
     importEntries((entry) => !needsPeer(entry) && !needsNest(entry)),
   );
   await check('optional peers are installed', () => install(...peers()));
-  await check('their entries are imported by plain node, without an effect', () => importEntries(needsPeer));
+  await check('their entries are imported by plain node, without an effect', () =>
+    importEntries(needsPeer, PEERS),
+  );
   const help = [process.execPath, join(user, 'node_modules/.bin/tickless'), 'status', '--help'];
   await check('the command runs', () => command(help, { cwd: user }));
   await check('type-checks, module nodenext', () => typeCheck({ module: 'nodenext' }));

@@ -95,8 +95,9 @@ async function bundle(program) {
       target: 'es2022',
       minify: false,
       lib: { entry: join(folder, program), formats: ['es'] },
-      // Vite would put an empty module in the place of one of Node. Without nodejs_compat workerd refuses it.
-      rollupOptions: { external: /^node:/, output: { inlineDynamicImports: true } },
+      // Vite would put an empty module in the place of one of Node. Without nodejs_compat workerd refuses it. An optional package
+      // would be run at the start, where it is imported late.
+      rollupOptions: { external: /^(node:|csv-parse)/, output: { inlineDynamicImports: true } },
     },
   });
   return { type: 'ESModule', path: program, contents: result.output[0].code };

@@ -1,6 +1,6 @@
 // Type-checks what a user writes (scripts/support/consumer.ts) and all entries of the built package (`npm run build` first) with
 // TypeScript 5.4, 5.9, 6.0 and that of this repository, in each way of finding modules, with and without
-// exactOptionalPropertyTypes; also the declarations themselves. Half of the runs are without the types of Node, which two entries alone
+// exactOptionalPropertyTypes; also the declarations themselves. Half of the runs are without the types of Node, which three entries alone
 // need. Installs the earlier versions where they are missing.
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,9 @@ const importsOf = (subpaths) =>
   subpaths.map((subpath, at) => `export * as entry${at} from '${posix.join(name, subpath)}';\n`).join('');
 copyFileSync(join(root, 'scripts/support/consumer.ts'), join(folder, 'consumer.ts'));
 writeFileSync(join(folder, 'all-entries.ts'), importsOf(entries));
-const withoutNode = entries.filter((subpath) => !['./console/node', './fastify'].includes(subpath));
+const withoutNode = entries.filter(
+  (subpath) => !['./console/node', './fastify', './openfeature'].includes(subpath),
+);
 writeFileSync(join(folder, 'entries.ts'), importsOf(withoutNode));
 
 const resolutions = [

@@ -3,7 +3,7 @@
 //
 //   node scripts/run-docs.mjs
 //   --drivers   also the blocks that import a database driver; installs the drivers where they are missing
-//   --peers     also those that import another library, in docs/migrating.md; installs these
+//   --peers     also those that import another library, in docs/migrating.md and docs/openfeature.md; installs these
 //
 // Every block is a program of its own: it imports what it uses, and ends by itself. A block that opens with
 //
@@ -83,10 +83,10 @@ const blocks = documents.flatMap(blocksOf).filter(({ language, marks, file, line
   return true;
 });
 // Packages that are not for every `npm ci`: the drivers are those of the tests with real servers.
-const peersFolder = join(root, 'test/system/migrating');
+const peersFolders = ['migrating', 'openfeature'].map((name) => join(root, 'test/system', name));
 if (process.argv.includes('--drivers')) await installDrivers();
-if (process.argv.includes('--peers')) await installApart(peersFolder);
-const apart = [driversFolder, peersFolder].flatMap((where) => {
+if (process.argv.includes('--peers')) for (const folder of peersFolders) await installApart(folder);
+const apart = [driversFolder, ...peersFolders].flatMap((where) => {
   const manifest = JSON.parse(readFileSync(join(where, 'package.json'), 'utf8'));
   const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
   return names.map((name) => ({ name, path: join(where, 'node_modules', name) }));

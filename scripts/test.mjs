@@ -85,7 +85,8 @@ const REST = [
     script('run-docs', '--drivers', '--peers'),
     {
       ...after('built', 'servers'),
-      installs: 'the libraries of docs/migrating.md from npm, into test/system/migrating',
+      installs:
+        'the libraries of docs/migrating.md and docs/openfeature.md from npm, into test/system/migrating and test/system/openfeature',
     },
   ),
   step('compilers', 'drivers under TypeScript 5.4, 5.9 and 7', script('check-compilers'), {
@@ -126,6 +127,9 @@ const REST = [
   step('nestjs', 'NestJS 11 and 12', script('nestjs'), {
     ...after('built'),
     installs: 'NestJS from npm, into examples/nestjs and test/system/nestjs',
+  }),
+  step('openfeature', "rules of flags in flagd's format", script('openfeature'), {
+    installs: '@openfeature/flagd-core from npm, into test/system/openfeature',
   }),
   step('mutation', 'mutation of what changed', script('mutation', '--changed'), {
     installs: 'Stryker from npm, into test/system/mutation',

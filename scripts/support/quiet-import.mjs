@@ -2,6 +2,7 @@
 // listener of the process, a timer or handle, an environment variable, output.
 //
 //   node quiet-import.mjs tickless/redis
+//   node quiet-import.mjs tickless/openfeature @openfeature/server-sdk    beside the effects of these packages
 
 /** Loaded by Node when they are first touched. */
 const LATE_GLOBALS = ['fetch', 'Request', 'Response', 'WebSocket', 'crypto', 'navigator', 'AbortSignal'];
@@ -35,6 +36,8 @@ function own(name, object) {
   ]);
 }
 
+const [entry, ...packages] = process.argv.slice(2);
+for (const name of packages) await import(name);
 const before = stateOf();
 const written = [];
 for (const stream of [process.stdout, process.stderr]) {
@@ -44,7 +47,6 @@ for (const stream of [process.stdout, process.stderr]) {
     return write(text, ...rest);
   };
 }
-const [entry] = process.argv.slice(2);
 const exported = await import(entry);
 const after = stateOf();
 

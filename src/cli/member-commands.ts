@@ -10,6 +10,10 @@ interface Reach {
   readonly everywhere: boolean;
   /** Of `invalidate`: the value is forgotten too. */
   readonly drop: boolean;
+  /** Of `pin`, in milliseconds; `undefined`: until it is unpinned. */
+  readonly hold: number | undefined;
+  /** Of `reschedule`, in milliseconds. */
+  readonly every: number | undefined;
 }
 
 /** A command that does something to a member, or to a key of a cache. */
@@ -21,6 +25,8 @@ export interface MemberCommand {
   readonly key: 'none' | 'optional' | 'required';
   /** It takes `--everywhere`. */
   readonly canReachAll: boolean;
+  /** It takes this option besides. */
+  readonly takes?: 'drop' | 'hold' | 'every';
   /**
    * The effect, as a question.
    *
@@ -52,6 +58,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     description: 'marks the value as due: the next read loads it. Of a cache without a key: all its keys',
     key: 'optional',
     canReachAll: true,
+    takes: 'drop',
     question: (target, { everywhere, drop }) => {
       const { detail, label } = target;
       const isCache = detail.kind === 'cache' && detail.key === undefined;
@@ -97,6 +104,16 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
       `Resume ${target.label} ${on(target, everywhere)}? The next read loads it if it is due.`,
   },
   {
+    name: 'reschedule',
+    action: 'reschedule',
+    description: 'loads it at fixed intervals from now on',
+    key: 'none',
+    canReachAll: true,
+    takes: 'every',
+    question: (target, { everywhere, every = 0 }) =>
+      `Load ${target.label} every ${showDuration(every)} from now on, ${on(target, everywhere)}?`,
+  },
+  {
     name: 'accept',
     action: 'accept-quarantined',
     description: 'puts the value into place that the guard has refused',
@@ -127,9 +144,19 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     },
   },
   {
+    name: 'pin',
+    action: 'pin',
+    description: 'keeps the present version on all instances: loads do not replace it',
+    key: 'none',
+    canReachAll: false,
+    takes: 'hold',
+    question: (target, { hold }) =>
+      `Keep the present version of ${target.label} on ${all(target)}, pinned ${pinnedFor(hold)}?`,
+  },
+  {
     name: 'unpin',
     action: 'unpin',
-    description: 'ends the pin of a rollback: loads replace the version again',
+    description: 'ends a pin: loads replace the version again',
     key: 'none',
     canReachAll: false,
     question: (target) => {
@@ -142,6 +169,11 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     },
   },
 ];
+
+/** How long a pin lasts. */
+export function pinnedFor(holdMs: number | undefined): string {
+  return holdMs === undefined ? 'until it is unpinned' : `for ${showDuration(holdMs)}`;
+}
 
 /** The refused value on the instance that answers. @throws {ConsoleError} that says where there is one. */
 function refusedValue(target: Target): NonNullable<Detail['quarantine']> {

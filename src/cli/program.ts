@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ActionName } from '../console/action-names.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
@@ -8,9 +8,17 @@ import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { addressOf, ConsoleClient, ConsoleError, notAllowed, type Session } from './client.ts';
-import { MEMBER_COMMANDS } from './member-commands.ts';
-import { executionsText, historyText, isTooStale, locksText, refusedText, statusText } from './tables.ts';
-import { targetOf } from './target.ts';
+import { MEMBER_COMMANDS, pinnedFor } from './member-commands.ts';
+import {
+  executionsText,
+  historyText,
+  isTooStale,
+  locksText,
+  refusedText,
+  stateOfMember,
+  statusText,
+} from './tables.ts';
+import { type Target, targetOf } from './target.ts';
 
 /** The terminal, or what stands for it in tests. */
 export interface Terminal {
@@ -140,13 +148,20 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     print(detail.executions, executionsText(detail), options);
     if (detail.runsError !== undefined) throw new ConsoleError(detail.runsError);
   });
-  for (const { name, action, description, key, canReachAll, question } of MEMBER_COMMANDS) {
+  command('member <member> [key]', 'the state of one, its error in full, and a refused value').action(
+    async (name: string, key: string | undefined, options: Common) => {
+      const client = clientOf(options);
+      const target = await targetOf(client, name, key);
+      print(target.detail, await memberText(client, target), options);
+    },
+  );
+  for (const { name, action, description, key, canReachAll, takes, question } of MEMBER_COMMANDS) {
     const made = acting(`${name} <member>${key === 'none' ? '' : ' [key]'}`, description);
     if (canReachAll) made.option('--everywhere', 'on all instances, not only on the one that answers');
-    if (name === 'invalidate') made.option('--drop', 'forgets the value: the next read waits for a load');
+    if (takes !== undefined) made.addOption(OPTIONS[takes]());
     made.action(async (member: string, ...rest: readonly unknown[]) => {
-      const options = made.opts<Acting & { everywhere?: true; drop?: true }>();
-      const { everywhere = false, drop = false } = options;
+      const options = made.opts<Acting & { everywhere?: true; drop?: true; hold?: number; every?: number }>();
+      const { everywhere = false, drop = false, hold, every } = options;
       const client = clientOf(options);
       const target = await targetOf(
         client,
@@ -155,28 +170,26 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       );
       if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
         throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
-      const asks = question(target, { everywhere, drop });
+      const asks = question(target, { everywhere, drop, hold, every });
       if (action === 'accept-quarantined' && !options.json)
-        terminal.print(
-          refusedText(target.detail, await client.get<ShownQuarantine>('quarantine', target.ids)),
-        );
-      const body = { ...target.ids, ...(everywhere && { everywhere }), ...(drop && { drop }) };
+        terminal.print(refusedText(target.detail, await refusedValue(client, target)));
+      const reach = { ...(everywhere && { everywhere }), ...(drop && { drop }) };
+      const body = { ...target.ids, ...reach, holdMs: hold, everyMs: every };
       await act(client, action, { question: asks, body }, options);
     });
   }
   acting('rollback <member>', 'puts an earlier version into place on all instances, and pins it')
     .option('--to <version>', 'one of the history (default: the one before the present one)', whole)
-    .option('--hold <minutes>', 'how long it is pinned (default: until it is unpinned)', minutes)
+    .addOption(OPTIONS.hold())
     .action(async (name: string, options: Acting & { to?: number; hold?: number }) => {
       const client = clientOf(options);
       const { ids, detail, label } = await targetOf(client, name);
       const { to, hold } = options;
       if (!options.json) terminal.print(historyText(detail.history));
-      const pinned = hold === undefined ? 'until it is unpinned' : `for ${showDuration(hold)}`;
       // The one that is shown: another may be published while it asks.
       const version = to ?? beforePresent(detail.history)?.version;
       const what = version === undefined ? 'the version before the present one' : `version ${version}`;
-      const question = `Put ${what} of ${label} into place on all instances, pinned ${pinned}?`;
+      const question = `Put ${what} of ${label} into place on all instances, pinned ${pinnedFor(hold)}?`;
       await act(client, 'rollback', { question, body: { ...ids, version, holdMs: hold } }, options);
     });
   acting('release <lock>', 'ends the lease or the hold of a lock')
@@ -224,6 +237,31 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     terminal.printError(`tickless: ${printable(error instanceof Error ? error.message : String(error))}`);
     return 2;
   }
+}
+
+/** The options of some commands. */
+const OPTIONS = {
+  drop: () => new Option('--drop', 'forgets the value: the next read waits for a load'),
+  hold: () =>
+    new Option('--hold <minutes>', 'how long it is pinned (default: until it is unpinned)').argParser(
+      minutes,
+    ),
+  every: () =>
+    new Option('--every <minutes>', 'the time between two loads; 0.5 is 30 seconds')
+      .argParser(minutes)
+      .makeOptionMandatory(),
+};
+
+async function memberText(client: ConsoleClient, target: Target): Promise<string> {
+  const { detail } = target;
+  const state = stateOfMember(target.label, detail);
+  if (detail.quarantine === undefined) return state;
+  return `${state}\n\n${refusedText(detail, await refusedValue(client, target))}`;
+}
+
+/** The refused value beside the one in place; a text: why that is not known. */
+async function refusedValue(client: ConsoleClient, { ids }: Target): Promise<ShownQuarantine | string> {
+  return client.get<ShownQuarantine>('quarantine', ids).catch((error: Error) => error.message);
 }
 
 /** JSON with the characters escaped that a terminal acts on: it escapes itself those below the space only. */

@@ -21,8 +21,15 @@ import { showDuration } from '../time/show-duration.ts';
 /** In characters. */
 const LONGEST_CELL = 120;
 
+/** That of a cell which has a line of its own. */
+const LONGEST_ERROR = 1000;
+
 /** Rows for people: plain text in columns, which a script can cut too. */
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function tableOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  longest: number = LONGEST_CELL,
+): string {
   const none = {
     'top-mid': '',
     'top-left': '',
@@ -46,7 +53,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
     chars: { ...none, ...lines, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
-  for (const row of rows) table.push(row.map((cell) => printable(cell, LONGEST_CELL)));
+  for (const row of rows) table.push(row.map((cell) => printable(cell, longest)));
   return table
     .toString()
     .split('\n')
@@ -77,7 +84,7 @@ export function statusText(
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
     ...(isAll || fine === 0 ? [] : ['', `${grouped(fine)} without a problem (--all lists them)`]),
     ...(shown.some(hasRefusedValue)
-      ? ['', 'A value was refused: npx tickless accept <member> shows it, and asks']
+      ? ['', 'A value was refused: npx tickless accept <member> shows what it changes, and asks']
       : []),
   ].join('\n');
 }
@@ -142,9 +149,29 @@ export function executionsText({ at, executions, key, kind }: Detail): string {
 /** Of each kind of change, in rows. */
 const MOST_CHANGES = 5;
 
-/** A refused value beside the one in place, and what it would change. */
-export function refusedText({ at, here, quarantine }: Detail, { difference }: ShownQuarantine): string {
+/** A member, or a key of a cache, on the instance that answers. */
+export function stateOfMember(label: string, { at, here, error }: Detail): string {
+  const { loadedAt, failingSince, pinned, version, nextAt } = here;
+  const rows = [
+    ['state', stateText({ here })],
+    ...(loadedAt === undefined ? [] : [['age', ageOf(here, at)]]),
+    ...(version === undefined ? [] : [['version', String(version)]]),
+    ...(failingSince === undefined ? [] : [['failing since', agoOf(failingSince, at)]]),
+    ...(error === undefined ? [] : [['error', error.message]]),
+    ...(nextAt === undefined ? [] : [['next load', nextAt > at ? `in ${showDuration(nextAt - at)}` : 'due']]),
+    ...(pinned === undefined ? [] : [['pinned by', pinned.by + (pinned.note ? `: ${pinned.note}` : '')]]),
+  ] as const;
+  return tableOf(['MEMBER', label], rows, LONGEST_ERROR);
+}
+
+/**
+ * A refused value beside the one in place, and what it would change.
+ *
+ * @param shown what it would change; a text: why that is not known.
+ */
+export function refusedText({ at, here, quarantine }: Detail, shown: ShownQuarantine | string): string {
   if (quarantine === undefined) return 'no value is refused here';
+  const difference = typeof shown === 'string' ? undefined : shown.difference;
   const { reason, since, loadedAt, size } = quarantine;
   const rows = [
     ['refused because', reason],
@@ -159,14 +186,14 @@ export function refusedText({ at, here, quarantine }: Detail, { difference }: Sh
     ],
     ...(difference === undefined ? [] : [['changes', countsText(difference)]]),
   ];
+  if (typeof shown === 'string') rows.push(['changes', quarantine.note ?? shown]);
   const table = tableOf(['REFUSED VALUE', ''], rows);
-  return difference === undefined || difference.parts.length === 0
-    ? table
-    : `${table}\n\n${changesText(difference)}`;
+  const { parts = [] } = difference ?? {};
+  return parts.length === 0 ? table : `${table}\n\n${changesText(parts)}`;
 }
 
 /** Samples of the changes, as far as the console shows values. */
-function changesText({ parts }: ShownDifference): string {
+function changesText(parts: ShownDifference['parts']): string {
   const kinds = {
     added: parts.filter(({ before }) => before === undefined),
     removed: parts.filter(({ after }) => after === undefined),

@@ -102,6 +102,7 @@ async function actOnCache(
   { action, everywhere, drop, by }: ActionRequest,
 ): Promise<string> {
   if (keys.length === 0) {
+    if (OF_VALUES.includes(action)) throw new Refusal(`a cache has no ${action}`);
     if (action !== 'invalidate') throw new Refusal(`${action} of a cache needs a key`);
     if (everywhere) await cache.clear({ everywhere });
     else if (drop) cache.clear();
@@ -131,6 +132,9 @@ async function actOnCache(
       throw new Refusal(`a key of a cache has no ${action}`);
   }
 }
+
+/** Keys have no history, and no pins. */
+const OF_VALUES: readonly ActionName[] = ['rollback', 'pin', 'unpin'];
 
 async function actOnExecutor(
   executor: PeriodicExecutor,

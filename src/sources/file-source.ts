@@ -7,7 +7,7 @@ import { fileNotes, isSameEdition } from './files/file-notes.ts';
 import { fileSystem } from './files/file-system.ts';
 import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
 import { messageOf, parseFrom } from './named-failure.ts';
-import { FORMATS, type ParseOptions } from './parse.ts';
+import { checkParse, type ParseOptions } from './parse.ts';
 import { ownNotes, type Source, type SourceContext } from './source.ts';
 
 /** The options of {@link fileSource}. */
@@ -48,7 +48,7 @@ export function fileSource<T = unknown>(path: string | URL, options?: FileSource
   const isPlace = place instanceof URL ? place.protocol === 'file:' : place !== undefined;
   checks.that(isPlace, 'path', 'must be a path or a file: URL', path);
   if (options !== undefined) checks.names('', options, ['parse', 'maxBytes']);
-  if (typeof parse !== 'function') checks.oneOf('parse', parse, FORMATS);
+  checkParse(checks, parse);
   checkByteLimit(checks, maxBytes);
   checks.done();
   const source = String(place);

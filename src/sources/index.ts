@@ -1,9 +1,13 @@
-// What people load from, ready made: for the option `load`.
+// Loads ready made, for the option `load`.
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
 export type { ByteStream } from './bounded-stream.ts';
 export type { ByteLimit } from './byte-limit.ts';
 export { type FileSourceOptions, fileSource } from './file-source.ts';
+export type { HttpSourceOptions } from './http-options.ts';
+export type { HttpTarget } from './http-request.ts';
+export type { HttpFetch, HttpInit, HttpResponse } from './http-response.ts';
+export { httpSource } from './http-source.ts';
 export { type ObjectSourceOptions, objectSource } from './object-source.ts';
 export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
 export type { Body, Format, Parse, ParseOptions } from './parse.ts';

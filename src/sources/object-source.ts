@@ -6,7 +6,7 @@ import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-lim
 import { messageOf, parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
-import { FORMATS, type ParseOptions } from './parse.ts';
+import { checkParse, type ParseOptions } from './parse.ts';
 import { ownNotes, type Source, type SourceMeta } from './source.ts';
 
 /** The options of {@link objectSource}. */
@@ -66,7 +66,7 @@ export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Sour
   checks.name('bucket', bucket);
   checks.name('key', key);
   if (versionId !== undefined) checks.name('versionId', versionId);
-  if (typeof parse !== 'function') checks.oneOf('parse', parse, FORMATS);
+  checkParse(checks, parse);
   checkByteLimit(checks, maxBytes);
   checks.done();
   const source = `s3://${bucket}/${key}${versionId === undefined ? '' : `?versionId=${versionId}`}`;
@@ -108,7 +108,10 @@ async function readBody(
     Promise.resolve(stream.getReader().cancel()).catch(() => {});
     throw new Error(overLimit(maxBytes));
   }
-  const bytes = await readStream(stream, maxBytes, signal);
+  const bytes = await readStream(stream, maxBytes, signal, (error, length) => {
+    return new Error(`failed after ${length} bytes: ${messageOf(error)}`, { cause: error });
+  });
+  if (bytes === undefined) throw new Error(overLimit(maxBytes));
   const isAsStored = ContentEncoding === undefined;
   if (isAsStored && ContentLength !== undefined && bytes.length !== ContentLength)
     throw new Error(`broke off after ${bytes.length} of ${ContentLength} bytes`);

@@ -1,17 +1,22 @@
-/** What a source has read, before it is a value. */
+import type { OptionChecks } from '../option-checks.ts';
+import { jsonBreak } from './json-break.ts';
+
+/** The bytes that a source has read, before they are a value. */
 export interface Body {
   readonly bytes: Uint8Array;
-  /** As UTF-8, without a byte order mark. @throws {TypeError} naming the first byte that is none. */
+  /** As UTF-8, without a byte order mark. @throws {TypeError} naming the first byte that is none, counted from 0. */
   readonly text: string;
 }
 
 /**
- * What the text is: `'json'`; `'ndjson'`, an array of one item a line, empty lines left out; `'csv'`, an array of one object a
+ * The format of a text: `'json'`; `'ndjson'`, an array of one item a line, empty lines left out; `'csv'`, an array of one object a
  * row, its fields named by the first line, all of them strings, by the package `csv-parse`, which is to be installed; `'text'`.
+ *
+ * A body that is not of its format fails the load with the first line or byte that is wrong, and without a word of the body.
  */
 export type Format = 'json' | 'ndjson' | 'csv' | 'text';
 
-/** A {@link Format}, or a function that makes the value; what it throws fails the load. */
+/** A {@link Format}, or a function that makes the value; an error of it fails the load, with its message. */
 export type Parse<T = unknown> = Format | ((body: Body) => T | PromiseLike<T>);
 
 /** The options that say what a body becomes. */
@@ -20,7 +25,14 @@ export interface ParseOptions<T> {
   readonly parse?: Parse<T> | undefined;
 }
 
-export const FORMATS: readonly Format[] = ['json', 'ndjson', 'csv', 'text'];
+const FORMATS: readonly Format[] = ['json', 'ndjson', 'csv', 'text'];
+
+/** It is a format, a function, or not given. */
+export function checkParse(checks: OptionChecks, parse: unknown): void {
+  if (typeof parse === 'function' || parse === undefined) return;
+  const shown = FORMATS.map((format) => `'${format}'`).join(', ');
+  checks.that(FORMATS.includes(parse as Format), 'parse', `must be ${shown} or a function`, parse);
+}
 
 /** @throws what is wrong with the first line or byte that is; not which source it is from. */
 export async function parseBody<T>(bytes: Uint8Array, parse: Parse<T> = 'json'): Promise<T> {
@@ -41,36 +53,60 @@ const PARSERS: Readonly<Record<Format, (text: string) => unknown>> = {
   csv: parseCsv,
 };
 
-/** @param firstLine the number of the first line of the text. */
+/**
+ * @param firstLine the number of the first line of the text.
+ * @throws {SyntaxError} which has no cause: that of the runtime quotes the text.
+ */
 function parseJson(text: string, firstLine: number): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const { message } = error as Error;
-    const position = /position (\d+)/.exec(message)?.[1];
-    const before = position === undefined ? '' : text.slice(0, Number(position));
-    const line = firstLine + before.split('\n').length - 1;
-    throw new SyntaxError(`line ${line} is not JSON: ${message}`, { cause: error });
+  } catch {
+    throw new SyntaxError(jsonProblem(text, firstLine));
   }
 }
 
+function jsonProblem(text: string, firstLine: number): string {
+  if (text.trim() === '') return 'it is empty, not JSON';
+  const offset = jsonBreak(text) ?? text.length;
+  const before = text.slice(0, offset).split('\n');
+  const place = `line ${firstLine + before.length - 1}, column ${(before.at(-1) as string).length + 1}`;
+  return offset < text.length ? `${place}, is not JSON` : `the JSON ends too early, at ${place}`;
+}
+
+/** @throws {SyntaxError} which has no cause: that of the package has the row. */
 async function parseCsv(text: string): Promise<unknown> {
-  const { parse } = await import('csv-parse/sync');
+  if (text.trim() === '')
+    throw new SyntaxError('it is empty: the first line, which names the columns, is missing');
+  const { parse } = await csvParser();
   try {
-    return parse(text, { columns: true, skip_empty_lines: true });
+    return parse(text, { columns: distinctNames, skip_empty_lines: true });
   } catch (error) {
-    const { lines, message } = error as { readonly lines?: number; readonly message: string };
-    throw new SyntaxError(`${lines === undefined ? 'it' : `line ${lines}`} is not CSV: ${message}`, {
-      cause: error,
-    });
+    if (error instanceof SyntaxError) throw error;
+    const { code, lines } = error as { readonly code?: string; readonly lines?: number };
+    throw new SyntaxError(`line ${lines} is not CSV (${code})`);
   }
+}
+
+async function csvParser(): Promise<typeof import('csv-parse/sync')> {
+  try {
+    return await import('csv-parse/sync');
+  } catch (cause) {
+    throw new Error("parse: 'csv' needs a package: npm install csv-parse", { cause });
+  }
+}
+
+/** The fields of the first line, each of which names a column: of two with one name, one would be lost. */
+function distinctNames(names: string[]): string[] {
+  const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
+  if (twice < 0) return names;
+  throw new SyntaxError(`column ${twice + 1} has the name of an earlier column`);
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new TypeError(`byte ${firstInvalidByte(bytes)} is not UTF-8`, { cause });
+  } catch {
+    throw new TypeError(`byte ${firstInvalidByte(bytes)} is not UTF-8`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Kept, Loaded } from '../index.ts';
 
-/** What a source reads of the context of a load: any context of tickless, of a value or a key, has it. */
+/** The part of the context of a load that a source reads: any context of tickless, of a value or a key, has it. */
 export interface SourceContext {
   /** Aborted when the execution is over before the source has answered. */
   readonly signal: AbortSignal;

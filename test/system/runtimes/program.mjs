@@ -14,6 +14,7 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from 'tickless';
+import { jwks } from 'tickless/jwks';
 import { memoryLock, memoryStore } from 'tickless/memory';
 import { FakeClock, lockConformance, storeConformance } from 'tickless/testing';
 
@@ -31,6 +32,33 @@ async function rejectionOf(promise) {
 }
 
 const checks = {
+  async 'keys of an issuer verify, imported by this platform'() {
+    const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' };
+    const algorithms = {
+      RS256: { name: 'RSASSA-PKCS1-v1_5', ...rsa },
+      PS256: { name: 'RSA-PSS', saltLength: 32, ...rsa },
+      ES256: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+      EdDSA: { name: 'Ed25519' },
+    };
+    const bytes = new TextEncoder().encode('a token');
+    for (const [alg, parameters] of Object.entries(algorithms)) {
+      const { privateKey, publicKey } = await crypto.subtle.generateKey(parameters, true, ['sign', 'verify']);
+      const { kty, n, e, crv, x, y } = await crypto.subtle.exportKey('jwk', publicKey);
+      const set = { keys: [{ kid: alg, kty, n, e, crv, x, y }] };
+      const fetch = async () => new Response(JSON.stringify(set));
+      const keys = jwks({ url: 'https://issuer.example/keys' }, { fetch, logger: false });
+      const signature = await crypto.subtle.sign(parameters, privateKey, bytes);
+      const key = await keys({ alg, kid: alg });
+      check(await crypto.subtle.verify(parameters, key, signature, bytes), alg);
+      check(
+        (await keys.pem({ header: { alg } })).startsWith('-----BEGIN PUBLIC KEY-----\n'),
+        `PEM of ${alg}`,
+      );
+      const { code } = await rejectionOf(keys({ alg, kid: 'unknown' }));
+      check(code === 'ERR_TICKLESS_JWKS_NO_KEY', 'unknown keys');
+    }
+  },
+
   async 'first reads share one load'() {
     let loads = 0;
     const value = new RefreshingValue({ name: 'v', load: async () => ++loads });

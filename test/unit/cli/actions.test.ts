@@ -174,6 +174,24 @@ describe('an action', () => {
     expect(prices.inspect().paused).toBe(true);
   });
 
+  it('pins the present version, and loads at another pace', async () => {
+    const { type, questions, prices, audit } = await cluster().start();
+    await type(['pin', 'price list', '--hold', '30'], false);
+    await type(['reschedule', 'price list', '--every', '0.5'], false);
+    expect(questions).toEqual([
+      expect.stringMatching(/^Keep the present version of price list on [^?]*, pinned for 30 min\?$/),
+      expect.stringMatching(/^Load price list every 30 s from now on, on [^?]*\?$/),
+    ]);
+    const pin = await type(['pin', 'price list', '--hold', '30', '--yes', '--reason', 'migration']);
+    expect(pin.out).toMatch(/^version \d+ is in place as version \d+, pinned for 30 min\n$/);
+    expect(prices.inspect().pinned).toMatchObject({ by: 'ann', note: 'migration' });
+    expect((await type(['member', 'price list'])).out).toMatch(/^pinned by +ann: migration$/m);
+    expect((await type(['unpin', 'price list', '--yes'])).code).toBe(0);
+    const slower = await type(['reschedule', 'price list', '--every', '0.5', '--everywhere', '--yes']);
+    expect(slower.out).toBe('is loaded every 30 s from now on, everywhere\n');
+    expect(audit.map(({ action }) => action)).toEqual(['pin', 'unpin', 'reschedule']);
+  });
+
   it('names no number of instances where they are not known', async () => {
     const { type, questions } = await cluster({ isShared: false }).start();
     await type(['pause', 'price list'], false);
@@ -200,6 +218,9 @@ describe('an action', () => {
       [['refresh', 'weather', '--yes'], 'npx tickless status --all lists them'],
       [['pasue', 'price list'], 'Did you mean pause?'],
       [['pause'], "missing required argument 'member'"],
+      [['pin', 'cities', '--yes'], 'a cache has no pin'],
+      [['pin', 'price list', '--hold', '0', '--yes'], 'must be minutes'],
+      [['reschedule', 'price list', '--yes'], "required option '--every <minutes>' not specified"],
     ] as const) {
       const { code, out, err } = await type(args);
       expect({ args, code, out, err }).toEqual({
@@ -318,6 +339,23 @@ describe('a key', () => {
 });
 
 describe('a value that was refused at night', () => {
+  it('is shown with its changes, and what showValue shows of them', async () => {
+    const { source, start } = cluster();
+    const { type, prices } = await start({ showValue: (value) => value });
+    source.prices = [1, 9];
+    await prices.refresh().catch(() => {});
+    const { code, out } = await type(['member', 'price list']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^MEMBER +price list\nstate +fresh, 1 failure\nage +\S+ m?s\n/);
+    expect(out).toMatch(/\nfailing since +\S+ m?s ago\nerror +price list: value rejected: too few \(.*\)\n/);
+    expect(out).toMatch(/\nREFUSED VALUE\nrefused because +too few\n/);
+    expect(out).toMatch(
+      /\nchanges +1 added, 3 removed, 0 changed, 1 unchanged\n\nCHANGE +PART +IN PLACE +REFUSED\n/,
+    );
+    expect(out).toMatch(/^added +9 +- +9$/m);
+    expect(out).toMatch(/^removed +4 +4 +-$/m);
+  });
+
   it('is found, looked at and accepted', async () => {
     const { source, start } = cluster();
     const { type, prices, questions, audit } = await start();
@@ -325,7 +363,9 @@ describe('a value that was refused at night', () => {
     await prices.refresh().catch(() => {});
     const status = await type(['status']);
     expect(status.out).toMatch(/price list .*too few/);
-    expect(status.out).toContain('A value was refused: npx tickless accept <member> shows it, and asks');
+    expect(status.out).toContain(
+      'A value was refused: npx tickless accept <member> shows what it changes, and asks',
+    );
     const kept = await type(['accept', 'price list'], false);
     expect(kept).toEqual({
       code: 2,

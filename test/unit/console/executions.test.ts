@@ -65,6 +65,8 @@ describe('the last executions of a member', () => {
   it('of a task are its runs on all instances, and those in which it was not called', async () => {
     const { here, there, source, executions } = twoInstances();
     await here.cleaner.execute();
+    const ended = Date.now();
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(ended); // they are shown in the order of milliseconds
     source.isDown = true;
     await there.cleaner.execute().catch(() => {});
     const runs = await executions('cleaner');

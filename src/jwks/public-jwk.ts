@@ -1,0 +1,74 @@
+import { ownOptions } from '../option-checks.ts';
+import { isPlainObject } from '../plain-object.ts';
+import { ALGORITHMS, isKeyFor, type PublicKeyType } from './algorithms.ts';
+
+/** A public key for signatures, as JSON (RFC 7517): the members of a key that verification needs, and no others. */
+export interface PublicJwk {
+  readonly kty: PublicKeyType;
+  /** Not present: the key has no name. */
+  readonly kid?: string;
+  /** The only algorithm that it is for. Not present: each one that fits its type and curve. */
+  readonly alg?: string;
+  readonly crv?: string;
+  readonly n?: string;
+  readonly e?: string;
+  readonly x?: string;
+  readonly y?: string;
+}
+
+type Material = 'crv' | 'n' | 'e' | 'x' | 'y';
+
+const MATERIAL: ReadonlyMap<unknown, readonly Material[]> = /* @__PURE__ */ new Map<unknown, Material[]>([
+  ['RSA', ['n', 'e']],
+  ['EC', ['crv', 'x', 'y']],
+  ['OKP', ['crv', 'x']],
+]);
+
+/** The private part of any type of key. */
+const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/** The curves that one of the algorithms is for. */
+const CURVES = /* @__PURE__ */ new Set([...ALGORITHMS.values()].flatMap(({ crv }) => crv ?? []));
+
+/** Of 2,048 bits in base64url. Shorter keys may not be used (RFC 7518 §3.3). */
+const SHORTEST_MODULUS = 342;
+
+/**
+ * Reads one member of a set. Looks at its own properties only.
+ *
+ * @returns the key; or what is wrong with it, to follow its name; or `undefined`: it is for something else than signatures, or of
+ *   a kind that is not known here, which a set may have (RFC 7517 §5).
+ */
+export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
+  if (!isPlainObject(given)) return 'is not an object';
+  const jwk: Readonly<Record<string, unknown>> = ownOptions(given);
+  const { kty, use, key_ops: operations, kid, alg } = jwk;
+  if (typeof kty !== 'string') return 'has no kty';
+  if (kty === 'oct') return 'is a shared secret (kty "oct"), which verifies nothing once it is published';
+  const material = MATERIAL.get(kty);
+  if (material === undefined || (use !== undefined && use !== 'sig')) return undefined;
+  if (operations !== undefined && !Array.isArray(operations)) return 'has key_ops that are not an array';
+  if (operations !== undefined && !operations.includes('verify')) return undefined;
+  if (PRIVATE.some((name) => jwk[name] !== undefined))
+    return 'has its private part in it: all can sign with it';
+  if (kid !== undefined && typeof kid !== 'string') return 'has a kid that is not a string';
+  if (alg !== undefined && typeof alg !== 'string') return 'has an alg that is not a string';
+  const wrong = material.find((name) => !isBase64url(jwk[name]));
+  if (wrong !== undefined) return `has no valid ${wrong}`;
+  if (material.includes('crv') && !CURVES.has(jwk.crv as string)) return undefined;
+  if (kty === 'RSA' && (jwk.n as string).length < SHORTEST_MODULUS) return 'is of less than 2,048 bits';
+  const algorithm = alg === undefined ? undefined : ALGORITHMS.get(alg);
+  if (alg !== undefined && algorithm === undefined) return undefined;
+  const key = Object.fromEntries(
+    ['kty', 'kid', 'alg', ...material].flatMap((name) =>
+      jwk[name] === undefined ? [] : [[name, jwk[name]]],
+    ),
+  ) as unknown as PublicJwk;
+  if (algorithm !== undefined && !isKeyFor(key, algorithm)) return `is not of the type that its alg needs`;
+  return key;
+}
+
+/** Also the name of a curve. */
+function isBase64url(text: unknown): boolean {
+  return typeof text === 'string' && /^[\w-]+$/.test(text);
+}

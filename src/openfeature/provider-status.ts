@@ -1,0 +1,68 @@
+import { messageOf } from '../observe/logger.ts';
+import { type OpenFeatureEventEmitter, ProviderEvents } from './sdk.ts';
+
+type Status = 'ready' | 'stale' | 'error';
+
+const EVENTS = {
+  ready: ProviderEvents.Ready,
+  stale: ProviderEvents.Stale,
+  error: ProviderEvents.Error,
+} as const;
+
+/** The causes of the status of a provider; `undefined`: all is well. */
+interface Facts {
+  /** Why the last read failed: there are no definitions to evaluate. */
+  readError: unknown;
+  /** The faults of the definitions in place. */
+  problem: string | undefined;
+  /** Why the definitions in place may be out of date. */
+  outdated: string | undefined;
+}
+
+/** The status of a provider, and its events: one for each change of the status. */
+export class ProviderStatus {
+  readonly #events: OpenFeatureEventEmitter;
+  readonly #facts: Facts = { readError: undefined, problem: undefined, outdated: undefined };
+  /** The status that the SDK knows of; `undefined`: it initializes the provider, and emits the event of the result itself. */
+  #known: Status | undefined;
+
+  constructor(events: OpenFeatureEventEmitter) {
+    this.#events = events;
+  }
+
+  /** The SDK has heard the result of `initialize`, or does so next. */
+  start(known: Status): void {
+    this.#known = known;
+  }
+
+  stop(): void {
+    this.#known = undefined;
+  }
+
+  get isStarted(): boolean {
+    return this.#known !== undefined;
+  }
+
+  get isOutdated(): boolean {
+    return this.#facts.outdated !== undefined;
+  }
+
+  /** Notes facts, and emits nothing before {@link publish}. */
+  note(facts: Partial<Facts>): void {
+    Object.assign(this.#facts, facts);
+  }
+
+  /** Emits an event if the status is another one than the SDK knows of. */
+  publish(): void {
+    const [status, message] = statusOf(this.#facts);
+    if (this.#known === undefined || this.#known === status) return;
+    this.#known = status;
+    this.#events.emit(EVENTS[status], message === undefined ? {} : { message });
+  }
+}
+
+function statusOf({ readError, problem, outdated }: Facts): [Status, message: string | undefined] {
+  if (readError !== undefined) return ['error', messageOf(readError)];
+  if (problem !== undefined) return ['error', problem];
+  return outdated === undefined ? ['ready', undefined] : ['stale', outdated];
+}

@@ -1,0 +1,86 @@
+import { messageOf } from '../observe/logger.ts';
+import type { OptionChecks } from '../option-checks.ts';
+import type { FlagdFlag } from './definitions.ts';
+import { type Flag, faulty, type Resolution } from './flag.ts';
+import { ErrorCode, type EvaluationContext, type Logger } from './sdk.ts';
+
+/** The used part of `FlagdCore` of the package `@openfeature/flagd-core`, which evaluates rules as flagd does. */
+export interface FlagdEvaluator {
+  /** @param json in flagd's format. */
+  setConfigurations(json: string): unknown;
+  getFlag(name: string): { evaluate(context: EvaluationContext, logger?: Logger): Resolution } | undefined;
+}
+
+/** A new {@link FlagdEvaluator}, which gets one edition of the flags. */
+export type MakeEvaluator = () => FlagdEvaluator;
+
+/** The options that say how rules are evaluated. */
+export interface TargetingOptions {
+  /**
+   * Evaluates `targeting`, the rules of flagd's format: `() => new FlagdCore()`, with `FlagdCore` of `@openfeature/flagd-core`.
+   * Called once for each edition of the flags that has rules, and once to check the option.
+   * @default undefined: a flag with rules is faulty
+   */
+  readonly targeting?: MakeEvaluator | undefined;
+}
+
+export function checkTargeting(targeting: MakeEvaluator | undefined, checks: OptionChecks): void {
+  if (targeting === undefined) return;
+  const rule = 'must be a function that returns a FlagdCore: () => new FlagdCore()';
+  checks.that(isMakeEvaluator(targeting), 'targeting', rule, targeting);
+}
+
+/** A class is none: it can't be called without `new`. */
+function isMakeEvaluator(given: unknown): boolean {
+  try {
+    const { setConfigurations, getFlag } = (given as MakeEvaluator)();
+    return typeof setConfigurations === 'function' && typeof getFlag === 'function';
+  } catch {
+    return false;
+  }
+}
+
+const WITHOUT_EVALUATOR =
+  'has targeting, which is evaluated by @openfeature/flagd-core: give flagsSchema and ticklessProvider the option targeting: () => new FlagdCore()';
+
+/** @param flags those with rules, whose definitions are sound otherwise. @param $evaluators the parts of rules with a name. */
+export function targetedFlags(
+  flags: ReadonlyMap<string, FlagdFlag>,
+  $evaluators: unknown,
+  make: MakeEvaluator | undefined,
+): Iterable<[string, Flag]> {
+  if (flags.size === 0) return [];
+  const evaluator = evaluatorOf(flags, $evaluators, make);
+  return [...flags].map(([name, flag]) => {
+    const definition = { ...flag, $evaluators };
+    if (typeof evaluator === 'string') return [name, faulty(definition, evaluator)];
+    const evaluate: Flag['evaluate'] = (context, logger) =>
+      evaluator.getFlag(name)?.evaluate(context, logger) ?? { errorCode: ErrorCode.FLAG_NOT_FOUND };
+    return [name, unlessRefused({ definition, evaluate })];
+  });
+}
+
+/** @returns with these flags; or why there is none. */
+function evaluatorOf(
+  flags: ReadonlyMap<string, FlagdFlag>,
+  $evaluators: unknown,
+  make: MakeEvaluator | undefined,
+): FlagdEvaluator | string {
+  if (make === undefined) return WITHOUT_EVALUATOR;
+  try {
+    const evaluator = make();
+    evaluator.setConfigurations(JSON.stringify({ flags: Object.fromEntries(flags), $evaluators }));
+    return evaluator;
+  } catch (error) {
+    return `targeting was refused: ${messageOf(error)}`;
+  }
+}
+
+/** An evaluator that can't read a rule reports that at each evaluation, with any context. */
+function unlessRefused(flag: Flag): Flag {
+  const { errorCode, errorMessage = 'targeting was refused' } = flag.evaluate({}, SILENT);
+  return errorCode === ErrorCode.PARSE_ERROR ? faulty(flag.definition, errorMessage) : flag;
+}
+
+const ignore = (): void => {};
+const SILENT: Logger = { error: ignore, warn: ignore, info: ignore, debug: ignore };

@@ -1,0 +1,246 @@
+import { deepEqual } from '../data/deep-equal.ts';
+import { isClosedError, isCoolingDownError, isNotLoadedError } from '../errors.ts';
+import type { EventOf, EventType } from '../index.ts';
+import { messageOf } from '../observe/logger.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { changedFlags, type Edition, editionOf } from './edition.ts';
+import { ProviderStatus } from './provider-status.ts';
+import { type Asked, failed, resolve } from './resolve.ts';
+import {
+  ErrorCode,
+  type EvaluationContext,
+  type FlagValue,
+  type FlagValueType,
+  GeneralError,
+  type JsonValue,
+  type Logger,
+  OpenFeatureEventEmitter,
+  ParseError,
+  type Provider,
+  ProviderEvents,
+  ProviderFatalError,
+  type ResolutionDetails,
+} from './sdk.ts';
+import { checkTargeting, type MakeEvaluator, type TargetingOptions } from './targeting.ts';
+
+/** The used part of the value with the definitions: of a `RefreshingValue`, or of a value made by `derive`, which has no events. */
+export interface FlagsValue {
+  get(): Promise<unknown>;
+  readonly current: unknown;
+  on?<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void;
+}
+
+/** The options of {@link ticklessProvider}; only `flags` is required. */
+export interface TicklessProviderOptions extends TargetingOptions {
+  /**
+   * The definitions of the flags (`FlagDefinitions`): a `RefreshingValue`, a value made by `derive`, a function made by
+   * `refreshing` without arguments. It stays yours: the provider never closes it.
+   */
+  readonly flags: FlagsValue;
+}
+
+/**
+ * A provider of the OpenFeature SDK for servers over a value with the definitions of the flags. An evaluation reads that value,
+ * from memory, and a due reload runs behind it: flags need no timer, stream or thread of their own.
+ *
+ * ```ts
+ * import { OpenFeature } from '@openfeature/server-sdk';
+ * import { RefreshingValue } from 'tickless';
+ * import { flagsSchema, ticklessProvider } from 'tickless/openfeature';
+ *
+ * const flags = new RefreshingValue({
+ *   name: 'flags',
+ *   load: async () => ({ 'new-checkout': true, 'page-size': 20 }), // or flagd's format
+ *   schema: flagsSchema(), // definitions that can't be evaluated never replace good ones
+ *   schedule: '30s',
+ * });
+ * await OpenFeature.setProviderAndWait(ticklessProvider({ flags }));
+ * console.log(await OpenFeature.getClient().getBooleanValue('new-checkout', false)); // prints: true
+ * await OpenFeature.close();
+ * ```
+ *
+ * An evaluation never waits and never rejects. It gets the default of the caller where the flag is unknown
+ * (`FLAG_NOT_FOUND`), has another type (`TYPE_MISMATCH`) or a definition that can't be evaluated (`PARSE_ERROR`), where nothing
+ * is loaded yet (`PROVIDER_NOT_READY`), and where the value refuses reads, such as beyond `maxStaleness` (`GENERAL`).
+ *
+ * `initialize` waits for the first definitions. Events: `PROVIDER_CONFIGURATION_CHANGED` with the names of the flags that differ;
+ * `PROVIDER_STALE` after a failed reload, beyond a `maxStaleness` that serves, and once the value is closed: evaluations have
+ * the reason `STALE` then; `PROVIDER_ERROR` where a read fails, or definitions can't be evaluated; `PROVIDER_READY` when that is over. Nothing
+ * runs between evaluations, so a value that nothing reads reports nothing. Of a value without events only the next evaluation
+ * notices a change, and `PROVIDER_STALE` is not known.
+ *
+ * @throws {OptionError} for an unknown option, for `flags` that can't be read, and where `targeting` makes no evaluator.
+ */
+export function ticklessProvider(given: TicklessProviderOptions): Provider {
+  const { flags, targeting } = ownOptions(given);
+  namesArgument('ticklessProvider', given, ['flags', 'targeting']);
+  const checks = new OptionChecks('ticklessProvider');
+  const isValue = typeof flags?.get === 'function' && 'current' in flags;
+  checks.that(isValue, 'flags', 'must be a value with get() and current, such as a RefreshingValue', flags);
+  checkTargeting(targeting, checks);
+  checks.done();
+  return new TicklessProvider(flags, targeting);
+}
+
+class TicklessProvider implements Provider {
+  readonly metadata = { name: 'tickless' } as const;
+  readonly runsOn = 'server';
+  readonly events: OpenFeatureEventEmitter = new OpenFeatureEventEmitter();
+  readonly #flags: FlagsValue;
+  readonly #targeting: MakeEvaluator | undefined;
+  readonly #status: ProviderStatus = new ProviderStatus(this.events);
+  /** The value that the edition was made of. */
+  #definitions: unknown;
+  #edition: Edition | undefined;
+  #unsubscribe: readonly (() => void)[] = [];
+
+  constructor(flags: FlagsValue, targeting: MakeEvaluator | undefined) {
+    this.#flags = flags;
+    this.#targeting = targeting;
+  }
+
+  /** Waits for the first definitions. Rejects where there are none, and where one of them can't be evaluated. */
+  async initialize(): Promise<void> {
+    this.#listen();
+    const error = await this.#firstError();
+    this.#status.start(error === undefined ? 'ready' : 'error');
+    if (error !== undefined) throw error;
+  }
+
+  async #firstError(): Promise<Error | undefined> {
+    try {
+      const { problems } = this.#follow(await this.#flags.get());
+      return problems.length === 0 ? undefined : new ParseError(shown(problems));
+    } catch (cause) {
+      this.#status.note({ readError: cause });
+      const Class = isClosedError(cause) ? ProviderFatalError : GeneralError;
+      return new Class(messageOf(cause), { cause });
+    }
+  }
+
+  async onClose(): Promise<void> {
+    this.#status.stop();
+    this.#unlisten();
+  }
+
+  #unlisten(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#unsubscribe = [];
+  }
+
+  async resolveBooleanEvaluation(
+    name: string,
+    defaultValue: boolean,
+    context: EvaluationContext,
+    logger: Logger,
+  ): Promise<ResolutionDetails<boolean>> {
+    return this.#evaluate(name, 'boolean', defaultValue, context, logger);
+  }
+
+  async resolveStringEvaluation(
+    name: string,
+    defaultValue: string,
+    context: EvaluationContext,
+    logger: Logger,
+  ): Promise<ResolutionDetails<string>> {
+    return this.#evaluate(name, 'string', defaultValue, context, logger);
+  }
+
+  async resolveNumberEvaluation(
+    name: string,
+    defaultValue: number,
+    context: EvaluationContext,
+    logger: Logger,
+  ): Promise<ResolutionDetails<number>> {
+    return this.#evaluate(name, 'number', defaultValue, context, logger);
+  }
+
+  async resolveObjectEvaluation<T extends JsonValue>(
+    name: string,
+    defaultValue: T,
+    context: EvaluationContext,
+    logger: Logger,
+  ): Promise<ResolutionDetails<T>> {
+    return this.#evaluate(name, 'object', defaultValue, context, logger);
+  }
+
+  #evaluate<T extends FlagValue>(
+    name: string,
+    type: FlagValueType,
+    defaultValue: T,
+    context: EvaluationContext,
+    logger: Logger,
+  ): ResolutionDetails<T> {
+    const asked: Asked<T> = { name, type, defaultValue, context, logger };
+    let edition: Edition;
+    try {
+      edition = this.#follow(this.#flags.current);
+      this.#status.note({ readError: undefined });
+    } catch (error) {
+      this.#status.note({ readError: error });
+      return failed(asked, codeOf(error), messageOf(error));
+    } finally {
+      this.#status.publish();
+    }
+    return resolve(edition, asked, this.#status.isOutdated);
+  }
+
+  /** The edition of these definitions; a new one is reported. */
+  #follow(definitions: unknown): Edition {
+    const before = this.#edition;
+    if (before !== undefined && definitions === this.#definitions) return before;
+    const edition = editionOf(definitions, this.#targeting);
+    this.#definitions = definitions;
+    this.#edition = edition;
+    const { problems } = edition;
+    this.#status.note({ problem: problems.length === 0 ? undefined : shown(problems) });
+    this.#status.publish();
+    const flagsChanged = this.#status.isStarted ? changedFlags(before, edition, deepEqual) : [];
+    if (flagsChanged.length > 0) this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged });
+    return edition;
+  }
+
+  #listen(): void {
+    this.#unlisten(); // of a provider that is initialized twice
+    const flags = this.#flags;
+    const answered = (): void => {
+      this.#status.note({ readError: undefined, outdated: undefined });
+      this.#status.publish();
+    };
+    const outdated = (reason: string): void => {
+      this.#status.note({ outdated: reason });
+      this.#status.publish();
+    };
+    const failedBy = ({ error }: { readonly error: Error }): void => outdated(messageOf(error));
+    this.#unsubscribe = [
+      flags.on?.('load-succeeded', answered),
+      flags.on?.('load-kept', answered),
+      flags.on?.('changed', ({ value }) => {
+        answered();
+        this.#follow(value);
+      }),
+      flags.on?.('load-failed', failedBy),
+      flags.on?.('load-timed-out', failedBy),
+      // Whether the read is served is not known yet: the evaluation that made it reports either.
+      flags.on?.('too-stale', ({ name, age }) =>
+        this.#status.note({ outdated: `${name}: is older than maxStaleness (${showDuration(age)})` }),
+      ),
+      flags.on?.('closed', ({ name }) => outdated(`${name}: is closed, and loads no more`)),
+    ].filter((unsubscribe) => unsubscribe !== undefined);
+  }
+}
+
+/** Why there is nothing to evaluate. */
+function codeOf(error: unknown): ErrorCode {
+  if (isNotLoadedError(error) || isCoolingDownError(error)) return ErrorCode.PROVIDER_NOT_READY;
+  return isClosedError(error) ? ErrorCode.PROVIDER_FATAL : ErrorCode.GENERAL;
+}
+
+/** An edition may have a problem in each of a thousand flags. */
+const MOST_SHOWN = 5;
+
+function shown(problems: readonly string[]): string {
+  const more = problems.length - MOST_SHOWN;
+  return `${problems.slice(0, MOST_SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
