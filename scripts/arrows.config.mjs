@@ -15,6 +15,17 @@ const BASE = [
 const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 
+/** Decisions about loads, without effects, which a source that tries several has in common with the engine. */
+const PURE_OF_LOADS = [
+  'data/value-meta.ts',
+  'observe/logger.ts',
+  'engine/cool-down.ts',
+  'engine/load-result.ts',
+  'engine/retry-after.ts',
+  'guard/verdict.ts',
+  'options/failure-options.ts',
+];
+
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
   'printable.ts': [],
@@ -58,7 +69,7 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
-  sources: [...BASE, 'drivers', 'schedule', 'index.ts'],
+  sources: [...BASE, 'schedule', 'drivers', ...PURE_OF_LOADS, 'index.ts'],
   jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],
   openfeature: [...BASE, 'data', 'observe', 'index.ts'],
   fastify: [...BASE, 'index.ts'],
