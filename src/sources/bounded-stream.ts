@@ -1,6 +1,4 @@
 import { unlessAborted } from '../time/on-abort.ts';
-import { overLimit } from './byte-limit.ts';
-import { messageOf } from './named-failure.ts';
 
 /** The used part of a `ReadableStream` of bytes. */
 export interface ByteStream {
@@ -13,26 +11,30 @@ export interface ByteStream {
 /**
  * All bytes of a stream. It is cancelled where it has more than `maxBytes`, where it fails, and when the signal is aborted.
  *
- * @throws {Error} without the name of the source.
+ * @param broken the error to reject with where the stream fails after that number of bytes.
+ * @returns `undefined`: it has more than `maxBytes`.
+ * @throws the reason of the signal, or what `broken` returns.
  */
 export async function readStream(
   stream: ByteStream,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Uint8Array> {
+  broken: (error: unknown, length: number) => Error,
+): Promise<Uint8Array | undefined> {
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for (;;) {
-      const { done, value } = await unlessAborted(reader.read(), signal).catch((error: unknown) => {
-        throw new Error(`failed after ${length} bytes: ${messageOf(error)}`, { cause: error });
-      });
+      const { done, value } = await unlessAborted(reader.read(), signal);
       if (done || value === undefined) return joined(chunks, length);
       length += value.length;
-      if (length > maxBytes) throw new Error(overLimit(maxBytes));
+      if (length > maxBytes) return undefined;
       chunks.push(value);
     }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw broken(error, length);
   } finally {
     Promise.resolve(reader.cancel()).catch(() => {}); // at the end it does nothing
   }

@@ -108,7 +108,10 @@ async function readBody(
     Promise.resolve(stream.getReader().cancel()).catch(() => {});
     throw new Error(overLimit(maxBytes));
   }
-  const bytes = await readStream(stream, maxBytes, signal);
+  const bytes = await readStream(stream, maxBytes, signal, (error, length) => {
+    return new Error(`failed after ${length} bytes: ${messageOf(error)}`, { cause: error });
+  });
+  if (bytes === undefined) throw new Error(overLimit(maxBytes));
   const isAsStored = ContentEncoding === undefined;
   if (isAsStored && ContentLength !== undefined && bytes.length !== ContentLength)
     throw new Error(`broke off after ${bytes.length} of ${ContentLength} bytes`);

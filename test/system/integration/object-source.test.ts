@@ -79,7 +79,9 @@ describe('a server of the API of S3', () => {
     await expect(user('large.txt', { client: stranger }).load()).rejects.toThrow(
       `s3://${BUCKET}/large.txt was not sent (403 InvalidAccessKeyId)`,
     );
-    await expect(user('large.txt').load()).rejects.toThrow(`s3://${BUCKET}/large.txt: line 1 is not JSON`);
+    await expect(user('large.txt').load()).rejects.toThrow(
+      `s3://${BUCKET}/large.txt: line 1, column 1, is not JSON`,
+    );
     expect(await user('large.txt', { maxBytes: 1000, parse: 'text' }).load()).toHaveLength(1000);
     await expect(user('large.txt', { maxBytes: 999 }).load()).rejects.toThrow(
       `s3://${BUCKET}/large.txt has more than maxBytes (999) bytes`,

@@ -139,7 +139,9 @@ export const parts = {
     files: ['src/guard/', 'src/guards/', 'src/schema.ts'],
     tests: ['test/unit/guard/', 'test/unit/guards/', 'test/contract/rules/rule-23-refused-values.test.ts'],
   },
+  openfeature: { files: ['src/openfeature/'], tests: ['test/unit/openfeature/'] },
   worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
+  jwks: { files: ['src/jwks/'], tests: ['test/unit/jwks/'] },
   testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
 
