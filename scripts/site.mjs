@@ -1,5 +1,5 @@
 // npm run site: builds the documentation site from docs/ into site/dist, with the API reference of the built package (`npm run build` first).
-// A dead link, also to a heading, fails it; so does a question of site/check-search.mjs that does not find its guide. Beside the pages are
+// A dead link, also to a heading, fails it; so does a question of site/check-search.mjs that does not find its guide, and a section that is too long for a phone. Beside the pages are
 // their texts, llms.txt and llms-full.txt, for assistants. `-- --serve` shows the result at http://localhost:4173;
 // `-- --pictures` draws the pictures of docs/pictures, and nothing else.
 //
@@ -61,6 +61,29 @@ function gatherPages() {
   }
 }
 
+/** On a phone 12,000 px, at most: a table with long cells takes a pixel for each character. */
+const LONGEST_PART = 12_000;
+
+/**
+ * Throws for a section, or a part of one (`###`), that is too long for a phone, where long ones open part by part. Tables that a script
+ * writes are not counted.
+ */
+function checkParts() {
+  const documents = readdirSync(pages).filter((name) => name.endsWith('.md') && name !== 'index.md');
+  const long = documents.flatMap((name) =>
+    readFileSync(join(pages, name), 'utf8')
+      .replace(/<!-- \w+: [\s\S]*?<!-- end of/g, '')
+      .split(/^(?=#{2,3} )/m)
+      .map((part) => part.replace(/\]\([^)]*\)/g, ']'))
+      .filter(({ length }) => length > LONGEST_PART)
+      .map((part) => `${name}: ${part.split('\n')[0]}: ${part.length} characters`),
+  );
+  if (long.length > 0)
+    throw new Error(
+      `parts with ### are missing in sections over ${LONGEST_PART} characters:\n${long.join('\n')}`,
+    );
+}
+
 /** Puts the text of each listed page, llms.txt and llms-full.txt beside the pages. Throws for a document that is missing, and for a dead link. */
 function writeTexts() {
   const dist = join(site, 'dist');
@@ -94,6 +117,7 @@ if (process.argv.includes('--pictures')) {
 }
 await succeed('pictures', [...drawing, '--check']);
 gatherPages();
+checkParts();
 await succeed('API reference', tool('typedoc/bin/typedoc'));
 const links = ['--use', 'remark-validate-links=repository:false', '--frail', '--quiet', '--no-stdout'];
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs'].map((name) => `../${name}`);

@@ -34,7 +34,7 @@ const MOST_OF_ONE = 30;
 const MOST_BYTES = 8192;
 
 /** Those of one member as JSON. */
-export function executionsText(log: ExecutionLog, most: number): string {
+function executionsText(log: ExecutionLog, most: number): string {
   const now = log.now();
   let before: string | undefined;
   const rows = log.newest.slice(0, most).map(({ at, took, trigger, outcome, attempts, error, key }) => {
@@ -84,7 +84,7 @@ export function withExecutions(member: string, executions: string | undefined): 
   return executions === undefined ? member : `${member.slice(0, -1)}${FIELD}${executions}}`;
 }
 
-/** They come from outside: what is malformed counts as missing. @param seenAgo the age of the report. */
+/** They come from outside: malformed ones count as missing. @param seenAgo the age of the report. */
 export function readExecutions(field: unknown, seenAgo: number): readonly ReportedExecution[] {
   if (!Array.isArray(field)) return [];
   let before: string | undefined;

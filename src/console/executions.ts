@@ -33,7 +33,7 @@ export interface ShownExecution {
 
 /**
  * The last executions of a member, or of a key of a cache, newest first: those that this instance remembers, and those that
- * others have reported. Of a task whose runs are at a backend all of these, and executions in which it was not called.
+ * others have reported. Of a task whose runs are at a backend all of these, and executions that failed before it was called.
  *
  * @param runs of a task.
  * @param redact hides credentials in the texts.
@@ -53,7 +53,7 @@ export function executionsOf(
   const own = member.executions().filter((one) => key.length === 0 || isOfKey(one, key[0]));
   const elsewhere = key.length === 0 ? reportedOf(member, fleet, now) : [];
   const remembered = [...own.map((one) => ({ ...one, ...keyOf(one, redact) })), ...elsewhere].filter(
-    ({ attempts }) => !isAtBackend || attempts === 0,
+    ({ attempts, error }) => !isAtBackend || (attempts === 0 && error !== undefined),
   );
   const shown = remembered.map(({ at, took, outcome, trigger, attempts, error, key: of, ...others }) => ({
     ...('on' in others ? { on: others.on } : {}),

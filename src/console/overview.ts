@@ -120,7 +120,7 @@ export class Overviews {
     });
   }
 
-  /** What the instances have reported; `undefined`: not known. Never rejects. */
+  /** The reports of all instances; `undefined`: not known. Never rejects. */
   async fleet(): Promise<Fleet | undefined> {
     return (await this.#readFleet()).fleet;
   }

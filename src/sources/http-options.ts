@@ -1,4 +1,5 @@
 import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { checkByteLimit, MAX_BYTES } from './byte-limit.ts';
 import type { HttpTarget } from './http-request.ts';
 import type { HttpFetch } from './http-response.ts';
 import { checkParse, type Parse, type ParseOptions } from './parse.ts';
@@ -70,7 +71,7 @@ export function resolveHttpOptions<T>(
   if (isObject) checks.names('', given, NAMES);
   const {
     parse = 'json',
-    maxBytes = 67_108_864,
+    maxBytes = MAX_BYTES,
     headers,
     statuses = [200],
     fetch,
@@ -86,7 +87,7 @@ export function resolveHttpOptions<T>(
     );
   }
   checkParse(checks, parse);
-  checks.count('maxBytes', maxBytes, Infinity);
+  checkByteLimit(checks, maxBytes);
   const areStatuses = Array.isArray(statuses) && statuses.length > 0 && statuses.every(isAccepted);
   checks.that(areStatuses, 'statuses', 'must be an array of statuses from 200, without 304', statuses);
   if (fetch !== undefined) checks.function('fetch', fetch);

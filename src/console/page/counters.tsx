@@ -37,8 +37,8 @@ export function Freshness({ of }: { of: NonNullable<MemberStats['freshness']> })
   );
 }
 
-/** The counters of this instance since it was started. */
-export function Counters({ of }: { of: MemberStats }): ComponentChild {
+/** The counters of this instance since it was started. A task has runs, and no reads. */
+export function Counters({ of, isTask }: { of: MemberStats; isTask: boolean }): ComponentChild {
   const {
     reads,
     hitRatio,
@@ -55,18 +55,20 @@ export function Counters({ of }: { of: MemberStats }): ComponentChild {
   } = of;
   const { loading, published, bytesPublished, lockCommands, storeCommands, evicted } = of;
   const mean = loading.count === 0 ? undefined : loading.total / loading.count;
+  const [executions, failed] = isTask ? ['Runs', 'Failed runs'] : ['Loads', 'Failed loads'];
+  const found = hitRatio === undefined ? reads : `${grouped(reads)}, ${showShare(hitRatio)} found a value`;
   const rows: Readonly<Record<string, string | number>> = {
-    Reads: hitRatio === undefined ? reads : `${grouped(reads)}, ${showShare(hitRatio)} found a value`,
+    ...(isTask ? {} : { Reads: found }),
     ...some(
       Object.fromEntries(Object.entries(readsFailedBy).map(([code, n]) => [`Reads failed with ${code}`, n])),
     ),
     ...some({ 'Reads that waited': waited, 'Served a due value': servedStale, 'Found it too old': tooStale }),
-    Loads:
+    [executions]:
       mean === undefined
         ? loads
         : `${grouped(loads)}, mean ${duration(mean)}, longest ${duration(loading.longest)}`,
-    ...some({ 'Failed loads': failures, 'Refused values': rejections, 'Nothing new': kept }),
-    ...some({ 'Taken over from others': adopted, 'Leases taken over': tookOver, Evicted: evicted }),
+    ...some({ [failed]: failures, 'Refused values': rejections, 'Nothing new': kept }),
+    ...some({ 'Adopted from others': adopted, 'Leases taken over': tookOver, Evicted: evicted }),
     ...some({ Published: published, 'Bytes published': bytesPublished }),
     ...some({ 'Commands to the lock': lockCommands, 'Commands to the store': storeCommands }),
   };

@@ -71,7 +71,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} />
         )}
         {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
-        {detail.stats && <Counters of={detail.stats} />}
+        {detail.stats && <Counters of={detail.stats} isTask={detail.kind === 'executor'} />}
         {detail.error && <Failure error={detail.error} />}
         {detail.kind === 'cache' && !detail.key && <Keys id={id} />}
         <Executions of={detail} />

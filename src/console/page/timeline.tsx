@@ -9,7 +9,7 @@ type Execution = Detail['executions'][number];
 
 /** What the bars show, each in a color of the style sheet. */
 const GROUPS = {
-  loaded: { label: 'loaded', color: '--ok' },
+  loaded: { label: 'loaded, or done', color: '--ok' },
   kept: { label: 'nothing new', color: '--kept' },
   adopted: { label: 'adopted from another instance', color: '--elsewhere' },
   failed: { label: 'failed', color: '--bad' },

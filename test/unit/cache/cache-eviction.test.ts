@@ -22,13 +22,13 @@ describe('a key that is evicted during its load', () => {
     await clock.advance(1000);
     const refresh = cache.refresh('a');
     for (const key of ['b', 'c', 'd']) await cache.get(key);
-    expect([[...cache.keys()], cache.size]).toEqual([['c', 'd'], 2]);
+    expect({ keys: [...cache.keys()], size: cache.size }).toEqual({ keys: ['c', 'd'], size: 2 });
     const again = [cache.refresh('a'), cache.refresh('a')];
     manual.call(0).resolve('new');
     expect([await refresh, ...(await Promise.all(again))]).toEqual(['new', 'new', 'new']);
-    expect([manual.calls.length, manual.mostLive]).toEqual([1, 1]);
+    expect({ calls: manual.calls.length, mostLive: manual.mostLive }).toEqual({ calls: 1, mostLive: 1 });
     expect(cache.peek('a')).toBe('new');
-    expect([cache.size, [...cache.keys()]]).toEqual([2, ['d', 'a']]);
+    expect({ size: cache.size, keys: [...cache.keys()] }).toEqual({ size: 2, keys: ['d', 'a'] });
   });
 
   it('is served its old value until the load has settled; peek, inspect and delete agree', async () => {
@@ -37,9 +37,12 @@ describe('a key that is evicted during its load', () => {
     await clock.advance(1000);
     void cache.get('a'); // due: reloads behind
     await cache.get('b');
-    expect([[...cache.keys()], cache.size]).toEqual([['b'], 1]);
+    expect({ keys: [...cache.keys()], size: cache.size }).toEqual({ keys: ['b'], size: 1 });
     expect(await cache.get('a')).toBe('old');
-    expect([cache.peek('a'), cache.inspect('a')?.value]).toEqual(['old', 'old']);
+    expect({ peekA: cache.peek('a'), value: cache.inspect('a')?.value }).toEqual({
+      peekA: 'old',
+      value: 'old',
+    });
     expect([cache.delete('a'), cache.peek('a'), cache.delete('a')]).toEqual([true, undefined, false]);
   });
 
@@ -51,7 +54,7 @@ describe('a key that is evicted during its load', () => {
     manual.call(0).reject(new Error('down'));
     expect(await failed).toMatchObject({ name: 'LoadError', key: 'a' });
     await settled(cache.get('a'));
-    expect([manual.calls.length, cache.size]).toEqual([1, 1]);
+    expect({ calls: manual.calls.length, size: cache.size }).toEqual({ calls: 1, size: 1 });
   });
 
   it('evicts no other key when it is only inspected', async () => {
@@ -72,7 +75,11 @@ describe('a key that is evicted during its load', () => {
     const { clock, cache } = make({ max: 3, load });
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
     expect(await Promise.all(keys.map((key) => cache.get(key)))).toEqual(keys);
-    expect([cache.size, [...cache.keys()], clock.timerCount]).toEqual([3, keys.slice(-3), 0]);
+    expect({ size: cache.size, keys: [...cache.keys()], timerCount: clock.timerCount }).toEqual({
+      size: 3,
+      keys: keys.slice(-3),
+      timerCount: 0,
+    });
   });
 
   it('deleted after its eviction, it answers with a load begun after', async () => {
@@ -85,7 +92,12 @@ describe('a key that is evicted during its load', () => {
     manual.call(0).resolve('late');
     await clock.flush();
     manual.call(1).resolve('new');
-    expect([await refresh, await after, cache.peek('a'), manual.mostLive]).toEqual(['late', 'new', 'new', 1]);
+    expect({
+      refresh: await refresh,
+      after: await after,
+      peekA: cache.peek('a'),
+      mostLive: manual.mostLive,
+    }).toEqual({ refresh: 'late', after: 'new', peekA: 'new', mostLive: 1 });
   });
 });
 
@@ -108,7 +120,11 @@ it('a key whose reload failed is evicted like any other', async () => {
   isDown = true;
   await cache.refresh('a').catch(() => {});
   cache.set('b', 'b');
-  expect([cache.peek('a'), cache.inspect('a'), cache.size]).toEqual([undefined, undefined, 1]);
+  expect({ peekA: cache.peek('a'), inspectA: cache.inspect('a'), size: cache.size }).toEqual({
+    peekA: undefined,
+    inspectA: undefined,
+    size: 1,
+  });
 });
 
 describe('maxSize and sizeOf', () => {
@@ -139,7 +155,11 @@ describe('maxSize and sizeOf', () => {
     cache.current('c');
     expect([...cache.keys()]).toEqual(['a', 'c']);
     cache.set('a', '=5');
-    expect([cache.size, cache.peek('a'), cache.peek('c')]).toEqual([1, '=5', undefined]);
+    expect({ size: cache.size, peekA: cache.peek('a'), peekC: cache.peek('c') }).toEqual({
+      size: 1,
+      peekA: '=5',
+      peekC: undefined,
+    });
   });
 
   it('a value larger than maxSize fails the load of its key: one load per cool-down, however many reads', async () => {
@@ -153,7 +173,7 @@ describe('maxSize and sizeOf', () => {
     const error = await rejectionOf(cache.get('a'));
     expect(String(error)).toBe('LoadError: c["a"]: load failed: the value has the size 11, maxSize is 10');
     for (let read = 0; read < 1000; read++) await rejectionOf(cache.get('a'));
-    expect([loads, logger.lines]).toEqual([1, []]);
+    expect({ loads, lines: logger.lines }).toEqual({ loads: 1, lines: [] });
     expect(cache.inspect('a')).toMatchObject({ state: 'empty', failures: 1 });
     await clock.advance(1000);
     await rejectionOf(cache.get('a'));
@@ -167,7 +187,10 @@ describe('maxSize and sizeOf', () => {
     sizes.a = '=11';
     expect(await rejectionOf(cache.refresh('a'))).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
     await clock.flush();
-    expect([cache.current('a'), [...cache.keys()]]).toEqual(['=3', ['b', 'a']]);
+    expect({ currentA: cache.current('a'), keys: [...cache.keys()] }).toEqual({
+      currentA: '=3',
+      keys: ['b', 'a'],
+    });
     expect(thrownBy(() => cache.set('b', '=12'))).toMatchObject({
       name: 'OptionError',
       option: 'value',
@@ -190,10 +213,7 @@ describe('maxSize and sizeOf', () => {
     await cache.refresh('a');
     await clock.flush();
     await cache.get('c');
-    expect([seen, [...cache.keys()]]).toEqual([
-      ['v', 'v', 'v'],
-      ['b', 'c'],
-    ]);
+    expect({ seen, keys: [...cache.keys()] }).toEqual({ seen: ['v', 'v', 'v'], keys: ['b', 'c'] });
   });
 
   const bad: [string, unknown][] = [
@@ -230,7 +250,10 @@ describe('maxSize and sizeOf', () => {
     await clock.flush();
     expect(cache.inspect('a')).toMatchObject({ value: '=5', failures: 1, lastError: { key: 'a' } });
     thrownBy(() => cache.set('a', '=-1'));
-    expect([cache.peek('a'), cache.inspect('a')?.failures]).toEqual(['=5', 1]);
+    expect({ peekA: cache.peek('a'), failures: cache.inspect('a')?.failures }).toEqual({
+      peekA: '=5',
+      failures: 1,
+    });
   });
 });
 
@@ -258,7 +281,12 @@ describe('absent keys', () => {
     await clock.advance(20_000);
     expect(thrownBy(() => cache.current('x'))).toMatchObject({ ...error, retryAfter: 40_000 });
     expect(cache.inspect('x')).toMatchObject({ state: 'absent', failures: 0 });
-    expect([cache.size, cache.peek('x'), asked.length, clock.timerCount]).toEqual([0, undefined, 1, 0]);
+    expect({
+      size: cache.size,
+      peekX: cache.peek('x'),
+      asked: asked.length,
+      timerCount: clock.timerCount,
+    }).toEqual({ size: 0, peekX: undefined, asked: 1, timerCount: 0 });
     await clock.advance(40_000);
     expect(await cache.get('x')).toBe('x');
     expect(cache.inspect('x')).toMatchObject({ state: 'fresh', lastError: undefined });
@@ -305,7 +333,11 @@ describe('absent keys', () => {
     await clock.advance(1000);
     expect(await cache.get('x')).toBe('x'); // served, reloaded behind
     await clock.flush();
-    expect([cache.size, cache.peek('x'), cache.inspect('x')?.state]).toEqual([0, undefined, 'absent']);
+    expect({ size: cache.size, peekX: cache.peek('x'), state: cache.inspect('x')?.state }).toEqual({
+      size: 0,
+      peekX: undefined,
+      state: 'absent',
+    });
     expect(await rejectionOf(cache.get('x'))).toMatchObject({ name: 'AbsentError' });
   });
 
@@ -356,7 +388,11 @@ describe('4000 look-ups of nonsense keys', () => {
         for (const key of remembered) await rejectionOf(cache.get(key));
         expect(asked.length).toBe(4100);
         await rejectionOf(cache.get('x0'));
-        expect([asked.at(-1), asked.length, clock.timerCount]).toEqual(['x0', 4101, 0]);
+        expect({ last: asked.at(-1), asked: asked.length, timerCount: clock.timerCount }).toEqual({
+          last: 'x0',
+          asked: 4101,
+          timerCount: 0,
+        });
       });
     }
   }

@@ -115,7 +115,12 @@ describe('reads that join', () => {
       ['a', 'b', 'c'],
     ]);
     const { attempt, trigger, background, previous } = (calls[1] as Call).context;
-    expect([attempt, trigger, background, [...previous.keys()]]).toEqual([1, 'due', true, ['a', 'b', 'c']]);
+    expect({ attempt, trigger, background, keys: [...previous.keys()] }).toEqual({
+      attempt: 1,
+      trigger: 'due',
+      background: true,
+      keys: ['a', 'b', 'c'],
+    });
     expect(previous.get('b')).toEqual({ value: 'vb', loadedAt: clock.now() - 1000 });
   });
 
@@ -126,7 +131,11 @@ describe('reads that join', () => {
     cache.current('a');
     await cache.get('b');
     const { background, previous, signal } = (calls[1] as Call).context;
-    expect([(calls[1] as Call).keys, background, [...previous.keys()]]).toEqual([['b', 'a'], false, ['a']]);
+    expect({ keys: (calls[1] as Call).keys, background, previousKeys: [...previous.keys()] }).toEqual({
+      keys: ['b', 'a'],
+      background: false,
+      previousKeys: ['a'],
+    });
     expect(signal.aborted).toBe(false);
   });
 
@@ -135,10 +144,16 @@ describe('reads that join', () => {
     cache.set('a', 'held');
     await clock.advance(1000);
     const many = cache.getMany(['a', 'b']);
-    expect([cache.current('a'), await settled(cache.get('a'))]).toEqual(['held', { value: 'held' }]);
+    expect({ currentA: cache.current('a'), get: await settled(cache.get('a')) }).toEqual({
+      currentA: 'held',
+      get: { value: 'held' },
+    });
     await clock.flush();
-    expect([cache.current('a'), await settled(cache.get('a'))]).toEqual(['held', { value: 'held' }]);
-    expect([await settled(many), calls.length]).toEqual(['pending', 1]);
+    expect({ currentA: cache.current('a'), get: await settled(cache.get('a')) }).toEqual({
+      currentA: 'held',
+      get: { value: 'held' },
+    });
+    expect({ many: await settled(many), calls: calls.length }).toEqual({ many: 'pending', calls: 1 });
   });
 });
 
@@ -166,7 +181,7 @@ describe('getMany', () => {
     const { cache } = make(failing);
     const error = await rejectionOf(cache.getMany(['a', '!b', 'c']));
     expect(error).toMatchObject({ name: 'LoadError', key: '!b', cause: { message: 'no !b' } });
-    expect([cache.peek('a'), cache.peek('c')]).toEqual(['va', 'vc']);
+    expect({ peekA: cache.peek('a'), peekC: cache.peek('c') }).toEqual({ peekA: 'va', peekC: 'vc' });
   });
 
   it('several reject it with an AggregateError of theirs, in the order of the keys', async () => {
@@ -219,7 +234,7 @@ describe('keys that the result lacks', () => {
     const { clock, calls, cache } = make(without('b'), { absentFor: 500, logger });
     expect([...(await cache.getMany(['a', 'b']))]).toEqual([['a', 'va']]);
     expect(await rejectionOf(cache.get('b'))).toMatchObject({ code: 'ERR_TICKLESS_ABSENT', key: 'b' });
-    expect([logger.lines, calls.length]).toEqual([[], 1]);
+    expect({ lines: logger.lines, calls: calls.length }).toEqual({ lines: [], calls: 1 });
     await clock.advance(500);
     await rejectionOf(cache.get('b'));
     expect(keysOf(calls)).toEqual([['a', 'b'], ['b']]);
@@ -320,7 +335,11 @@ describe('invalid results', () => {
     const answer = (keys: readonly string[]): unknown => all([...keys, 'x', 'y']);
     const { cache } = make(answer, { logger });
     expect([...(await cache.getMany(['a', 'b'])).values()]).toEqual(['va', 'vb']);
-    expect([cache.size, cache.peek('x'), logger.lines.length]).toEqual([2, undefined, 1]);
+    expect({ size: cache.size, peekX: cache.peek('x'), lines: logger.lines.length }).toEqual({
+      size: 2,
+      peekX: undefined,
+      lines: 1,
+    });
     expect(logger.lines[0]).toMatch(/^error tickless: c: .*not requested.*"x"/);
   });
 
@@ -368,7 +387,10 @@ describe('invalid results', () => {
         throw cause;
       });
       const [a, b] = await Promise.all(['a', 'b'].map((key) => rejectionOf(cache.get(key))));
-      expect([(a as Error).cause, (b as Error).cause]).toEqual([cause, cause]);
+      expect({ aCause: (a as Error).cause, bCause: (b as Error).cause }).toEqual({
+        aCause: cause,
+        bCause: cause,
+      });
       expect([a, b]).toMatchObject([{ key: 'a' }, { key: 'b' }]);
       expect(clock.timerCount).toBe(0);
     });
@@ -436,7 +458,11 @@ describe('tries, deadlines, aborts', () => {
     expect(errors).toMatchObject(
       ['a', 'b', 'c'].map((key) => ({ name: 'LoadTimeoutError', key, timeout: 500 })),
     );
-    expect([signal.aborted, clock.timerCount, calls.length]).toEqual([true, 0, 1]);
+    expect({ aborted: signal.aborted, timerCount: clock.timerCount, calls: calls.length }).toEqual({
+      aborted: true,
+      timerCount: 0,
+      calls: 1,
+    });
   });
 
   it('one key that is deleted is loaded anew; the call is aborted only when all of its keys are over', async () => {
@@ -449,8 +475,11 @@ describe('tries, deadlines, aborts', () => {
     (calls[0] as Call).resolve(new Map(all(['a', 'b'])).set('a', 'old'));
     expect(await Promise.all(reads)).toEqual(['old', 'vb']);
     for (let i = 0; i < 3; i++) await clock.flush();
-    expect([signal.aborted, keysOf(calls)]).toEqual([false, [['a', 'b'], ['a']]]);
-    expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, 'vb']);
+    expect({ aborted: signal.aborted, keysOfCalls: keysOf(calls) }).toEqual({
+      aborted: false,
+      keysOfCalls: [['a', 'b'], ['a']],
+    });
+    expect({ peekA: cache.peek('a'), peekB: cache.peek('b') }).toEqual({ peekA: undefined, peekB: 'vb' });
     (calls[1] as Call).resolve(all(['a']));
     expect(await after).toBe('va');
 
@@ -488,7 +517,7 @@ describe('tries, deadlines, aborts', () => {
     thrownBy(() => cache.current('c'));
     cache.delete('c');
     await rejectionOf(gone);
-    expect([await read, keysOf(calls)]).toEqual(['va', [['a']]]);
+    expect({ read: await read, keysOfCalls: keysOf(calls) }).toEqual({ read: 'va', keysOfCalls: [['a']] });
   });
 
   describe('a call without any keys left', () => {
@@ -498,7 +527,7 @@ describe('tries, deadlines, aborts', () => {
       thrownBy(() => cache.current('a'));
       cache.delete('a');
       for (let i = 0; i < 3; i++) await clock.flush();
-      expect([calls, cache.size, unhandled]).toEqual([[], 0, []]);
+      expect({ calls, size: cache.size, unhandled }).toEqual({ calls: [], size: 0, unhandled: [] });
     });
 
     it('nor a second try, which a timer would start', async () => {
@@ -527,7 +556,11 @@ describe('tries, deadlines, aborts', () => {
       await clock.advance(100);
       for (let i = 0; i < 3; i++) await clock.flush();
       expect(await read).toMatchObject({ name: 'ClosedError' });
-      expect([isDropped, calls.length, unhandled]).toEqual([true, 1, []]);
+      expect({ isDropped, calls: calls.length, unhandled }).toEqual({
+        isDropped: true,
+        calls: 1,
+        unhandled: [],
+      });
     });
   });
 

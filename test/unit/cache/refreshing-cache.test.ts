@@ -30,7 +30,10 @@ describe('reading', () => {
   it('the first read of a key waits, later ones are served and reload it behind them', async () => {
     const { clock, contexts, cache } = counting();
     expect(await cache.get('a')).toBe('a1');
-    expect([await cache.get('a'), cache.current('a')]).toEqual(['a1', 'a1']);
+    expect({ getA: await cache.get('a'), currentA: cache.current('a') }).toEqual({
+      getA: 'a1',
+      currentA: 'a1',
+    });
     expect(contexts).toHaveLength(1);
     await clock.advance(1000);
     expect(cache.current('a')).toBe('a1');
@@ -61,7 +64,10 @@ describe('reading', () => {
 
   it('peek and inspect start nothing', async () => {
     const { clock, contexts, cache } = counting();
-    expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
+    expect({ peekA: cache.peek('a'), inspectA: cache.inspect('a') }).toEqual({
+      peekA: undefined,
+      inspectA: undefined,
+    });
     await cache.get('a');
     await clock.advance(1500);
     expect(cache.peek('a')).toBe('a1');
@@ -126,9 +132,15 @@ describe('getIfPresent', () => {
     const cache = new RefreshingCache({ name: 'c', load, clock, absentFor: '1m' });
     const reads = [cache.getIfPresent('a'), cache.getIfPresent('b'), cache.getIfPresent('b')];
     expect(await Promise.all(reads)).toEqual(['one', undefined, undefined]);
-    expect([await cache.getIfPresent('b'), asked]).toEqual([undefined, 2]); // remembered as absent
+    expect({ getIfPresentB: await cache.getIfPresent('b'), asked }).toEqual({
+      getIfPresentB: undefined,
+      asked: 2,
+    }); // remembered as absent
     await clock.advance('1m');
-    expect([await cache.getIfPresent('b'), asked]).toEqual([undefined, 3]);
+    expect({ getIfPresentB: await cache.getIfPresent('b'), asked }).toEqual({
+      getIfPresentB: undefined,
+      asked: 3,
+    });
   });
 
   it('rejects where get does: a failed load is not an answer, one of another cache neither', async () => {
@@ -217,7 +229,11 @@ describe('by hand', () => {
   it('set holds a value without a load, invalidate reloads it, delete and clear forget', async () => {
     const { clock, contexts, cache } = counting();
     cache.set('a', 'hand');
-    expect([cache.current('a'), await cache.get('a'), contexts.length]).toEqual(['hand', 'hand', 0]);
+    expect({ currentA: cache.current('a'), getA: await cache.get('a'), contexts: contexts.length }).toEqual({
+      currentA: 'hand',
+      getA: 'hand',
+      contexts: 0,
+    });
     cache.invalidate('a');
     expect(cache.current('a')).toBe('hand');
     await clock.flush();
@@ -226,22 +242,26 @@ describe('by hand', () => {
     cache.set('a', 'x');
     cache.set('b', 'y');
     cache.clear();
-    expect([cache.size, cache.peek('a'), [...cache.keys()]]).toEqual([0, undefined, []]);
+    expect({ size: cache.size, peekA: cache.peek('a'), keys: [...cache.keys()] }).toEqual({
+      size: 0,
+      peekA: undefined,
+      keys: [],
+    });
   });
 
   it('invalidate without a key is about all keys; a key that is undefined is refused', async () => {
     const { clock, contexts, cache } = counting();
     await cache.getMany(['a', 'b']);
     cache.invalidate();
-    expect([cache.current('a'), cache.current('b'), cache.inspect('a')?.state]).toEqual([
-      'a1',
-      'b1',
-      'stale',
-    ]);
+    expect({
+      currentA: cache.current('a'),
+      currentB: cache.current('b'),
+      state: cache.inspect('a')?.state,
+    }).toEqual({ currentA: 'a1', currentB: 'b1', state: 'stale' });
     await clock.flush();
     expect(contexts).toHaveLength(4);
     cache.invalidate('a', { drop: true });
-    expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, 'b2']);
+    expect({ peekA: cache.peek('a'), peekB: cache.peek('b') }).toEqual({ peekA: undefined, peekB: 'b2' });
     expect(() => cache.invalidate(undefined, { drop: true })).toThrow('must not be undefined');
     expect(cache.size).toBe(1);
   });
@@ -271,8 +291,11 @@ describe('the bound', () => {
     expect([...cache.keys()]).toEqual(['c', 'a', 'd']);
     await cache.get('c');
     await cache.get('e');
-    expect([cache.size, [...cache.keys()]]).toEqual([3, ['d', 'c', 'e']]);
-    expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
+    expect({ size: cache.size, keys: [...cache.keys()] }).toEqual({ size: 3, keys: ['d', 'c', 'e'] });
+    expect({ peekA: cache.peek('a'), inspectA: cache.inspect('a') }).toEqual({
+      peekA: undefined,
+      inspectA: undefined,
+    });
   });
 });
 
@@ -324,10 +347,16 @@ describe('keys', () => {
       clock: new FakeClock(),
     });
     const first = { id: 'a' };
-    expect([await cache.get(first), await cache.get({ id: 'a' }), cache.size]).toEqual(['A', 'A', 1]);
+    expect({ getFirst: await cache.get(first), get: await cache.get({ id: 'a' }), size: cache.size }).toEqual(
+      { getFirst: 'A', get: 'A', size: 1 },
+    );
     expect(seen).toEqual([first, first]);
     expect([...cache.keys()][0]).toBe(first);
-    expect([cache.peek({ id: 'a' }), cache.delete({ id: 'a' }), cache.size]).toEqual(['A', true, 0]);
+    expect({ peek: cache.peek({ id: 'a' }), delete: cache.delete({ id: 'a' }), size: cache.size }).toEqual({
+      peek: 'A',
+      delete: true,
+      size: 0,
+    });
   });
 
   it('objects as keys need keyOf, by their type and at each call', async () => {
@@ -376,7 +405,7 @@ describe('keys', () => {
         expect(thrownBy(() => cache[act](key))).toMatchObject({ name: 'OptionError', option: 'key' });
       }
       expect(thrownBy(() => cache.set(key, 1))).toMatchObject({ name: 'OptionError', option: 'key' });
-      expect([loads, cache.size]).toEqual([0, 3]);
+      expect({ loads, size: cache.size }).toEqual({ loads: 0, size: 3 });
     });
   }
 
@@ -386,7 +415,10 @@ describe('keys', () => {
     const cache = new RefreshingCache({ name: 'c', load, keyOf, clock: new FakeClock() });
     for (let read = 0; read < 2; read++) {
       expect(['ab', 'ba'].map((key) => cache.current(key))).toEqual(['vab', 'vba']);
-      expect([await cache.get('ab'), await cache.get('ba')]).toEqual(['vab', 'vba']);
+      expect({ getAb: await cache.get('ab'), getBa: await cache.get('ba') }).toEqual({
+        getAb: 'vab',
+        getBa: 'vba',
+      });
     }
   });
 
@@ -440,9 +472,9 @@ describe('its life', () => {
     await clock.advance(1000);
     expect(await settled(cache.requestStart())).toEqual({ value: undefined });
     await clock.flush();
-    expect([manual.live, clock.held]).toEqual([1, 0]);
+    expect({ live: manual.live, held: clock.held }).toEqual({ live: 1, held: 0 });
     const wait = cache.requestStart({ wait: true });
-    expect([await settled(wait), clock.held]).toEqual(['pending', 1]);
+    expect({ wait: await settled(wait), held: clock.held }).toEqual({ wait: 'pending', held: 1 });
     manual.call(0).resolve('new');
     await wait;
     expect(logger.lines).toEqual([]);
@@ -468,7 +500,8 @@ describe('its life', () => {
       await cache.close();
       await clock.advance(5000);
       const held = await settled(cache.get('a'));
-      if (whenClosed === 'serve') expect([held, cache.current('a')]).toEqual([{ value: 'a1' }, 'a1']);
+      if (whenClosed === 'serve')
+        expect({ held, currentA: cache.current('a') }).toEqual({ held: { value: 'a1' }, currentA: 'a1' });
       else {
         expect(held).toMatchObject({ error: { name: 'ClosedError', key: 'a' } });
         expect(thrownBy(() => cache.current('a'))).toMatchObject({ name: 'ClosedError', key: 'a' });
@@ -479,7 +512,10 @@ describe('its life', () => {
       }
       expect(await rejectionOf(cache.requestStart())).toMatchObject({ name: 'ClosedError' });
       await clock.flush();
-      expect([contexts.length, clock.timerCount]).toEqual([1, 0]);
+      expect({ contexts: contexts.length, timerCount: clock.timerCount }).toEqual({
+        contexts: 1,
+        timerCount: 0,
+      });
     });
   }
 
@@ -506,7 +542,10 @@ describe('its life', () => {
       return key;
     };
     const cache = new ByValue({ name: 'c', load, clock });
-    expect([cache.current(100), cache.current(300)]).toEqual([100, 300]);
+    expect({ current100: cache.current(100), current300: cache.current(300) }).toEqual({
+      current100: 100,
+      current300: 300,
+    });
     await clock.advance(100);
     expect([cache.inspect(100)?.isDue, cache.inspect(300)?.isDue]).toEqual([true, false]);
     cache.current(100);

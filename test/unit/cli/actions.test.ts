@@ -288,7 +288,7 @@ describe('an action', () => {
     const authorize = (): Response => new Response('<h1>log in</h1>', { status: 401 });
     const { type } = await cluster().start({ authorize });
     const { code, err } = await type(['pause', 'price list', '--yes']);
-    expect([code, err]).toEqual([2, 'tickless: access is refused (401)\n']);
+    expect({ code, err }).toEqual({ code: 2, err: 'tickless: access is refused (401)\n' });
   });
 });
 
@@ -324,17 +324,20 @@ describe('a key', () => {
     expect(loads).toEqual(['1012 AB', '7', '7', '"quoted"', long, 'new here', 7, zone, '7']);
     expect(audit[0]).toMatchObject({ name: 'texts', key: '"1012 AB"' });
     const several = await type(['refresh', 'both', '7', '--yes']);
-    expect([several.code, several.err]).toEqual([2, expect.stringContaining('7 could be two keys')]);
+    expect({ code: several.code, err: several.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('7 could be two keys'),
+    });
     const unknown = await type(['refresh', 'numbers', 'seven', '--yes']);
-    expect([unknown.code, unknown.err]).toEqual([
-      2,
-      expect.stringContaining('numbers has no key seven here'),
-    ]);
+    expect({ code: unknown.code, err: unknown.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('numbers has no key seven here'),
+    });
     const value = await type(['refresh', 'price list', 'seven', '--yes']);
-    expect([value.code, value.err]).toEqual([
-      2,
-      expect.stringContaining('price list has no keys: it is not a cache'),
-    ]);
+    expect({ code: value.code, err: value.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('price list has no keys: it is not a cache'),
+    });
   });
 });
 
@@ -476,7 +479,7 @@ describe('without a terminal', () => {
         /^tickless: Pause price list on .*\?.*\nWithout a terminal it can not ask, and has changed nothing: add --yes\n$/,
       ),
     });
-    expect([prices.inspect().paused, audit]).toEqual([false, []]);
+    expect({ paused: prices.inspect().paused, audit }).toEqual({ paused: false, audit: [] });
     const done = await withoutTerminal(['pause', 'price list', '--yes'], env);
     expect(done).toEqual({ code: 0, out: 'paused on this instance\n', err: '' });
     expect(prices.inspect().paused).toBe(true);
@@ -485,7 +488,7 @@ describe('without a terminal', () => {
   it('tables have no colours', TIMEOUT, async () => {
     const { env } = await cluster().start();
     const { code, out } = await withoutTerminal(['status', '--all'], env);
-    expect([code, out]).toEqual([0, expect.stringContaining('price list')]);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('price list') });
     expect(out).not.toContain('\u001b');
   });
 });

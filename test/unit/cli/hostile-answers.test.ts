@@ -49,7 +49,7 @@ describe('an answer that is not of a console', () => {
       const url = await serve((response) => response.end(JSON.stringify(body)));
       for (const more of [[], ['--json']]) {
         const { code, out, err } = await type('status', '--url', url, ...more);
-        expect([code, out]).toEqual([2, '']);
+        expect({ code, out }).toEqual({ code: 2, out: '' });
         expect(err).toMatch(/^tickless: the answer \(200\) is not that of a console.*\n$/);
       }
     });
@@ -65,7 +65,7 @@ describe('an answer that is not of a console', () => {
     for (const body of [{ members: [], token: 7, history: 5 }, [], null, '\u001b[2J']) {
       const url = await serve((response) => response.end(JSON.stringify(body)));
       const { code, out, err } = await type(...command, '--url', url);
-      expect([code, out]).toEqual([2, '']);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
       expect(err).toMatch(/^tickless: [^\n]*\n$/);
       expect(err).not.toMatch(RAW);
       expect(err).not.toContain('Cannot read properties');
@@ -84,7 +84,7 @@ describe('an answer that is not of a console', () => {
         response.writeHead(status, { location }).end();
       });
       const { code, out, err } = await type('status', '--url', url, '--header', 'authorization: hunter2');
-      expect([code, out, err.trimEnd().split('\n').length]).toEqual([2, '', 1]);
+      expect({ code, out, lines: err.trimEnd().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 });
       expect(err).not.toContain('hunter2');
     }
     expect(asked).toEqual(Array(2).fill('/tickless/api/overview'));
@@ -94,7 +94,7 @@ describe('an answer that is not of a console', () => {
     const error = { code: 'x', message: `no\nway ${MARKS}\u001b[2J` };
     const url = await serve((response) => response.writeHead(500).end(JSON.stringify({ error })));
     const { code, err } = await type('status', '--url', url);
-    expect([code, err.trimEnd().split('\n').length]).toEqual([2, 1]);
+    expect({ code, lines: err.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
     expect(err).not.toMatch(RAW);
   });
 
@@ -108,7 +108,10 @@ describe('an answer that is not of a console', () => {
       more();
     });
     const { code, err } = await type('status', '--url', url);
-    expect([code, err]).toEqual([2, 'tickless: the answer is longer than 10 MB: is --url right?\n']);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'tickless: the answer is longer than 10 MB: is --url right?\n',
+    });
     expect(sent).toBeLessThan(40_000_000); // what was on its way included
   });
 });
@@ -137,7 +140,7 @@ describe('a malformed address', () => {
   ]) {
     it(`is not repeated: ${url}`, async () => {
       const { code, out, err } = await type('status', '--url', url);
-      expect([code, out, err.trimEnd().split('\n').length]).toEqual([2, '', 1]);
+      expect({ code, out, lines: err.trimEnd().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 });
       expect(err).not.toMatch(/hun ?ter2/);
     });
   }

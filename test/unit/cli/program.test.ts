@@ -69,10 +69,10 @@ describe('status', () => {
   it('lists problems, and is 0 while reads are served, 1 when they fail', async () => {
     const { group, type } = await service();
     const fine = await type(['status']);
-    expect([fine.code, fine.out]).toEqual([
-      0,
-      'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists them)\n',
-    ]);
+    expect({ code: fine.code, out: fine.out }).toEqual({
+      code: 0,
+      out: 'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists them)\n',
+    });
     const all = await type(['status', '--all']);
     expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nfine +prices +fresh +\d/);
     const red = group.value({
@@ -81,18 +81,26 @@ describe('status', () => {
       load: () => Promise.reject(new Error('no')),
     });
     const unread = await type(['status']);
-    expect([unread.code, unread.out]).toEqual([0, expect.stringMatching(/notices .*red +not read yet +-/)]);
+    expect({ code: unread.code, out: unread.out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/notices .*red +not read yet +-/),
+    });
     await red.get().catch(() => {});
     const failing = await type(['status']);
-    expect([failing.code, failing.out]).toEqual([
-      1,
-      expect.stringMatching(/reads fail +\\u001b\[31mred +no value, 1 failure, 1 read failed .*is required/),
-    ]);
+    expect({ code: failing.code, out: failing.out }).toEqual({
+      code: 1,
+      out: expect.stringMatching(
+        /reads fail +\\u001b\[31mred +no value, 1 failure, 1 read failed .*is required/,
+      ),
+    });
     group.value({ name: '\u009b2J\u202e', load: () => 1 });
     const json = await type(['status', '--json']);
     expect(json.out).not.toMatch(/[\u0080-\u009f\u202e]/);
     expect(JSON.parse(json.out).members[2].name).toBe('\u009b2J\u202e');
-    expect([json.code, JSON.parse(json.out).members[0].level]).toEqual([1, 'bad']);
+    expect({ code: json.code, level: JSON.parse(json.out).members[0].level }).toEqual({
+      code: 1,
+      level: 'bad',
+    });
   });
 
   it('names no number of instances where others are not known', () => {
@@ -137,17 +145,26 @@ describe('status', () => {
       err: 'tickless: access is refused\nNo login was sent: set TICKLESS_HEADER, or give --header\n',
     });
     const gone = await type(['status', '--url', 'http://127.0.0.1:1/tickless'], { env });
-    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('http://127.0.0.1:1 does not answer')]);
+    expect({ code: gone.code, err: gone.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('http://127.0.0.1:1 does not answer'),
+    });
     const other = await type(['status', '--url', url.replace('/tickless', '/other')]);
     expect(other.code).toBe(2);
     expect((await type(['status', '--url', 'file:///etc/passwd'])).code).toBe(2);
     const withUser = url.replace('http://', 'http://ann:hunter2@');
     for (const address of [withUser, withUser.replace('http:', 'ftp:'), `x${withUser}`]) {
       const refused = await type(['status', '--url', address], { env });
-      expect([refused.code, refused.err.includes('hunter2')]).toEqual([2, false]);
+      expect({ code: refused.code, includesHunter2: refused.err.includes('hunter2') }).toEqual({
+        code: 2,
+        includesHunter2: false,
+      });
     }
     const malformed = await type(['status', '--header', SECRET]);
-    expect([malformed.code, malformed.err.includes('of-ann')]).toEqual([2, false]);
+    expect({ code: malformed.code, includesOfAnn: malformed.err.includes('of-ann') }).toEqual({
+      code: 2,
+      includesOfAnn: false,
+    });
     expect((await type(['status', '--urll', 'x'])).err).toContain('unknown option');
     expect((await type([], {})).code).toBe(2);
     expect((await type(['--help'])).code).toBe(0);
@@ -161,13 +178,21 @@ describe('actions', () => {
     expect(history.out.split('\n')).toHaveLength(4);
     const older = /^(\d+)/m.exec(history.out.split('\n')[2] ?? '')?.[1] ?? '';
     const no = await type(['rollback', 'prices', '--to', older], { answer: false });
-    expect([no.code, no.err, prices.peek()?.edition]).toEqual([2, 'tickless: nothing was changed\n', 2]);
+    expect({ code: no.code, err: no.err, edition: prices.peek()?.edition }).toEqual({
+      code: 2,
+      err: 'tickless: nothing was changed\n',
+      edition: 2,
+    });
     const alone = await type(['rollback', 'prices', '--to', older]);
-    expect([alone.code, alone.err.includes('--yes'), prices.peek()?.edition]).toEqual([2, true, 2]);
+    expect({
+      code: alone.code,
+      includesYes: alone.err.includes('--yes'),
+      edition: prices.peek()?.edition,
+    }).toEqual({ code: 2, includesYes: true, edition: 2 });
     const done = await type(['rollback', 'prices', '--to', older, '--hold', '5', '--reason', 'wrong'], {
       answer: true,
     });
-    expect([done.code, prices.peek()?.edition]).toEqual([0, 1]);
+    expect({ code: done.code, edition: prices.peek()?.edition }).toEqual({ code: 0, edition: 1 });
     expect(asked.at(-1)).toBe(
       `Put version ${older} of prices into place on all instances, pinned for 5 min?`,
     );
@@ -181,7 +206,7 @@ describe('actions', () => {
   it('roll back to the version that was shown, also where another was published meanwhile', async () => {
     const { type, asked, prices } = await service();
     const rollback = type(['rollback', 'prices'], { answer: () => prices.refresh() });
-    expect([(await rollback).code, prices.peek()?.edition]).toEqual([0, 1]);
+    expect({ code: (await rollback).code, edition: prices.peek()?.edition }).toEqual({ code: 0, edition: 1 });
     const [, , first] = await prices.history().then((versions) => versions.slice(-3));
     expect(asked).toEqual([expect.stringMatching(`^Put version ${first?.version} of prices`)]);
   });
@@ -216,6 +241,10 @@ describe('actions', () => {
   it('are refused where the console is read-only', async () => {
     const { type, prices } = await service({ actions: false });
     const { code, err } = await type(['rollback', 'prices', '--yes']);
-    expect([code, err, prices.peek()?.edition]).toEqual([2, expect.stringContaining('not allowed'), 2]);
+    expect({ code, err, edition: prices.peek()?.edition }).toEqual({
+      code: 2,
+      err: expect.stringContaining('not allowed'),
+      edition: 2,
+    });
   });
 });

@@ -41,9 +41,16 @@ describe('while its load is under way an instance', () => {
     expect(b.value.peek()).toBe(undefined);
     const read = b.value.get();
     await cluster.end(b, 0, 'two');
-    expect([await refreshed, await read, b.value.peek()]).toEqual(['two', 'two', 'two']);
+    expect({ refreshed: await refreshed, read: await read, peek: b.value.peek() }).toEqual({
+      refreshed: 'two',
+      read: 'two',
+      peek: 'two',
+    });
     await readUntilChecked(cluster, b);
-    expect([b.value.inspect().isDue, b.manual.calls.length]).toEqual([false, 1]);
+    expect({ isDue: b.value.inspect().isDue, calls: b.manual.calls.length }).toEqual({
+      isDue: false,
+      calls: 1,
+    });
   });
 
   it('takes over what was set before, and then its own result', async () => {
@@ -51,7 +58,10 @@ describe('while its load is under way an instance', () => {
     await readUntilChecked(cluster, b);
     expect(b.value.current).toBe('set');
     await cluster.end(b, 0, 'two');
-    expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
+    expect({ refreshed: await refreshed, current: b.value.current }).toEqual({
+      refreshed: 'two',
+      current: 'two',
+    });
   });
 
   it('takes over what was set since then where its own result comes later, and is refused by the store', async () => {
@@ -63,9 +73,12 @@ describe('while its load is under way an instance', () => {
     await a.value.set('set', everywhere);
     await cluster.clock.advance(100);
     await cluster.end(b, 0, 'two');
-    expect([await refreshed, b.events.some(({ type }) => type === 'publish-refused')]).toEqual(['two', true]);
+    expect({
+      refreshed: await refreshed,
+      isRefused: b.events.some(({ type }) => type === 'publish-refused'),
+    }).toEqual({ refreshed: 'two', isRefused: true });
     await readUntilChecked(cluster, b);
-    expect([b.value.peek(), b.manual.calls.length]).toEqual(['set', 1]);
+    expect({ peek: b.value.peek(), calls: b.manual.calls.length }).toEqual({ peek: 'set', calls: 1 });
   });
 
   it('takes over what was set since then where that load has failed, and its lease is being released', async () => {
@@ -94,13 +107,19 @@ describe('while its load is under way an instance', () => {
     await cluster.lock.forceRelease('v', b.manual.calls[0]?.context.token ?? 0);
     await a.value.set('set', everywhere);
     await readUntilChecked(cluster, b);
-    expect([b.value.current, b.link.take().includes('extend')]).toEqual(['set', false]);
-    expect([isLeaseLostError(await refreshed), b.manual.calls[0]?.context.signal.aborted]).toEqual([
-      true,
-      true,
-    ]);
+    expect({ current: b.value.current, includesExtend: b.link.take().includes('extend') }).toEqual({
+      current: 'set',
+      includesExtend: false,
+    });
+    expect({
+      isLeaseLostError: isLeaseLostError(await refreshed),
+      aborted: b.manual.calls[0]?.context.signal.aborted,
+    }).toEqual({ isLeaseLostError: true, aborted: true });
     await cluster.end(b, 0, 'two');
-    expect([b.value.current, a.value.current]).toEqual(['set', 'set']);
+    expect({ bCurrent: b.value.current, aCurrent: a.value.current }).toEqual({
+      bCurrent: 'set',
+      aCurrent: 'set',
+    });
   });
 
   it('ends a load whose lease was lost also where a mark of its own waits for that', async () => {
@@ -112,10 +131,10 @@ describe('while its load is under way an instance', () => {
     await cluster.lock.forceRelease('v', b.manual.calls[0]?.context.token ?? 0);
     await a.value.set('set', everywhere);
     await readUntilChecked(cluster, b);
-    expect([isLeaseLostError(await refreshed), b.manual.calls[0]?.context.signal.aborted]).toEqual([
-      true,
-      true,
-    ]);
+    expect({
+      isLeaseLostError: isLeaseLostError(await refreshed),
+      aborted: b.manual.calls[0]?.context.signal.aborted,
+    }).toEqual({ isLeaseLostError: true, aborted: true });
   });
 
   it('serves what was set also when the load fails', async () => {
@@ -124,7 +143,10 @@ describe('while its load is under way an instance', () => {
     await readUntilChecked(cluster, b);
     await cluster.fail(b, 0, new Error('down'));
     await expect(refreshed).rejects.toThrow('down');
-    expect([b.value.current, b.value.inspect().failures]).toEqual(['set', 1]);
+    expect({ current: b.value.current, failures: b.value.inspect().failures }).toEqual({
+      current: 'set',
+      failures: 1,
+    });
   });
 
   it('loads again where the load keeps a value that is not in place any more', async () => {
@@ -134,14 +156,17 @@ describe('while its load is under way an instance', () => {
     await cluster.clock.advance(10);
     expect(b.manual.calls.map(({ context }) => context.previous?.value)).toEqual(['one', 'set']);
     await cluster.end(b, 1, 'two');
-    expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
+    expect({ refreshed: await refreshed, current: b.value.current }).toEqual({
+      refreshed: 'two',
+      current: 'two',
+    });
   });
 
   it('makes an invalidated value due again where the load fails', async () => {
     const { cluster, b, refreshed } = await whileLoading((a) => a.value.invalidate(everywhere));
     refreshed.catch(() => {});
     await readUntilChecked(cluster, b);
-    expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['one', true]);
+    expect({ peek: b.value.peek(), isDue: b.value.inspect().isDue }).toEqual({ peek: 'one', isDue: true });
     await cluster.fail(b, 0, new Error('down'));
     await cluster.clock.advance(10_000);
     await cluster.read(b);
@@ -156,9 +181,16 @@ it('a value that is invalidated here takes over what was set before, and stays d
   await cluster.clock.advance(10);
   b.value.invalidate();
   await readUntilChecked(cluster, b);
-  expect([b.value.current, b.value.inspect().isDue, b.manual.calls.length]).toEqual(['set', true, 1]);
+  expect({ current: b.value.current, isDue: b.value.inspect().isDue, calls: b.manual.calls.length }).toEqual({
+    current: 'set',
+    isDue: true,
+    calls: 1,
+  });
   await cluster.end(b, 0, 'two');
-  expect([b.value.current, b.value.inspect().isDue]).toEqual(['two', false]);
+  expect({ current: b.value.current, isDue: b.value.inspect().isDue }).toEqual({
+    current: 'two',
+    isDue: false,
+  });
 });
 
 it('while it publishes what a person has set, an instance stays with that', async () => {
@@ -175,7 +207,10 @@ it('while it publishes what a person has set, an instance stays with that', asyn
   await cluster.clock.flush();
   await published;
   await readUntilChecked(cluster, a);
-  expect([a.value.current, b.value.current]).toEqual(['of b', 'of b']);
+  expect({ aCurrent: a.value.current, bCurrent: b.value.current }).toEqual({
+    aCurrent: 'of b',
+    bCurrent: 'of b',
+  });
 });
 
 it('while what a person has set waits for the lease of another load, an instance stays with that, also where a load is asked for after it', async () => {
@@ -218,7 +253,11 @@ it('a round that decodes an older version than a check has taken over meanwhile 
   expect(b.value.current).toBe('new');
   decoding.resolve();
   await cluster.clock.advance(100);
-  expect([await read, b.value.current, b.manual.calls.length]).toEqual(['new', 'new', 0]);
+  expect({ read: await read, current: b.value.current, calls: b.manual.calls.length }).toEqual({
+    read: 'new',
+    current: 'new',
+    calls: 0,
+  });
 });
 
 it('a forced round does not replace a pinned version that a check has taken over while it waited for its lease', async () => {
@@ -238,7 +277,7 @@ it('a forced round does not replace a pinned version that a check has taken over
   expect(b.value.current).toBe('one');
   answered.resolve();
   await cluster.clock.flush();
-  expect([b.value.current, b.manual.calls.length]).toEqual(['one', 0]);
+  expect({ current: b.value.current, calls: b.manual.calls.length }).toEqual({ current: 'one', calls: 0 });
 });
 
 it('a caller whose round gives its lease back for a pinned version gets a value, also when that was dropped meanwhile', async () => {
@@ -286,7 +325,10 @@ it('a round that gives its lease back for a pinned version does not go back to i
   expect(b.value.current).toBe('two');
   released.resolve();
   await cluster.clock.flush();
-  expect([b.value.current, b.value.inspect().lock?.version]).toEqual(['two', version]);
+  expect({ current: b.value.current, version: b.value.inspect().lock?.version }).toEqual({
+    current: 'two',
+    version,
+  });
 });
 
 /** Two instances; the second, which has an older version, is due, and so is its check. */
@@ -310,7 +352,11 @@ it('a round and a check that read the same version put it in place once', async 
   expect(b.link.commands.filter(({ step }) => step === 'read').length).toBeGreaterThan(1);
   answered.resolve();
   await cluster.clock.advance(10);
-  expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['two', 0, false]);
+  expect({ current: b.value.current, calls: b.manual.calls.length, isDue: b.value.inspect().isDue }).toEqual({
+    current: 'two',
+    calls: 0,
+    isDue: false,
+  });
   expect(changes).toEqual([['adopted', a.value.inspect().lock?.version]]);
 });
 

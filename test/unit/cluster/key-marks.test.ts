@@ -46,7 +46,7 @@ describe('a key that is invalidated everywhere', () => {
     b.link.take();
     a.calls.at(-1)?.resolve('newer');
     await readFor(cluster, [b], WITHIN / 2 + 10);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['newer', 0]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'newer', calls: 0 });
     expect(b.link.take().length).toBeLessThan(8);
   });
 
@@ -60,7 +60,7 @@ describe('a key that is invalidated everywhere', () => {
       await readFor(cluster, [b], 10);
     a.calls.at(-1)?.resolve('newer');
     await readFor(cluster, [b], 200);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['newer', 0]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'newer', calls: 0 });
   });
 });
 
@@ -69,7 +69,11 @@ describe('a key that is changed everywhere', () => {
     const { cluster, a, b } = await warm({ k: 'x', other: 'x' });
     await a.cache.set('k', 'by hand', everywhere);
     await readFor(cluster, [b], WITHIN, ['k', 'other']);
-    expect([b.cache.peek('k'), b.cache.peek('other'), b.calls.length]).toEqual(['by hand', 'other1', 0]);
+    expect({ peekK: b.cache.peek('k'), peekOther: b.cache.peek('other'), calls: b.calls.length }).toEqual({
+      peekK: 'by hand',
+      peekOther: 'other1',
+      calls: 0,
+    });
     expect(b.link.take().filter((step) => step === 'check').length).toBeLessThan(3);
   });
 
@@ -94,7 +98,10 @@ describe('a key that is changed everywhere', () => {
     await cluster.clock.advance(1);
     await a.cache.set('k', 'by hand', everywhere);
     await readFor(cluster, [b], WITHIN);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', how === 'is paused' ? 0 : 1]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({
+      peekK: 'by hand',
+      calls: how === 'is paused' ? 0 : 1,
+    });
   });
 
   it('by set is taken over as soon as a load without a lease fails, which was under way', async () => {
@@ -113,7 +120,7 @@ describe('a key that is changed everywhere', () => {
     await readFor(cluster, [b], 3 * WITHIN);
     b.calls[1]?.reject(new Error('down'));
     await readFor(cluster, [b], 50);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', 2]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'by hand', calls: 2 });
   });
 
   it('by set is served there though it was evicted before it is published', async () => {
@@ -126,7 +133,10 @@ describe('a key that is changed everywhere', () => {
     b.calls[0]?.resolve('k2');
     await readFor(cluster, [b], 3 * WITHIN);
     await set;
-    expect([await a.cache.get('k'), b.cache.peek('k')]).toEqual(['by hand', 'by hand']);
+    expect({ getK: await a.cache.get('k'), peekK: b.cache.peek('k') }).toEqual({
+      getK: 'by hand',
+      peekK: 'by hand',
+    });
   });
 
   it('by refresh is taken over too', async () => {
@@ -137,7 +147,7 @@ describe('a key that is changed everywhere', () => {
     await cluster.clock.flush();
     expect(await refreshed).toBe('k2');
     await readFor(cluster, [b], WITHIN);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 0]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'k2', calls: 0 });
   });
 
   it('by refresh is taken over also where it was answered by a load of another instance, and dropped meanwhile', async () => {
@@ -153,19 +163,26 @@ describe('a key that is changed everywhere', () => {
     await readFor(cluster, [b], WITHIN);
     b.calls[0]?.reject(new Error('down'));
     await cluster.clock.flush();
-    expect([await refreshed, a.cache.peek('k')]).toEqual(['of c', 'of a']);
+    expect({ refreshed: await refreshed, peekK: a.cache.peek('k') }).toEqual({
+      refreshed: 'of c',
+      peekK: 'of a',
+    });
     await readFor(cluster, [a], WITHIN);
-    expect([a.cache.peek('k'), a.calls.length]).toEqual(['of c', 2]);
+    expect({ peekK: a.cache.peek('k'), calls: a.calls.length }).toEqual({ peekK: 'of c', calls: 2 });
   });
 
   it('by invalidate is loaded once for all, and served meanwhile', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     await a.cache.invalidate('k', everywhere);
     await readFor(cluster, [b], WITHIN);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k1', 1]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'k1', calls: 1 });
     b.calls[0]?.resolve('k2');
     await readFor(cluster, [a, b], 2 * WITHIN);
-    expect([a.cache.peek('k'), a.calls.length, b.calls.length]).toEqual(['k2', 1, 1]);
+    expect({ aPeekK: a.cache.peek('k'), aCalls: a.calls.length, bCalls: b.calls.length }).toEqual({
+      aPeekK: 'k2',
+      aCalls: 1,
+      bCalls: 1,
+    });
   });
 
   it('by a drop is not served any longer', async () => {
@@ -173,7 +190,7 @@ describe('a key that is changed everywhere', () => {
     await a.cache.invalidate('k', { everywhere: true, drop: true });
     expect(a.cache.peek('k')).toBe(undefined);
     await readFor(cluster, [b], WITHIN);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual([undefined, 1]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: undefined, calls: 1 });
   });
 
   it('by a drop is not served any longer, though a load of it has read the mark before, and failed', async () => {
@@ -219,7 +236,7 @@ describe('a key that is changed everywhere', () => {
     expect(later.calls.length).toBe(1);
     later.calls[0]?.resolve('k2');
     await readFor(cluster, [b], 990);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 0]);
+    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'k2', calls: 0 });
   });
 });
 
@@ -243,7 +260,10 @@ describe('a tag that is invalidated everywhere', () => {
     await a.cache.invalidateTag('x', everywhere);
     const later = keyedInstance(cluster, own);
     await readFor(cluster, [later], 100, ['k', 'l']);
-    expect([later.cache.peek('k'), later.cache.peek('l')]).toEqual([undefined, 'l1']);
+    expect({ peekK: later.cache.peek('k'), peekL: later.cache.peek('l') }).toEqual({
+      peekK: undefined,
+      peekL: 'l1',
+    });
     expect(later.calls.map(({ key }) => key)).toEqual(['k']);
   });
 
@@ -267,7 +287,10 @@ describe('a tag that is invalidated everywhere', () => {
     b.link.break('refused', 'check', 'read');
     await a.cache.invalidateTag('x', everywhere);
     await readFor(cluster, [b], 5 * WITHIN);
-    expect([b.cache.inspect('k')?.isStale, b.calls.length]).toEqual([false, 0]);
+    expect({ isStale: b.cache.inspect('k')?.isStale, calls: b.calls.length }).toEqual({
+      isStale: false,
+      calls: 0,
+    });
     b.link.mend();
     await cluster.clock.advance(30_000);
     await readFor(cluster, [b], WITHIN);
@@ -317,7 +340,7 @@ describe('a cache that is cleared everywhere', () => {
     await a.cache.clear(everywhere);
     expect(a.cache.size).toBe(0);
     await readFor(cluster, [b], WITHIN, ['k']);
-    expect([b.cache.size, b.calls.map(({ key }) => key)]).toEqual([0, ['k']]);
+    expect({ size: b.cache.size, calls: b.calls.map(({ key }) => key) }).toEqual({ size: 0, calls: ['k'] });
   });
 
   it('keeps values that are newer than the mark, and those that were set here after it', async () => {
@@ -396,7 +419,7 @@ describe('the invalidation log of a cache', () => {
     await expect.poll(counted).toBe(1);
     await a.cache.clear(everywhere);
     await readFor(cluster, [b], 300);
-    expect([await counted(), b.cache.peek('k')]).toEqual([1, 'k1']);
+    expect({ counted: await counted(), peekK: b.cache.peek('k') }).toEqual({ counted: 1, peekK: 'k1' });
     answered.resolve();
     const peeked = async (): Promise<unknown> => {
       await cluster.clock.flush();
@@ -417,7 +440,11 @@ describe('the invalidation log of a cache', () => {
     expect(later.calls.map(({ key }) => key)).toEqual(['k', 'l']);
     for (const { key, resolve } of later.calls) resolve(`${key}2`);
     await readFor(cluster, [b], 2 * WITHIN, ['k', 'l']);
-    expect([b.cache.peek('k'), b.cache.peek('l'), b.calls.length]).toEqual(['k2', 'l2', 0]);
+    expect({ peekK: b.cache.peek('k'), peekL: b.cache.peek('l'), calls: b.calls.length }).toEqual({
+      peekK: 'k2',
+      peekL: 'l2',
+      calls: 0,
+    });
     await b.cache.invalidateTag('y', everywhere);
     const { payload = '' } = (await cluster.store.read('c')) ?? {};
     expect(payload).toContain(`"invalidatedUpTo":${version}`);

@@ -25,15 +25,15 @@ describe('a version that is put back into place', () => {
     await cluster.clock.advance(1100);
     await cluster.read(b);
     const later = cluster.instance();
-    expect([b.value.peek(), await later.value.get()]).toEqual(['one', 'one']);
+    expect({ peek: b.value.peek(), get: await later.value.get() }).toEqual({ peek: 'one', get: 'one' });
     for (const { value, manual } of [a, b, later]) {
       const { pinned, lock } = value.inspect();
-      expect([lock?.version, pinned?.by, pinned?.note, pinned?.until]).toEqual([
+      expect({ version: lock?.version, by: pinned?.by, note: pinned?.note, until: pinned?.until }).toEqual({
         version,
         by,
-        'prices of zero',
-        Infinity,
-      ]);
+        note: 'prices of zero',
+        until: Infinity,
+      });
       expect(value.inspect().age).toBeGreaterThan(2100); // that of the load
       expect(manual.calls.length).toBeLessThan(3);
     }
@@ -73,7 +73,10 @@ describe('a version that is put back into place', () => {
     await cluster.clock.advance(100);
     const second = rejectionOf(a.value.rollback({ by, to: two!.version }));
     await cluster.clock.advance(2000);
-    expect([isLockUnavailableError(await second), a.value.peek()]).toEqual([true, 'two']);
+    expect({ isLockUnavailableError: isLockUnavailableError(await second), peek: a.value.peek() }).toEqual({
+      isLockUnavailableError: true,
+      peek: 'two',
+    });
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(1000);
     await first;
@@ -81,7 +84,7 @@ describe('a version that is put back into place', () => {
       await cluster.clock.advance(300);
       await Promise.all([cluster.read(a), cluster.read(b)]);
     }
-    expect([a.value.peek(), b.value.peek()]).toEqual(['one', 'one']);
+    expect({ aPeek: a.value.peek(), bPeek: b.value.peek() }).toEqual({ aPeek: 'one', bPeek: 'one' });
   });
 
   it('is served on the instance that published it, if a later one in its place could not be published after that', async () => {
@@ -97,7 +100,10 @@ describe('a version that is put back into place', () => {
     a.link.fault = (step) => (step === 'write' && ++writes > 1 ? 'refused' : undefined);
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(1500);
-    expect([isStoreUnavailableError(await second), a.value.peek()]).toEqual([true, 'two']);
+    expect({ isStoreUnavailableError: isStoreUnavailableError(await second), peek: a.value.peek() }).toEqual({
+      isStoreUnavailableError: true,
+      peek: 'two',
+    });
     a.link.mend();
     const version = await first;
     await cluster.clock.advance(60_000);
@@ -107,7 +113,11 @@ describe('a version that is put back into place', () => {
     }
     for (const { value } of [a, b]) {
       const { pinned, lock } = value.inspect();
-      expect([value.peek(), pinned?.by, lock?.version]).toEqual(['one', by, version]);
+      expect({ peek: value.peek(), by: pinned?.by, version: lock?.version }).toEqual({
+        peek: 'one',
+        by,
+        version,
+      });
     }
   });
 
@@ -126,7 +136,11 @@ describe('a version that is put back into place', () => {
       }
     }
     for (const instance of [a, b, a, b]) await cluster.read(instance);
-    expect([a.value.current, b.value.current, calls()]).toEqual(['one', 'one', before]);
+    expect({ aCurrent: a.value.current, bCurrent: b.value.current, calls: calls() }).toEqual({
+      aCurrent: 'one',
+      bCurrent: 'one',
+      calls: before,
+    });
     expect([a.value.inspect().state, b.value.inspect().state]).toEqual(['fresh', 'fresh']);
   });
 
@@ -153,10 +167,10 @@ describe('a version that is put back into place', () => {
     const elsewhere = rejectionOf(b.value.refresh());
     await cluster.clock.flush();
     for (const error of [here, await elsewhere]) {
-      expect([isPinnedError(error), (error as Error).message]).toEqual([
-        true,
-        expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
-      ]);
+      expect({ isPinnedError: isPinnedError(error), message: (error as Error).message }).toEqual({
+        isPinnedError: true,
+        message: expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
+      });
     }
     expect([b.value.peek(), a.manual.calls.length + b.manual.calls.length]).toEqual(['one', 2]);
     expect(a.value.inspect().failures + b.value.inspect().failures).toBe(0);
@@ -170,11 +184,11 @@ describe('a version that is put back into place', () => {
     for (const { value, manual } of [a, b]) {
       const before = manual.calls.length;
       value.invalidate({ drop: true });
-      expect([await value.get(), value.inspect().pinned?.by, manual.calls.length]).toEqual([
-        'one',
+      expect({ get: await value.get(), by: value.inspect().pinned?.by, calls: manual.calls.length }).toEqual({
+        get: 'one',
         by,
-        before,
-      ]);
+        calls: before,
+      });
     }
   });
 
@@ -191,7 +205,11 @@ describe('a version that is put back into place', () => {
     await cluster.end(a, 2, 'three');
     await cluster.clock.advance(1000);
     await cluster.read(b);
-    expect([a.value.peek(), b.value.peek(), b.manual.calls.length]).toEqual(['three', 'three', 0]);
+    expect({ aPeek: a.value.peek(), bPeek: b.value.peek(), bCalls: b.manual.calls.length }).toEqual({
+      aPeek: 'three',
+      bPeek: 'three',
+      bCalls: 0,
+    });
     expect([a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([undefined, undefined]);
   });
 
@@ -230,7 +248,7 @@ describe('a version that is put back into place', () => {
     b.link.break('refused', 'acquire');
     await cluster.clock.advance(120_000);
     await cluster.read(b);
-    expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
+    expect({ peek: b.value.peek(), calls: b.manual.calls.length }).toEqual({ peek: 'one', calls: 0 });
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', owner: record?.owner });
   });
 });
@@ -244,7 +262,10 @@ describe('the schema', () => {
     const [, two, long] = await value.history();
     const refused = await rejectionOf(value.rollback({ by, to: long!.version }));
     expect((refused as Error).message).toMatch(/version \d+ can't be read: .*over 5 characters/);
-    expect([value.peek(), value.inspect().pinned]).toEqual([undefined, undefined]);
+    expect({ peek: value.peek(), pinned: value.inspect().pinned }).toEqual({
+      peek: undefined,
+      pinned: undefined,
+    });
     await value.rollback({ by, to: two!.version });
     expect(value.current).toBe('TWO');
   });
@@ -257,14 +278,14 @@ describe('a dump', () => {
     await a.value.rollback({ by });
     expect(a.value.restore(dump)).toEqual({ restored: 0, dropped: 1 });
     const { value } = cluster.instance();
-    expect([a.value.peek(), value.restore(dump), value.peek()]).toEqual([
-      'one',
-      { restored: 1, dropped: 0 },
-      'two',
-    ]);
+    expect({ aPeek: a.value.peek(), restored: value.restore(dump), peek: value.peek() }).toEqual({
+      aPeek: 'one',
+      restored: { restored: 1, dropped: 0 },
+      peek: 'two',
+    });
     await cluster.clock.advance(1100);
     await cluster.read({ value });
-    expect([value.peek(), value.inspect().pinned?.by]).toEqual(['one', by]);
+    expect({ peek: value.peek(), by: value.inspect().pinned?.by }).toEqual({ peek: 'one', by });
   });
 });
 
@@ -275,13 +296,20 @@ describe('unpin', () => {
     await cluster.clock.advance(1100);
     await cluster.read(b);
     expect(await b.value.unpin()).toBe(true);
-    expect([b.value.current, b.value.inspect().pinned]).toEqual(['one', undefined]);
+    expect({ current: b.value.current, pinned: b.value.inspect().pinned }).toEqual({
+      current: 'one',
+      pinned: undefined,
+    });
     await cluster.clock.advance(100);
     await cluster.read(b);
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(60_000);
     await cluster.read(a);
-    expect([a.value.peek(), b.value.peek(), a.manual.calls.length]).toEqual(['three', 'three', 2]);
+    expect({ aPeek: a.value.peek(), bPeek: b.value.peek(), aCalls: a.manual.calls.length }).toEqual({
+      aPeek: 'three',
+      bPeek: 'three',
+      aCalls: 2,
+    });
   });
 
   it('by an instance that does not have the pinned version; a refresh may end the pin too', async () => {
@@ -290,7 +318,10 @@ describe('unpin', () => {
     const refreshed = b.value.refresh({ unpin: true });
     await cluster.clock.flush();
     await cluster.end(b, 0, 'three');
-    expect([await refreshed, await b.value.unpin()]).toEqual(['three', false]);
+    expect({ refreshed: await refreshed, unpin: await b.value.unpin() }).toEqual({
+      refreshed: 'three',
+      unpin: false,
+    });
   });
 });
 
@@ -298,10 +329,10 @@ describe('what can not be rolled back', () => {
   it('a version that is not kept; the one before the present one where that is pinned', async () => {
     const { a } = await twoVersions();
     const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
-    expect([isOptionError(unknown), (unknown as Error).message]).toEqual([
-      true,
-      expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
-    ]);
+    expect({ isOptionError: isOptionError(unknown), message: (unknown as Error).message }).toEqual({
+      isOptionError: true,
+      message: expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
+    });
     await a.value.rollback({ by });
     const again = await rejectionOf(a.value.rollback({ by }));
     expect((again as Error).message).toMatch(/to must be given while a version is pinned/);
@@ -335,7 +366,10 @@ describe('what can not be rolled back', () => {
       () => b.value.refresh({ unpin: true }),
     ];
     for (const call of calls) {
-      expect([isClosedError(await rejectionOf(call())), b.value.peek()]).toEqual([true, 'two']);
+      expect({ isClosedError: isClosedError(await rejectionOf(call())), peek: b.value.peek() }).toEqual({
+        isClosedError: true,
+        peek: 'two',
+      });
     }
   });
 
@@ -390,7 +424,7 @@ describe('the event changed of a version that is put back', () => {
     a.link.breakOnce(written.promise, 'write');
     const rollback = a.value.rollback({ by });
     await cluster.clock.flush();
-    expect([a.value.current, changes()]).toEqual(['one', []]);
+    expect({ current: a.value.current, changes: changes() }).toEqual({ current: 'one', changes: [] });
     written.resolve();
     const version = await rollback;
     expect(changes()).toEqual([[version, 'rolled-back']]);

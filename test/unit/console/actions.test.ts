@@ -94,7 +94,10 @@ describe('a value', () => {
     await prices.get();
     source.prices = [5, 6, 7];
     const refreshed = await console.act('refresh', { id: 'prices' });
-    expect([refreshed.status, refreshed.body.result]).toEqual([200, 'done']);
+    expect({ status: refreshed.status, result: refreshed.body.result }).toEqual({
+      status: 200,
+      result: 'done',
+    });
     const { history } = await detail(console, 'prices');
     expect(history).toHaveLength(2);
     const to = history[1].version;
@@ -113,15 +116,18 @@ describe('a value', () => {
       note: 'too cheap',
       holdMs: 60_000,
     });
-    expect([rolled.status, prices.peek()]).toEqual([200, [1, 2, 3, 4]]);
+    expect({ status: rolled.status, peek: prices.peek() }).toEqual({ status: 200, peek: [1, 2, 3, 4] });
     const pinned = await detail(console, 'prices');
-    expect([pinned.here.pinned.by, pinned.here.pinned.note, pinned.history[0].isPinned]).toEqual([
-      'ann',
-      'too cheap',
-      true,
-    ]);
+    expect({
+      by: pinned.here.pinned.by,
+      note: pinned.here.pinned.note,
+      isPinned: pinned.history[0].isPinned,
+    }).toEqual({ by: 'ann', note: 'too cheap', isPinned: true });
     const refused = await console.act('refresh', { id: 'prices' });
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({
+      status: 409,
+      code: 'conflict',
+    });
     expect((await console.act('unpin', { id: 'prices' })).status).toBe(200);
     expect((await console.act('unpin', { id: 'prices' })).body.error.message).toContain(
       'no version is pinned',
@@ -193,13 +199,13 @@ describe('a cache', () => {
     const keys = ['amsterdam', 7, true, { city: 'delft' }, 'x'.repeat(5000), '"\u202e<b>'];
     for (const key of keys) await cache.get(key);
     const { body } = await console.get('api/keys?id=c&search=');
-    expect([body.size, body.keys.length]).toEqual([6, 6]);
+    expect({ size: body.size, keys: body.keys.length }).toEqual({ size: 6, keys: 6 });
     expect(
       (await console.get('api/keys?id=c&search=AMSTER')).body.keys.map(({ text }: { text: string }) => text),
     ).toEqual(['"amsterdam"']);
     for (const { id } of body.keys) {
       const found = await console.get(`api/member?id=c&key=${encodeURIComponent(id)}`);
-      expect([id, found.body?.here.state]).toEqual([id, 'fresh']);
+      expect({ id, state: found.body?.here.state }).toEqual({ id, state: 'fresh' });
       expect((await console.act('refresh', { id: 'c', key: id })).status).toBe(200);
     }
     expect(loads.slice(6)).toEqual([...keys].reverse());
@@ -232,7 +238,11 @@ describe('a lock', () => {
     });
     await task();
     const { records, errors } = (await console.get('api/locks?prefix=rep')).body;
-    expect([records.length, errors, records[0].state]).toEqual([1, [], 'done']);
+    expect({ records: records.length, errors, state: records[0].state }).toEqual({
+      records: 1,
+      errors: [],
+      state: 'done',
+    });
     const [{ id, lock: at, token }] = records;
     expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
     expect((await console.act('release-lock', { id, lock: at })).status).toBe(409);
@@ -293,7 +303,7 @@ describe('records of locks', () => {
     await task();
     const before = await Promise.all(Array.from({ length: 10 }, ask));
     const [{ id, lock: at, token }] = await ask();
-    expect([before.length, asked.length]).toEqual([10, 1]);
+    expect({ before: before.length, asked: asked.length }).toEqual({ before: 10, asked: 1 });
     await console.act('release-lock', { id, lock: at, token });
     expect(await ask()).toMatchObject([{ name: 'report', state: 'released' }]);
     expect(asked.length).toBe(2);
@@ -328,7 +338,10 @@ describe('on all instances', () => {
       everyMs: 420_000,
       everywhere: true,
     });
-    expect([status, body.message]).toEqual([200, 'is loaded every 7 min from now on, everywhere']);
+    expect({ status, message: body.message }).toEqual({
+      status: 200,
+      message: 'is loaded every 7 min from now on, everywhere',
+    });
     const period = async ({ prices }: Instance): Promise<number> => {
       await prices.get();
       const { nextExecuteTime = 0, loadedAt = 0 } = prices.inspect();
@@ -397,10 +410,10 @@ describe('on all instances', () => {
     const { console } = make();
     lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
     const { status, body } = await console.act('pause', { id: 'prices' });
-    expect([status, body.message]).toEqual([
-      200,
-      expect.stringContaining('the audit record is of this instance only'),
-    ]);
+    expect({ status, message: body.message }).toEqual({
+      status: 200,
+      message: expect.stringContaining('the audit record is of this instance only'),
+    });
     expect((await console.get('api/audit')).body.records).toMatchObject([
       { name: 'prices', unwritten: true },
     ]);
@@ -462,8 +475,11 @@ describe('on all instances', () => {
     );
     closes.push(() => console.handler.close());
     const { status, body } = await console.act('resume', { id: 'prices', note: 'x' });
-    expect([status, body.message]).toEqual([200, expect.not.stringContaining('audit')]);
-    expect([waiting.length, isOver.length]).toEqual([1, 1]);
+    expect({ status, message: body.message }).toEqual({
+      status: 200,
+      message: expect.not.stringContaining('audit'),
+    });
+    expect({ waiting: waiting.length, isOver: isOver.length }).toEqual({ waiting: 1, isOver: 1 });
     store.read = read;
     for (const resume of waiting) resume();
     await Promise.all(isOver);
@@ -482,7 +498,10 @@ describe('on all instances', () => {
     };
     await one.console.act('resume', { id: 'prices', note: '0' });
     await expect.poll(() => notes(other)).toEqual(['0']);
-    expect([await notes(one), await unwritten(one)]).toEqual([['0'], []]);
+    expect({ notesOne: await notes(one), unwrittenOne: await unwritten(one) }).toEqual({
+      notesOne: ['0'],
+      unwrittenOne: [],
+    });
     isLost = false;
     await one.console.act('resume', { id: 'prices', note: '1' });
     await expect.poll(() => notes(other)).toEqual(['0', '1']);
@@ -510,7 +529,7 @@ describe('on all instances', () => {
     expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
     await console.handler.close();
     await new Promise((resolve) => setImmediate(resolve));
-    expect([calls, unhandled]).toEqual([['onAudit', 'waitUntil'], []]);
+    expect({ calls, unhandled }).toEqual({ calls: ['onAudit', 'waitUntil'], unhandled: [] });
     expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
   });
 
@@ -576,7 +595,10 @@ describe('the overview', () => {
       )
       .toEqual(['needed bad', 'failing warn', 'prices note', 'fine ok']);
     const { instances: columns, members, ok } = (await console.get('api/overview')).body;
-    expect([ok, columns.map(({ isHere }: { isHere: boolean }) => isHere)]).toEqual([false, [true, false]]);
+    expect({ ok, columns: columns.map(({ isHere }: { isHere: boolean }) => isHere) }).toEqual({
+      ok: false,
+      columns: [true, false],
+    });
     const { cells } = members[2];
     expect(cells.map(({ behind = false }: { behind?: boolean }) => behind).sort()).toEqual([false, true]);
   });
@@ -604,7 +626,7 @@ describe('the overview', () => {
     (store as { reports: unknown }).reports = () =>
       Promise.reject(new Error('redis://:hunter2@store: ECONNREFUSED'));
     const { status, body, text } = await console.get('api/overview');
-    expect([status, body.members.length]).toEqual([200, 1]);
+    expect({ status, members: body.members.length }).toEqual({ status: 200, members: 1 });
     expect(body.fleetError).toContain('ECONNREFUSED');
     expect(text).not.toContain('hunter2');
   });

@@ -62,9 +62,10 @@ describe('the last executions of a member', () => {
     expect(await executions('cities&key=%221012%22')).toMatchObject([{ key: '"1012"', outcome: 'loaded' }]);
   });
 
-  it('of a task are its runs on all instances, and those in which it was not called', async () => {
+  it('of a task are its runs on all instances, not the rounds that were left to another one', async () => {
     const { here, there, source, executions } = twoInstances();
-    await here.cleaner.execute();
+    await there.cleaner.execute();
+    await here.cleaner.requestStart();
     const ended = Date.now();
     await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(ended); // they are shown in the order of milliseconds
     source.isDown = true;

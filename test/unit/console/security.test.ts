@@ -43,7 +43,7 @@ describe('access', () => {
     const handler = consoleHandler(new RefreshGroup(), { actions: true });
     for (const path of EVERYTHING) {
       const { status, text } = await answerOf(await handler(new Request(new URL(path, BASE))));
-      expect([path, status]).toEqual([path, 403]);
+      expect({ path, status }).toEqual({ path, status: 403 });
       expect(text).toContain('consoleHandler(group, { authorize:');
     }
   });
@@ -85,7 +85,7 @@ describe('access', () => {
       const found = withValue({ authorize, actions: true });
       for (const path of EVERYTHING) {
         const { status, text } = await found.get(path);
-        expect([path, status]).toEqual([path, 403]);
+        expect({ path, status }).toEqual({ path, status: 403 });
         expect(text).not.toContain('ann');
       }
       const asked = new Request(new URL('api/actions/refresh', BASE), { method: 'POST', body: '{"id":"v"}' });
@@ -102,7 +102,7 @@ describe('access', () => {
     };
     const { handler } = new TestConsole({ authorize });
     const response = await handler(new Request(BASE, { headers: { cookie: 'a=1' } }), 'context');
-    expect([response.status, seen]).toEqual([401, ['a=1', 'context']]);
+    expect({ status: response.status, seen }).toEqual({ status: 401, seen: ['a=1', 'context'] });
   });
 
   it('shows nothing outside of its path, and nothing by other methods', async () => {
@@ -115,7 +115,7 @@ describe('access', () => {
       expect((await found.get('api/overview', {}, { method })).status).toBe(405);
     }
     const head = await found.get('api/live', {}, { method: 'HEAD' });
-    expect([head.status, head.text]).toEqual([200, '']);
+    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
   });
 });
 
@@ -123,7 +123,11 @@ describe('actions', () => {
   it('are refused by default: the console is read-only', async () => {
     const found = withValue();
     const { status, body } = await found.act('refresh', { id: 'v' });
-    expect([status, body.error.code, found.loads]).toEqual([403, 'read-only', 0]);
+    expect({ status, code: body.error.code, loads: found.loads }).toEqual({
+      status: 403,
+      code: 'read-only',
+      loads: 0,
+    });
     expect((await found.get('api/session')).body.actions).toEqual([]);
   });
 
@@ -148,7 +152,10 @@ describe('actions', () => {
     expect((await odd.act('refresh', { id: 'v' })).status).toBe(403);
     for (const actions of [false, undefined, null as never]) {
       const found = withValue({ actions: true, authorize: () => ({ by: 'bob', actions }) });
-      expect([(await found.act('refresh', { id: 'v' })).status, found.loads]).toEqual([403, 0]);
+      expect({ status: (await found.act('refresh', { id: 'v' })).status, loads: found.loads }).toEqual({
+        status: 403,
+        loads: 0,
+      });
     }
     const all = withValue({ actions: true, authorize: () => ({ by: 'bob' }) });
     expect((await all.act('refresh', { id: 'v' })).status).toBe(200);
@@ -262,7 +269,7 @@ describe('the audit', () => {
       expect((await found.act('refresh', body)).status).toBe(400);
       expect((await found.act('release-lock', { ...body, lock: 0, token: 1 })).status).toBe(400);
     }
-    expect([found.loads, records]).toEqual([0, []]);
+    expect({ loads: found.loads, records }).toEqual({ loads: 0, records: [] });
   });
 
   it('keeps what was done, whatever a read-only operator tries', async () => {
@@ -288,7 +295,7 @@ describe('the audit', () => {
       const { records } = (await found.get('api/audit')).body;
       performance.now = now;
       const done = records.filter(({ result }: AuditRecord) => result === 'done');
-      expect([records.length, done.length]).toEqual([51, 1]);
+      expect({ records: records.length, done: done.length }).toEqual({ records: 51, done: 1 });
       await found.handler.close();
     }
   });
@@ -327,7 +334,10 @@ describe('what is shown', () => {
     expect(JSON.parse((await found.get('api/member?id=v')).body.value)).toEqual(['content']);
     expect(about).toEqual([{ name: 'v' }]);
     const { body, text } = await found.get('api/member?id=broken');
-    expect([body.value, text.includes('in the value')]).toEqual([undefined, false]);
+    expect({ value: body.value, includesInTheValue: text.includes('in the value') }).toEqual({
+      value: undefined,
+      includesInTheValue: false,
+    });
   });
 
   it('is at most 64 kB of a value', async () => {
@@ -374,7 +384,10 @@ describe('what is shown', () => {
     });
     for (const password of ['hunter2', 'hunter3']) await cache.get({ password });
     const { body, text } = await found.get('api/keys?id=c&search=password');
-    expect([body.keys.length, text.includes('hunter')]).toEqual([2, false]);
+    expect({ keys: body.keys.length, includesHunter: text.includes('hunter') }).toEqual({
+      keys: 2,
+      includesHunter: false,
+    });
     for (const { id } of body.keys) {
       expect((await found.get(`api/member?id=c&key=${encodeURIComponent(id)}`)).status).toBe(200);
     }
@@ -449,7 +462,10 @@ describe('bounds', () => {
     ];
     for (const body of [...bodies, ...ranges.map((range) => ({ id: 'v', ...range }))]) {
       const found = withValue({ actions: true });
-      expect([body, (await found.post('api/actions/refresh', body)).status]).toEqual([body, 400]);
+      expect({ body, status: (await found.post('api/actions/refresh', body)).status }).toEqual({
+        body,
+        status: 400,
+      });
       expect(found.loads).toBe(0);
     }
     expect((await withValue({ actions: true }).act('constructor', { id: 'v' })).status).toBe(400);
@@ -460,7 +476,7 @@ describe('bounds', () => {
     const found = withValue({ actions: true, authorize });
     const statuses: number[] = [];
     for (let at = 0; at < 23; at++) statuses.push((await found.act('resume', { id: 'v' })).status);
-    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
+    expect({ first: statuses[0], last: statuses.at(-1) }).toEqual({ first: 200, last: 429 });
     expect((await found.get('api/overview')).status).toBe(200);
     const { token } = (await found.get('api/session', { cookie: 'bob' })).body;
     const headers = { cookie: 'bob', 'x-tickless-token': token };
@@ -476,7 +492,10 @@ describe('bounds', () => {
     const all = Array.from({ length: 30 }, (_, at) => found.get(paths[at % 2] as string));
     const other = found.get('api/compare?id=v&before=1&after=2', { cookie: 'bob' });
     const statuses = (await Promise.all(all)).map(({ status }) => status);
-    expect([statuses.filter((status) => status !== 429).length, (await other).status]).toEqual([4, 400]);
+    expect({
+      statuses: statuses.filter((status) => status !== 429).length,
+      status: (await other).status,
+    }).toEqual({ statuses: 4, status: 400 });
     const compares = Array.from({ length: 6 }, () => found.get('api/compare?id=v&before=1&after=2'));
     expect((await Promise.all(compares)).map(({ status }) => status).sort()).toEqual([
       400, 400, 400, 400, 429, 429,
@@ -512,7 +531,7 @@ describe('bounds', () => {
     expect((await found.post('api/actions/refresh', { id: 'v' }, headers)).status).toBe(403);
     for (let at = 0; at < 70; at++) await found.get('api/session');
     const own = await found.get('api/session', { cookie: bob });
-    expect([own.status, own.body.by.length]).toEqual([200, 200]);
+    expect({ status: own.status, by: own.body.by.length }).toEqual({ status: 200, by: 200 });
   });
 
   it('limit the reads of an operator', async () => {
@@ -560,7 +579,7 @@ describe('options', () => {
     for (const path of ['/', '/a', '/a/', '/a/b-c.d']) {
       const handler = consoleHandler(new RefreshGroup(), { path, authorize: () => 'ann' });
       const at = new URL(`${path.replace(/\/$/, '')}/api/overview`, BASE);
-      expect([path, (await handler(new Request(at))).status]).toEqual([path, 200]);
+      expect({ path, status: (await handler(new Request(at))).status }).toEqual({ path, status: 200 });
     }
   });
 

@@ -102,7 +102,7 @@ describe('the timers of a flight', () => {
   it('keep the process alive from the first ref to the last unref', () => {
     const { clock, flight } = make();
     flight.start();
-    expect([clock.timerCount, clock.held]).toEqual([1, 0]);
+    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 0 });
     for (const [step, held] of [
       ['ref', 1],
       ['ref', 1],
@@ -119,9 +119,9 @@ describe('the timers of a flight', () => {
     const { clock, flight } = make();
     flight.ref();
     flight.startBehind('macrotask');
-    expect([clock.timerCount, clock.held]).toEqual([1, 1]);
+    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 1 });
     await clock.flush();
-    expect([clock.timerCount, clock.held]).toEqual([1, 1]);
+    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 1 });
   });
 
   it('a synchronous load needs none, nor does an infinite deadline', () => {
@@ -130,7 +130,10 @@ describe('the timers of a flight', () => {
     expect(synchronous.outcomes).toEqual([{ ...loaded('x'), isSynchronous: true }]);
     const endless = make({ timeoutMs: Infinity });
     endless.flight.start();
-    expect([synchronous.clock.timerCount, endless.clock.timerCount]).toEqual([0, 0]);
+    expect({
+      ofSynchronous: synchronous.clock.timerCount,
+      ofEndless: endless.clock.timerCount,
+    }).toEqual({ ofSynchronous: 0, ofEndless: 0 });
   });
 
   it.each([
@@ -141,9 +144,9 @@ describe('the timers of a flight', () => {
     const made = make({ wrap: (tries, { sleep }) => sleep(5000).then(tries) });
     made.flight.ref();
     made.flight.start();
-    expect([made.clock.timerCount, made.clock.held]).toEqual([2, 2]);
+    expect({ timerCount: made.clock.timerCount, held: made.clock.held }).toEqual({ timerCount: 2, held: 2 });
     await end(made);
-    expect([made.clock.timerCount, made.clock.held]).toEqual([0, 0]);
+    expect({ timerCount: made.clock.timerCount, held: made.clock.held }).toEqual({ timerCount: 0, held: 0 });
   });
 });
 
@@ -156,12 +159,19 @@ describe('the start of a flight', () => {
       expect(hurried.signals).toHaveLength(0);
       hurried.flight.start();
       await hurried.clock.flush();
-      expect([hurried.signals.length, hurried.clock.timerCount]).toEqual([1, 1]);
+      expect({ signals: hurried.signals.length, timerCount: hurried.clock.timerCount }).toEqual({
+        signals: 1,
+        timerCount: 1,
+      });
       const ended = make();
       ended.flight.startBehind(turn);
       ended.flight.end(new Error('superseded'));
       await ended.clock.flush();
-      expect([ended.signals, ended.outcomes, ended.clock.timerCount]).toEqual([[], [], 0]);
+      expect({
+        signals: ended.signals,
+        outcomes: ended.outcomes,
+        timerCount: ended.clock.timerCount,
+      }).toEqual({ signals: [], outcomes: [], timerCount: 0 });
     },
   );
 
@@ -216,7 +226,7 @@ describe('the deadline of a flight', () => {
     await clock.advance(50);
     flight.start();
     await clock.advance(998);
-    expect([seen, outcomes]).toEqual([[1050, false], []]);
+    expect({ seen, outcomes }).toEqual({ seen: [1050, false], outcomes: [] });
     await clock.advance(1);
     expect(outcomes).toEqual([loaded('x')]);
   });
@@ -249,7 +259,7 @@ describe('the end of a flight', () => {
     expect(outcomes).toEqual([{ kind: 'failed', error: down, attempts: 1 }]);
     load.resolve('late');
     await clock.flush();
-    expect([outcomes.length, late()]).toEqual([1, 1]);
+    expect({ outcomes: outcomes.length, late: late() }).toEqual({ outcomes: 1, late: 1 });
   });
 
   it('from outside does not settle it; a late result is reported, a late failure is not', async () => {
@@ -265,15 +275,24 @@ describe('the end of a flight', () => {
     expect(succeeding.signals[0]?.reason).toBe(reason);
     load.resolve('late');
     await succeeding.clock.flush();
-    expect([succeeding.outcomes, failing.outcomes]).toEqual([[], []]);
-    expect([succeeding.late(), failing.late()]).toEqual([1, 0]);
+    expect({ succeedingOutcomes: succeeding.outcomes, failingOutcomes: failing.outcomes }).toEqual({
+      succeedingOutcomes: [],
+      failingOutcomes: [],
+    });
+    expect({ succeedingLate: succeeding.late(), failingLate: failing.late() }).toEqual({
+      succeedingLate: 1,
+      failingLate: 0,
+    });
   });
 
   it('has no effect after it has settled: the signal of a successful load is not aborted', () => {
     const { flight, outcomes, signals } = make({ attempt: () => 'x' });
     flight.start();
     flight.end(new Error('too late'));
-    expect([outcomes.length, signals[0]?.aborted]).toEqual([1, false]);
+    expect({ outcomes: outcomes.length, aborted: signals[0]?.aborted }).toEqual({
+      outcomes: 1,
+      aborted: false,
+    });
   });
 
   it('by its own first try leaves no deadline', () => {
@@ -300,7 +319,10 @@ describe('the end of a flight', () => {
     flight.start();
     flight.end(reason);
     await clock.flush();
-    expect([rejections, clock.timerCount]).toEqual([[reason, reason], 0]);
+    expect({ rejections, timerCount: clock.timerCount }).toEqual({
+      rejections: [reason, reason],
+      timerCount: 0,
+    });
   });
 
   it('finds no listener on its signal for a sleep that has ended', async () => {
@@ -315,7 +337,7 @@ describe('the end of a flight', () => {
     });
     flight.start();
     await clock.advance(30);
-    expect([outcomes.length, listeners()]).toEqual([1, 0]);
+    expect({ outcomes: outcomes.length, listeners: listeners() }).toEqual({ outcomes: 1, listeners: 0 });
   });
 });
 
@@ -349,7 +371,7 @@ describe('the tries of a flight', () => {
     flight.start();
     await clock.advance(999);
     expect(startedAt).toEqual([0, 200, 600]);
-    expect([outcomes.length, late()]).toEqual([1, 0]);
+    expect({ outcomes: outcomes.length, late: late() }).toEqual({ outcomes: 1, late: 0 });
   });
 
   it('stop once the wrapper has returned a result', async () => {
@@ -365,7 +387,11 @@ describe('the tries of a flight', () => {
     flight.start();
     await clock.advance(500);
     expect(outcomes).toMatchObject([{ kind: 'loaded', result: 'remote' }]);
-    expect([signals.length, ended, clock.timerCount]).toEqual([1, [down], 0]);
+    expect({ signals: signals.length, ended, timerCount: clock.timerCount }).toEqual({
+      signals: 1,
+      ended: [down],
+      timerCount: 0,
+    });
   });
 
   it('include a synchronous first one that throws; without retry it fails at once', async () => {
@@ -377,7 +403,10 @@ describe('the tries of a flight', () => {
     expect(once.outcomes).toEqual([{ kind: 'failed', error: down, attempts: 1 }]);
     await retried.clock.advance(10);
     expect(retried.outcomes).toEqual([loaded('x', 2)]);
-    expect([retried.clock.timerCount, once.clock.timerCount]).toEqual([0, 0]);
+    expect({ retriedTimerCount: retried.clock.timerCount, onceTimerCount: once.clock.timerCount }).toEqual({
+      retriedTimerCount: 0,
+      onceTimerCount: 0,
+    });
   });
 
   it.each([

@@ -63,7 +63,7 @@ describe('ready', () => {
     expect(clock.held).toBe(0);
     manual.call(0).resolve('late');
     await clock.flush();
-    expect([value.peek(), cache.peek('k')]).toEqual(['late', undefined]);
+    expect({ peek: value.peek(), peekK: cache.peek('k') }).toEqual({ peek: 'late', peekK: undefined });
   });
 
   it.each([
@@ -102,7 +102,12 @@ describe('ready', () => {
     const reports = [group.ready(), group.ready({ timeout: Infinity })];
     for (const report of reports) expect(await report).toEqual({ ok: true, problems: [] });
     expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect([a.count, b.count, other.count, clock.timerCount]).toEqual([1, 1, 0, 0]);
+    expect({
+      aCount: a.count,
+      bCount: b.count,
+      otherCount: other.count,
+      timerCount: clock.timerCount,
+    }).toEqual({ aCount: 1, bCount: 1, otherCount: 0, timerCount: 0 });
   });
 
   it('resolves at once when no member is required, or all were loaded before', async () => {
@@ -110,7 +115,10 @@ describe('ready', () => {
     const cold = group.value({ name: 'cold', load: hang });
     group.value({ name: 'set', load: hang, required: true }).set('by hand');
     expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect([cold.inspect().running, clock.timerCount]).toEqual([false, 0]);
+    expect({ running: cold.inspect().running, timerCount: clock.timerCount }).toEqual({
+      running: false,
+      timerCount: 0,
+    });
   });
 
   it('does not wait for the reload of due members', async () => {
@@ -141,7 +149,7 @@ describe('ready', () => {
     a.isDown = false;
     await clock.advance(500);
     expect(await settled(report)).toEqual({ value: { ok: true, problems: [] } });
-    expect([a.count, clock.timerCount]).toEqual([4, 0]);
+    expect({ count: a.count, timerCount: clock.timerCount }).toEqual({ count: 4, timerCount: 0 });
   });
 
   for (const [timeout, ms] of [
@@ -167,14 +175,17 @@ describe('ready', () => {
         { name: 'down', kind: 'not-loaded', isFatal: true },
       ]);
       const [ofSlow, ofDown] = problems;
-      expect([ofSlow?.error, isLoadError(ofDown?.error)]).toEqual([undefined, true]);
+      expect({ error: ofSlow?.error, isLoadError: isLoadError(ofDown?.error) }).toEqual({
+        error: undefined,
+        isLoadError: true,
+      });
       expect(ofDown?.message).toMatch(/required.*load failed: down$/);
       const { count } = down;
       await clock.advance(DAY);
-      expect([down.count, manual.calls.length]).toEqual([count, 1]);
+      expect({ count: down.count, calls: manual.calls.length }).toEqual({ count, calls: 1 });
       manual.call(0).resolve('late');
       await clock.flush();
-      expect([slow.peek(), clock.timerCount]).toEqual(['late', 0]);
+      expect({ peek: slow.peek(), timerCount: clock.timerCount }).toEqual({ peek: 'late', timerCount: 0 });
     });
   }
 
@@ -186,7 +197,7 @@ describe('ready', () => {
     expect(await settled(report)).toMatchObject({ value: { ok: false } });
     manual.call(0).reject(new Error('down'));
     await clock.advance(DAY);
-    expect([manual.calls.length, clock.timerCount]).toEqual([1, 0]);
+    expect({ calls: manual.calls.length, timerCount: clock.timerCount }).toEqual({ calls: 1, timerCount: 0 });
   });
 
   it('with a timeout of 0 reports at once, with Infinity it waits as long as it takes', async () => {
@@ -197,10 +208,13 @@ describe('ready', () => {
     expect(await settled(hasty)).toMatchObject({ value: { ok: false, problems: [{ kind: 'not-loaded' }] } });
     const patient = group.ready({ timeout: Infinity });
     await clock.advance(40 * DAY);
-    expect([await settled(patient), clock.timerCount]).toEqual(['pending', 0]);
+    expect({ patient: await settled(patient), timerCount: clock.timerCount }).toEqual({
+      patient: 'pending',
+      timerCount: 0,
+    });
     manual.call(0).resolve('x');
     expect(await settled(patient)).toEqual({ value: { ok: true, problems: [] } });
-    expect([a.peek(), manual.calls.length]).toEqual(['x', 1]);
+    expect({ peek: a.peek(), calls: manual.calls.length }).toEqual({ peek: 'x', calls: 1 });
   });
 
   it('rejects an invalid timeout', () => {
@@ -219,7 +233,10 @@ describe('ready', () => {
     const report = group.ready({ timeout: 100 });
     await clock.advance(100);
     const { ok, problems } = await report;
-    expect([ok, problems.map(({ kind }) => kind).sort()]).toEqual([false, ['not-loaded', 'paused']]);
+    expect({ ok, problems: problems.map(({ kind }) => kind).sort() }).toEqual({
+      ok: false,
+      problems: ['not-loaded', 'paused'],
+    });
     a.resume();
     expect(await group.ready()).toEqual({ ok: true, problems: [] });
   });
@@ -341,16 +358,19 @@ describe('health', () => {
     await clock.advance(1001);
     old.pause();
     const { ok, problems } = group.health();
-    expect([ok, problems.map(({ name, kind, isFatal }) => `${name}: ${kind}${isFatal ? '!' : ''}`)]).toEqual([
-      false,
-      [
+    expect({
+      ok,
+      problems: problems.map(({ name, kind, isFatal }) => `${name}: ${kind}${isFatal ? '!' : ''}`),
+    }).toEqual({
+      ok: false,
+      problems: [
         'missing: not-loaded!',
         'too old: too-stale!',
         'too old: paused',
         'paused cache: paused',
         'failing: failing',
       ],
-    ]);
+    });
   });
 
   it('is not ok after close: each member is reported as closed', async () => {
@@ -378,13 +398,20 @@ describe('close', () => {
     expect(manual.live).toBe(3); // two for the readers, one that the group started
     const closing = group.close();
     await clock.advance(9999);
-    expect([await settled(closing), await settled(ends[0] as Promise<void>)]).toEqual(['pending', 'pending']);
+    expect({ closing: await settled(closing), end: await settled(ends[0] as Promise<void>) }).toEqual({
+      closing: 'pending',
+      end: 'pending',
+    });
     for (const call of manual.calls) call.resolve('x');
     expect(await Promise.all(reads)).toEqual(['x', 'x']);
     expect(await settled(closing)).toEqual({ value: { drained: true, aborted: [], leases: [] } });
     expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
     await clock.flush();
-    expect([manual.calls.length, clock.timerCount, group.inspect().running]).toEqual([3, 0, 0]);
+    expect({
+      calls: manual.calls.length,
+      timerCount: clock.timerCount,
+      running: group.inspect().running,
+    }).toEqual({ calls: 3, timerCount: 0, running: 0 });
     expect(events.map((list) => typesOf(list).at(-1))).toEqual(['closed', 'closed', 'closed']);
   });
 
@@ -409,7 +436,11 @@ describe('close', () => {
       expect(manual.calls.map(({ context }) => context.signal.aborted)).toEqual([true, true, true]);
       for (const call of manual.calls) call.resolve('late');
       await clock.flush();
-      expect([a.peek(), cache.peek('key'), clock.timerCount]).toEqual([undefined, undefined, 0]);
+      expect({ peek: a.peek(), peekKey: cache.peek('key'), timerCount: clock.timerCount }).toEqual({
+        peek: undefined,
+        peekKey: undefined,
+        timerCount: 0,
+      });
     });
   }
 
@@ -449,7 +480,7 @@ describe('close', () => {
     const a = group.value({ name: 'a', load: source().load });
     const error = thrownBy(() => group.close({ timeout: -1 }));
     expect(error).toMatchObject({ name: 'OptionError', option: 'timeout' });
-    expect([await a.get(), group.inspect().closed]).toEqual(['x', false]);
+    expect({ get: await a.get(), closed: group.inspect().closed }).toEqual({ get: 'x', closed: false });
   });
 
   it('starts no load after it, whatever is called, and adds no member', async () => {
@@ -487,7 +518,11 @@ describe('close', () => {
       expect(isClosedError(await rejectionOf(start()))).toBe(true);
     }
     await clock.flush();
-    expect([manual.calls.length, clock.timerCount, group.inspect().members.length]).toEqual([0, 0, 4]);
+    expect({
+      calls: manual.calls.length,
+      timerCount: clock.timerCount,
+      members: group.inspect().members.length,
+    }).toEqual({ calls: 0, timerCount: 0, members: 4 });
   });
 
   for (const where of ['the group', 'the members', 'no object'] as const) {
@@ -512,8 +547,12 @@ describe('close', () => {
           if (where === 'no object') expect(await read()).toBe('x');
           else expect(isClosedError(await rejectionOf(read()))).toBe(true);
         }
-        expect([value.peek(), cache.peek('k'), value.inspect().value]).toEqual(['x', 'x', 'x']);
-        expect([await serving.get(), serving.current]).toEqual(['x', 'x']);
+        expect({ peek: value.peek(), peekK: cache.peek('k'), value: value.inspect().value }).toEqual({
+          peek: 'x',
+          peekK: 'x',
+          value: 'x',
+        });
+        expect({ get: await serving.get(), current: serving.current }).toEqual({ get: 'x', current: 'x' });
         await closing;
       }
     });
@@ -534,7 +573,7 @@ describe('health() as a request', () => {
     const asFound = { ok: true, problems: [{ kind: 'too-stale', isFatal: false }] };
     expect(group.health()).toMatchObject(asFound);
     await clock.flush();
-    expect([rates.count, await value.get()]).toEqual([2, 'x']);
+    expect({ count: rates.count, get: await value.get() }).toEqual({ count: 2, get: 'x' });
     for (let probe = 0; probe < 360; probe++) {
       await clock.advance(10_000);
       group.health();
@@ -566,7 +605,7 @@ describe('health() as a request', () => {
     const rates = source();
     group.value({ name: 'rates', load: rates.load, required: true });
     const reported = group.health({ start: false });
-    expect([reported.ok, rates.count]).toEqual([false, 0]);
+    expect({ ok: reported.ok, count: rates.count }).toEqual({ ok: false, count: 0 });
     expect(group.health()).toEqual(reported);
     await settled(group.ready());
     expect(rates.count).toBe(1);
