@@ -15,6 +15,17 @@ const BASE = [
 const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 
+/** Decisions about loads, without effects, which a source that tries several has in common with the engine. */
+const PURE_OF_LOADS = [
+  'data/value-meta.ts',
+  'observe/logger.ts',
+  'engine/cool-down.ts',
+  'engine/load-result.ts',
+  'engine/retry-after.ts',
+  'guard/verdict.ts',
+  'options/failure-options.ts',
+];
+
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
   'printable.ts': [],
@@ -43,11 +54,13 @@ const MAY_IMPORT = {
   guards: [...BASE, 'guard'],
   chunks: [],
   cluster: ENGINE,
+  // What clients of databases have in common for all that use them.
+  drivers: [...BASE, 'observe'],
   hints: [...BASE, 'observe', 'cluster'],
   // The port, and the lock and the store that are written once over it.
   records: [...BASE, 'data', 'chunks', 'cluster'],
   // One file a backend: what its entry exports, over a folder of its own.
-  backends: [...BASE, 'chunks', 'cluster', 'hints', 'records'],
+  backends: [...BASE, 'chunks', 'cluster', 'drivers', 'hints', 'records'],
   testing: [...BASE, 'data', 'cluster', 'records'],
   worker: [...BASE, 'schedule', 'data', 'engine', 'chunks'],
   diagnostics: [...BASE, 'observe', 'value'],
@@ -56,7 +69,7 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
-  sources: [...BASE, 'schedule', 'index.ts'],
+  sources: [...BASE, 'schedule', 'drivers', ...PURE_OF_LOADS, 'index.ts'],
   jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],
   openfeature: [...BASE, 'data', 'observe', 'index.ts'],
   fastify: [...BASE, 'index.ts'],

@@ -1,21 +1,21 @@
 import type { Store } from '../cluster/store-contract.ts';
+import type { PostgresClient } from '../drivers/pg.ts';
+import type { PostgresJsClient } from '../drivers/postgres-js.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 import type { StoreOptions } from '../records/store/create-store.ts';
 import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
 import { openPostgres } from './sql/open-postgres.ts';
 import type { SqlOptions } from './sql/open-records.ts';
-import type { PostgresClient } from './sql/postgres.ts';
 import { type PostgresHintsOptions, postgresHints } from './sql/postgres-hints.ts';
-import type { PostgresJsClient } from './sql/postgres-js.ts';
 
 export type { Hints } from '../cluster/hint-contract.ts';
+export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
+export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../drivers/postgres-js.ts';
 export type { Backend } from './backend.ts';
 export { postgresTable } from './sql/open-postgres.ts';
 export type { SqlOptions } from './sql/open-records.ts';
-export type { PostgresClient, PostgresCommand, PostgresResult } from './sql/postgres.ts';
 export type { PostgresListener, PostgresNotification } from './sql/postgres-hints.ts';
-export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from './sql/postgres-js.ts';
 export { type PostgresHintsOptions, postgresHints };
 
 /** The options of all that is in PostgreSQL. */

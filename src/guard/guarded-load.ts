@@ -3,7 +3,7 @@ import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { showKey, ValueRejectedError } from '../errors.ts';
+import { ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import type { Accept } from './accept.ts';
@@ -11,6 +11,7 @@ import { Quarantine } from './quarantine.ts';
 import { countOf, ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
+import { refusalOf } from './verdict.ts';
 
 /** The options of a member with the guard of its values. */
 interface GuardedOptions extends ResolvedOptions {
@@ -66,7 +67,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       };
       return settled(
         () => (accept as Accept)(candidate.value, { previous, version, trigger, key }),
-        (verdict) => (verdict === true ? result : reject(...reasonOf(verdict))),
+        (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),
       );
     };
@@ -86,10 +87,4 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
 
     return settled(() => load(context, entry, abort), check, rethrow);
   };
-}
-
-function reasonOf(verdict: unknown): [reason: string, cause?: unknown] {
-  if (verdict instanceof Error) return [messageOf(verdict), verdict];
-  if (typeof verdict === 'string' && verdict !== '') return [verdict];
-  return [`accept returned ${showKey(verdict)}, expected true or a reason`];
 }

@@ -36,8 +36,8 @@ export class ImportedKeys {
 
 /** Rejects where the platform does not take the key, whatever the algorithm. */
 export async function tryImport(jwk: PublicJwk): Promise<void> {
-  const fitting = [...ALGORITHMS].find(([, algorithm]) => isKeyFor(jwk, algorithm));
-  await importKey(jwk, jwk.alg ?? (fitting?.[0] as string));
+  const [alg] = [...ALGORITHMS].find(([, algorithm]) => isKeyFor(jwk, algorithm)) as [string, unknown];
+  await importKey(jwk, alg);
 }
 
 async function importKey(jwk: PublicJwk, alg: string): Promise<PlatformKey> {

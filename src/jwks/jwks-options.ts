@@ -42,7 +42,7 @@ export interface JwksOptions extends Omit<ValueSharedOptions & SingleSharedOptio
   readonly maxBytes?: number | undefined;
   /** The greatest number of keys in the set, those for other uses included: a whole number from 1. @default 100 */
   readonly maxKeys?: number | undefined;
-  /** Headers of each request. @default none */
+  /** Headers of each request to the origin of the issuer or URL; a `jwks_uri` elsewhere does not get them. @default none */
   readonly headers?: HttpSourceOptions<unknown>['headers'];
   /** Sends the requests: for a proxy, or your own certificate authority. @default the platform's `fetch` */
   readonly fetch?: HttpFetch | undefined;

@@ -28,7 +28,7 @@ export class KeyLookup {
   }
 
   /**
-   * The keys after one more load, or after that which is under way for another token. Rejects where it fails or may not start:
+   * The keys after one more load, or after the load that is under way for another token. Rejects where it fails or may not start:
    * during a cool-down the issuer is left alone.
    *
    * @param begunAt when the verification began (monotonic).

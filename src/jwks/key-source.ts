@@ -26,24 +26,35 @@ export function keySource(
   { kind, from }: Address,
   { maxKeys, onBroken, allowHttp, ...http }: KeySourceOptions,
 ): Source<KeySet> {
-  const keysAt = documentSource(http, async (document): Promise<KeySet> => {
+  const { origin } = new URL(from);
+  const keysAt = documentSource(http, origin, async (document): Promise<KeySet> => {
     const { keys, broken } = await examineAndImport(document, maxKeys);
     onBroken(broken);
     return { from, keys };
   });
-  const uriIn = documentSource(http, (metadata) => jwksUriOf(metadata, from, { allowHttp }));
+  const uriIn = documentSource(http, origin, (metadata) => jwksUriOf(metadata, from, { allowHttp }));
   if (kind === 'url') return keysAt(from);
   const [openid, oauth] = metadataUrls(from).map((url) => uriIn(url)) as [Source<string>, Source<string>];
   return async (context) => keysAt(await discover(openid, oauth, context))(context);
 }
 
-/** Sources of documents in JSON. No redirect is followed: an open redirect of the issuer must not choose its keys. */
+/**
+ * Sources of documents in JSON. No redirect is followed: an open redirect of the issuer must not choose its keys.
+ *
+ * @param origin the only one that gets the headers: they may be credentials.
+ */
 function documentSource<T>(
-  http: Pick<HttpSourceOptions<unknown>, 'maxBytes' | 'headers' | 'fetch'>,
+  { headers, ...http }: Pick<HttpSourceOptions<unknown>, 'maxBytes' | 'headers' | 'fetch'>,
+  origin: string,
   read: (document: unknown) => T | Promise<T>,
 ): (url: string) => Source<T> {
   const parse = async ({ bytes }: Body): Promise<T> => read(await parseBody(bytes));
-  return (url) => httpSource(() => new Request(url, { redirect: 'manual' }), { ...http, parse });
+  return (url) =>
+    httpSource(() => new Request(url, { redirect: 'manual' }), {
+      ...http,
+      parse,
+      headers: new URL(url).origin === origin ? headers : undefined,
+    });
 }
 
 /** The URL of the keys. The second source is asked only where the first one does not find anything. */

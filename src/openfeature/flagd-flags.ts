@@ -49,16 +49,12 @@ function problemOf(flag: unknown): string | undefined {
   if (state !== 'ENABLED' && state !== 'DISABLED')
     return `state must be 'ENABLED' or 'DISABLED', not ${showKey(state)}`;
   if (!isPlainObject(variants)) return 'variants must be an object';
-  const [first, ...others] = Object.entries(variants);
   for (const [name, value] of Object.entries(variants)) {
     if (!isFlagValue(value))
       return `variant ${showKey(name)} must be ${FLAG_VALUE_RULE}, not ${showKey(value)}`;
   }
-  const other = others.find(([, value]) => typeof value !== typeof first?.[1]);
-  if (first !== undefined && other !== undefined) {
-    const [one, two] = [first, other].map(([name, value]) => `${showKey(name)} is a ${typeof value}`);
-    return `all variants must have one type, but ${one} and ${two}`;
-  }
+  const types = new Set(Object.values(variants).map((value) => typeof value));
+  if (types.size > 1) return `all variants must have one type, not ${[...types].join(' and ')}`;
   const hasDefault = defaultVariant !== undefined && defaultVariant !== null;
   if (hasDefault && !(typeof defaultVariant === 'string' && Object.hasOwn(variants, defaultVariant)))
     return `defaultVariant ${showKey(defaultVariant)} is not one of the variants`;

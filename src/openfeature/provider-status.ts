@@ -22,7 +22,7 @@ interface Facts {
 /** The status of a provider, and its events: one for each change of the status. */
 export class ProviderStatus {
   readonly #events: OpenFeatureEventEmitter;
-  readonly #facts: Facts = { readError: undefined, problem: undefined, outdated: undefined };
+  readonly #facts: Partial<Facts> = {};
   /** The status that the SDK knows of; `undefined`: it initializes the provider, and emits the event of the result itself. */
   #known: Status | undefined;
 
@@ -35,8 +35,10 @@ export class ProviderStatus {
     this.#known = known;
   }
 
+  /** Emits nothing from now on, and forgets what only events would mend. */
   stop(): void {
     this.#known = undefined;
+    this.note({ readError: undefined, outdated: undefined });
   }
 
   get isStarted(): boolean {
@@ -54,15 +56,15 @@ export class ProviderStatus {
 
   /** Emits an event if the status is another one than the SDK knows of. */
   publish(): void {
-    const [status, message] = statusOf(this.#facts);
+    const [status, details] = statusOf(this.#facts);
     if (this.#known === undefined || this.#known === status) return;
     this.#known = status;
-    this.#events.emit(EVENTS[status], message === undefined ? {} : { message });
+    this.#events.emit(EVENTS[status], details);
   }
 }
 
-function statusOf({ readError, problem, outdated }: Facts): [Status, message: string | undefined] {
-  if (readError !== undefined) return ['error', messageOf(readError)];
-  if (problem !== undefined) return ['error', problem];
-  return outdated === undefined ? ['ready', undefined] : ['stale', outdated];
+function statusOf({ readError, problem, outdated }: Partial<Facts>): [Status, { message?: string }] {
+  if (readError !== undefined) return ['error', { message: messageOf(readError) }];
+  if (problem !== undefined) return ['error', { message: problem }];
+  return outdated === undefined ? ['ready', {}] : ['stale', { message: outdated }];
 }

@@ -8,7 +8,12 @@ import { ErrorCode, type EvaluationContext, type Logger } from './sdk.ts';
 export interface FlagdEvaluator {
   /** @param json in flagd's format. */
   setConfigurations(json: string): unknown;
-  getFlag(name: string): { evaluate(context: EvaluationContext, logger?: Logger): Resolution } | undefined;
+  getFlag(name: string): Rule | undefined;
+}
+
+/** A flag of an evaluator. */
+interface Rule {
+  evaluate(context: EvaluationContext, logger?: Logger): Resolution;
 }
 
 /** A new {@link FlagdEvaluator}, which gets one edition of the flags. */
@@ -54,9 +59,10 @@ export function targetedFlags(
   return [...flags].map(([name, flag]) => {
     const definition = { ...flag, $evaluators };
     if (typeof evaluator === 'string') return [name, faulty(definition, evaluator)];
-    const evaluate: Flag['evaluate'] = (context, logger) =>
-      evaluator.getFlag(name)?.evaluate(context, logger) ?? { errorCode: ErrorCode.FLAG_NOT_FOUND };
-    return [name, unlessRefused({ definition, evaluate })];
+    const rule = evaluator.getFlag(name);
+    const refusal = refusalOf(rule);
+    if (refusal !== undefined) return [name, faulty(definition, refusal)];
+    return [name, { definition, evaluate: (context, logger) => (rule as Rule).evaluate(context, logger) }];
   });
 }
 
@@ -72,15 +78,15 @@ function evaluatorOf(
     evaluator.setConfigurations(JSON.stringify({ flags: Object.fromEntries(flags), $evaluators }));
     return evaluator;
   } catch (error) {
-    return `targeting was refused: ${messageOf(error)}`;
+    return `${REFUSED}: ${messageOf(error)}`;
   }
 }
 
-/** An evaluator that can't read a rule reports that at each evaluation, with any context. */
-function unlessRefused(flag: Flag): Flag {
-  const { errorCode, errorMessage = 'targeting was refused' } = flag.evaluate({}, SILENT);
-  return errorCode === ErrorCode.PARSE_ERROR ? faulty(flag.definition, errorMessage) : flag;
-}
+const REFUSED = 'targeting was refused';
 
-const ignore = (): void => {};
-const SILENT: Logger = { error: ignore, warn: ignore, info: ignore, debug: ignore };
+/** An evaluator that can't read a rule reports that at each evaluation, with any context. */
+function refusalOf(rule: Rule | undefined): string | undefined {
+  if (rule === undefined) return REFUSED;
+  const { errorCode, errorMessage = REFUSED } = rule.evaluate({});
+  return errorCode === ErrorCode.PARSE_ERROR ? errorMessage : undefined;
+}

@@ -16,7 +16,7 @@ export interface HttpRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
-  readonly body: Uint8Array<ArrayBuffer> | undefined;
+  readonly body: ArrayBuffer | undefined;
   readonly followsRedirects: boolean;
   readonly integrity: string | undefined;
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ export async function requestOf(
   });
   const credentials = basicCredentials(url);
   if (credentials !== undefined && !headers.has('authorization')) headers.set('authorization', credentials);
-  const body = request?.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+  const body = request?.body ? await request.arrayBuffer() : undefined;
   return {
     url: withoutSecrets(url),
     method: request?.method ?? 'GET',

@@ -20,7 +20,7 @@ export interface HttpInit {
   readonly headers: Record<string, string>;
   readonly redirect: 'manual';
   readonly signal: AbortSignal;
-  readonly body?: Uint8Array<ArrayBuffer>;
+  readonly body?: ArrayBuffer;
   readonly integrity?: string;
 }
 

@@ -26,9 +26,9 @@ export interface SourceMeta {
 }
 
 /**
- * A `load`, ready made: for the option `load` of a value or of a cache, and for `firstOf` and `mergeOf`. It answers with a value
- * and its {@link SourceMeta}, or with `keep()` where `previous` is the edition that it has now. Rejects with an error that names
- * the source; the value in place stays.
+ * A `load`, ready made: for the option `load` of a value, for `firstOf` and `mergeOf`, and for the load of a cache, one for each
+ * key: `(key, context) => sourceOf(key)(context)`. It answers with a value and its {@link SourceMeta}, or with `keep()` where
+ * `previous` is the edition that it has now. Rejects with an error that names the source; the value in place stays.
  */
 export type Source<T> = (context: SourceContext) => Promise<Loaded<T> | Kept>;
 

@@ -64,12 +64,15 @@ export class VarEvaluator implements FlagdEvaluator {
   }
 
   getFlag(name: string): ReturnType<FlagdEvaluator['getFlag']> {
+    if (name === 'overlooked') return undefined;
     const { variants, defaultVariant, targeting } = this.#flags[name] as VarFlag;
     return {
       evaluate: (context) => {
         if (targeting.var === undefined)
           return { errorCode: 'PARSE_ERROR', errorMessage: 'no such operator' };
+        if (targeting.var === '') return { errorCode: 'PARSE_ERROR' };
         const variant = context[targeting.var] as string | undefined;
+        if (variant === 'none') return { errorCode: 'GENERAL' };
         return variant === undefined
           ? { value: variants[defaultVariant], variant: defaultVariant, reason: 'DEFAULT' }
           : { value: variants[variant], variant, reason: 'TARGETING_MATCH' };

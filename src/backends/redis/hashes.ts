@@ -1,5 +1,5 @@
-import { warnWithoutErrorListener } from '../../cluster/error-listener.ts';
 import { answerTimeoutMs, commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
+import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { RETENTION } from '../../records/records-kind.ts';
 import { systemClock } from '../../time/clock.ts';

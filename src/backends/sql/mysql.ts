@@ -1,3 +1,4 @@
+import { isMysql2Pool, type Mysql2Client, onMysql2Connection, withPromises } from '../../drivers/mysql2.ts';
 import { systemClock } from '../../time/clock.ts';
 import {
   PARAMETER,
@@ -39,17 +40,6 @@ export interface MysqlCommand {
 export interface MysqlField {
   /** The bytes from the server; their text is UTF-8. */
   buffer(): { toString(): string } | null;
-}
-
-/** A client with promises. Only pools have `getConnection`. */
-interface PromiseClient {
-  query(command: MysqlCommand): PromiseLike<readonly [unknown, ...unknown[]]>;
-  getConnection?(): PromiseLike<PromiseConnection>;
-}
-
-interface PromiseConnection extends PromiseClient {
-  release(): void;
-  destroy(): void;
 }
 
 /** The used part of an OK packet. */
@@ -104,7 +94,7 @@ export class MysqlSql implements SqlClient {
 
   /** @param hasBlocks @default until the server does not know them */
   constructor(client: MysqlClient, timeoutMs: number, hasBlocks: boolean = true) {
-    this.#client = (typeof client.promise === 'function' ? client.promise() : client) as PromiseClient;
+    this.#client = withPromises(client);
     this.#timeoutMs = Math.ceil(timeoutMs);
     this.#hasBlocks = hasBlocks;
   }
@@ -194,28 +184,15 @@ export class MysqlSql implements SqlClient {
     };
   }
 
-  /**
-   * The `query` method of a pool keeps a connection that waits for a reply, and reuses it only after the reply: ten such
-   * connections would exhaust the pool for as long as TCP waits.
-   */
-  async #onConnection<R>(endAt: number, send: (client: PromiseClient) => PromiseLike<R>): Promise<R> {
-    if (typeof this.#client.getConnection !== 'function') {
-      throwIfLate(endAt);
-      return send(this.#client);
-    }
-    const connection = await this.#client.getConnection();
-    try {
-      throwIfLate(endAt);
-      const result = await send(connection);
-      connection.release();
-      return result;
-    } catch (error) {
-      if (isBroken(error)) connection.destroy();
-      else connection.release();
-      throw error;
-    }
+  #onConnection<R>(endAt: number, send: (client: PromiseClient) => PromiseLike<R>): PromiseLike<R> {
+    const ready = (): void => throwIfLate(endAt);
+    if (isMysql2Pool(this.#client)) return onMysql2Connection(this.#client, ready, isBroken, send);
+    ready();
+    return send(this.#client);
   }
 }
+
+type PromiseClient = Mysql2Client<MysqlCommand>;
 
 /**
  * The rows that a statement has matched. Clients without the flag FOUND_ROWS receive only changed rows in affectedRows. In any

@@ -1,5 +1,5 @@
-import { warnWithoutErrorListener } from '../../cluster/error-listener.ts';
 import { answerTimeoutMs } from '../../cluster/time-limits.ts';
+import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import type { OpenRecords } from '../../records/records-kind.ts';
 import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';

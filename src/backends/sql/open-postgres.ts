@@ -1,8 +1,10 @@
 import { answerTimeoutMs } from '../../cluster/time-limits.ts';
+import type { PostgresClient } from '../../drivers/pg.ts';
+import type { PostgresJsClient } from '../../drivers/postgres-js.ts';
 import type { OpenRecords } from '../../records/records-kind.ts';
 import { openRecords, type SqlTableChoices } from './open-records.ts';
-import { type PostgresClient, PostgresSql } from './postgres.ts';
-import { type PostgresJsClient, postgresClient } from './postgres-js.ts';
+import { PostgresSql } from './postgres.ts';
+import { postgresClient } from './postgres-js.ts';
 import { PostgresRecords } from './postgres-records.ts';
 import { postgresStatements } from './postgres-statements.ts';
 import { TABLE, tableName } from './table-name.ts';

@@ -1,27 +1,9 @@
-import { warnWithoutErrorListener } from '../../cluster/error-listener.ts';
+import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
+import type { PostgresClient, PostgresCommand, PostgresResult } from '../../drivers/pg.ts';
+import { ALONE, cancelIfQueued, isPostgresJs, type PostgresJsClient } from '../../drivers/postgres-js.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { systemClock } from '../../time/clock.ts';
 import { LONGEST_KEPT } from './client.ts';
-import type { PostgresClient, PostgresCommand, PostgresResult } from './postgres.ts';
-
-/**
- * The used part of a client of the package `postgres` (postgres.js), version 3: what `postgres(url)` returns. Not the
- * `sql` of a transaction.
- */
-export interface PostgresJsClient {
-  unsafe(text: string, values: never[], options: { prepare: boolean }): PostgresJsQuery;
-}
-
-/** The used part of a query of postgres.js. */
-export interface PostgresJsQuery extends PromiseLike<PostgresJsResult> {
-  /** Rejects the query if it is still in the client's queue. */
-  cancel(): unknown;
-}
-
-/** The used part of a result of postgres.js: an array of rows. */
-export interface PostgresJsResult {
-  readonly count: number | null;
-}
 
 /**
  * A client of `pg` as it is, or one of postgres.js in the place of it.
@@ -48,11 +30,6 @@ export function postgresClient(
   return isJs ? { query: (command) => send(client, command) } : (client as PostgresClient);
 }
 
-/** It is a function: a tagged template. */
-function isPostgresJs(client: unknown): client is PostgresJsClient {
-  return typeof client === 'function' && typeof (client as Partial<PostgresJsClient>).unsafe === 'function';
-}
-
 /** It would rename the columns of the rows, or change their values. */
 function hasTransform(client: PostgresJsClient): boolean {
   const { transform = {} } =
@@ -62,13 +39,6 @@ function hasTransform(client: PostgresJsClient): boolean {
 
 type Transform = Readonly<Partial<Record<'column' | 'value' | 'row', { readonly from?: unknown }>>>;
 
-/**
- * The client then sends nothing behind the query before it is answered, as with a query that has values and is not
- * prepared. PgBouncer in transaction mode loses the first half of such a query if it arrives behind another one: nothing
- * would answer it. The types of the client lack it.
- */
-const ALONE = { onexecute: () => false };
-
 /** A query that is still in the queue at its timeout is never sent. One that was sent is answered late, or not at all. */
 async function send(
   client: PostgresJsClient,
@@ -77,21 +47,11 @@ async function send(
   // A statement that is prepared needs one round trip, any other one two. A client with `prepare: false` prepares none.
   const options = { prepare: text.length <= LONGEST_KEPT, ...(values.length === 0 && ALONE) };
   const query = client.unsafe(text, values as never[], options);
-  const timer = systemClock.setTimeout(() => {
-    if (isQueued(query)) query.cancel();
-  }, timeoutMs);
+  const timer = systemClock.setTimeout(() => cancelIfQueued(query), timeoutMs);
   try {
     const result = await query;
     return { rows: result as unknown as unknown[], rowCount: result.count };
   } finally {
     timer.cancel();
   }
-}
-
-/**
- * To cancel a query that was sent would end whatever the server is doing on that connection by then: another query of the
- * application, perhaps. The client does not tell by its types that a connection has taken the query.
- */
-function isQueued(query: PostgresJsQuery): boolean {
-  return (query as { readonly state?: unknown }).state === null;
 }

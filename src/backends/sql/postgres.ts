@@ -1,3 +1,4 @@
+import { isPgPool, onPgConnection, type PostgresClient, type PostgresResult } from '../../drivers/pg.ts';
 import { systemClock } from '../../time/clock.ts';
 import {
   LONGEST_KEPT,
@@ -9,44 +10,6 @@ import {
   throwIfLate,
   withNumbers,
 } from './client.ts';
-
-/**
- * The used part of a PostgreSQL client: a `Pool`, a `Client` or a `PoolClient` of the package `pg`, version 8, or a
- * compatible one. Prefer a pool: it replaces a connection that broke, or on which a command got no reply.
- */
-export interface PostgresClient {
-  query(command: PostgresCommand): PromiseLike<PostgresResult>;
-  /** Only pools have it. Each command then takes a connection from `connect`, unless it waits too long for it. */
-  readonly totalCount?: number;
-  /** On a pool: resolves with a connection, which has `release`. */
-  connect?(): unknown;
-}
-
-interface Pool extends PostgresClient {
-  connect(): PromiseLike<PooledClient>;
-}
-
-/** Throws instead of emitting `error` while it has no `error` listener. */
-interface PooledClient extends PostgresClient {
-  /** With an error the pool closes the connection. */
-  release(error?: unknown): void;
-  on(event: 'error', listener: () => void): unknown;
-  removeListener(event: 'error', listener: () => void): unknown;
-}
-
-/** A command for `pg`. */
-export interface PostgresCommand {
-  text: string;
-  values: unknown[];
-  /** Timeout in milliseconds, including the time in the client's own queue. */
-  query_timeout?: number;
-}
-
-/** The used part of a result of `pg`. */
-export interface PostgresResult {
-  rows: unknown[];
-  rowCount: number | null;
-}
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const CODES = {
@@ -110,37 +73,11 @@ export class PostgresSql implements SqlClient {
     if (sql.length <= LONGEST_KEPT) this.#statements.set(sql, statement);
     const { text } = statement;
     const command = { text, values: statement.values(parameters), query_timeout: this.#timeoutMs };
-    if (isPool(this.#client)) return onConnection(this.#client, command, endAt);
-    throwIfLate(endAt);
+    const ready = (): void => throwIfLate(endAt);
+    if (isPgPool(this.#client)) return onPgConnection(this.#client, ready, (one) => one.query(command));
+    ready();
     // A busy client removes the command from its queue at this timeout, if it was not sent yet.
     const left = Math.min(this.#timeoutMs, Math.ceil(endAt - systemClock.monotonic()));
     return this.#client.query({ ...command, query_timeout: Math.max(1, left) });
-  }
-}
-
-function isPool(client: PostgresClient): client is Pool {
-  return typeof client.totalCount === 'number' && typeof client.connect === 'function';
-}
-
-/** As the `query` method of the pool, except that a command past its deadline is not sent. */
-async function onConnection(pool: Pool, command: PostgresCommand, endAt: number): Promise<PostgresResult> {
-  const connection = await pool.connect();
-  try {
-    throwIfLate(endAt);
-  } catch (error) {
-    connection.release();
-    throw error;
-  }
-  const onError = (): void => {}; // the command is rejected too
-  connection.on('error', onError);
-  try {
-    const result = await connection.query(command);
-    connection.removeListener('error', onError);
-    connection.release();
-    return result;
-  } catch (error) {
-    connection.removeListener('error', onError);
-    connection.release(error);
-    throw error;
   }
 }

@@ -48,6 +48,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'tickless_loads_total{name="cities",outcome="loaded"} 1',
     'tickless_loads_total{name="cities",outcome="failed"} 1',
   ],
+  'prices-with-a-backup': [
+    'at the start: 120 of the service, 0 minutes old',
+    'the service is down, the mirror has an older edition: 120 of the service, 30 minutes old',
+    'the mirror has a newer one: 125 of the mirror, 0 minutes old',
+    'the service is back: 130 of the service, 0 minutes old',
+    'an hour without the service: 110 of the mirror, 0 minutes old',
+  ],
   'rollback-at-night': [
     '2 prices changed, for example {',
     "here { code: 'apple', cents: 120 }",

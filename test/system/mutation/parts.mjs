@@ -93,6 +93,20 @@ export const parts = {
     servers: true,
     packages: true,
   },
+  // As the one before, without the suites of all backends.
+  queries: {
+    files: ['src/sources/queries/', 'src/sources/query-source.ts', 'src/drivers/'],
+    tests: ['test/unit/sources/query-source.test.ts', integration('query-source')],
+    servers: true,
+    packages: true,
+  },
+  objects: {
+    files: ['src/sources/objects/', 'src/sources/object-source.ts', 'src/sources/bounded-stream.ts'],
+    tests: [integration('object-source')],
+    servers: true,
+    packages: true,
+  },
+  sources: { files: ['src/sources/'], tests: ['test/unit/sources/'] },
   // By an evaluator of pipelines: no server is to be had where this runs.
   mongodb: {
     files: ['src/backends/mongodb/'],
@@ -125,7 +139,9 @@ export const parts = {
     files: ['src/guard/', 'src/guards/', 'src/schema.ts'],
     tests: ['test/unit/guard/', 'test/unit/guards/', 'test/contract/rules/rule-23-refused-values.test.ts'],
   },
+  openfeature: { files: ['src/openfeature/'], tests: ['test/unit/openfeature/'] },
   worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
+  jwks: { files: ['src/jwks/'], tests: ['test/unit/jwks/'] },
   testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
 

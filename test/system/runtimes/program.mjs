@@ -16,6 +16,7 @@ import {
 } from 'tickless';
 import { jwks } from 'tickless/jwks';
 import { memoryLock, memoryStore } from 'tickless/memory';
+import { httpSource } from 'tickless/sources';
 import { FakeClock, lockConformance, storeConformance } from 'tickless/testing';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -208,6 +209,24 @@ const checks = {
     const store = memoryStore();
     const cases = [...lockConformance({ lock: () => lock }), ...storeConformance({ store: () => store })];
     await Promise.all(cases.map(({ run }) => run()));
+  },
+
+  async 'a source over HTTP asks for a new edition only, and reads no more than it may'() {
+    const asked = [];
+    let body = '{"apple":120}';
+    const fetch = async (_, { headers }) => {
+      asked.push(headers['if-none-match']);
+      if (headers['if-none-match'] === '"1"' && body.length < 100) return new Response(null, { status: 304 });
+      return new Response(body, { headers: { etag: '"1"' } });
+    };
+    const load = httpSource('http://prices.example/all?key=1', { fetch, maxBytes: 100 });
+    const value = new RefreshingValue({ name: 'v', load, retry: false, logger: false });
+    const first = await value.get();
+    check(first.apple === 120 && (await value.refresh()) === first && asked[1] === '"1"', '304 keeps it');
+    body = body.padEnd(1000);
+    const error = await rejectionOf(value.refresh());
+    check(isLoadError(error) && error.message.includes('more than maxBytes'), 'it is cut');
+    check((await value.get()) === first, 'nothing is lost');
   },
 
   async 'wrong options are named'() {

@@ -60,20 +60,18 @@ it('gives a key for an algorithm of its type and its own only', async () => {
   const { alg: _alg, ...anyAlg } = (await signingKey('RS256', 'any', 'two')).publicJwk;
   issuer.published = [one.publicJwk, ec.publicJwk, anyAlg];
   const keys = make();
-  const fits = async (alg: string, kid: string): Promise<boolean> =>
-    keys({ alg, kid }).then(
-      () => true,
-      () => false,
-    );
+  const fits = async (alg: string, kid: string): Promise<unknown> =>
+    keys({ alg, kid }).then(({ type }) => type === 'public', codeOf);
   const table = await Promise.all(
     ['one', 'ec', 'any'].map((kid) =>
       Promise.all(['RS256', 'RS512', 'PS256', 'ES256', 'EdDSA'].map((alg) => fits(alg, kid))),
     ),
   );
+  const no = 'ERR_TICKLESS_JWKS_NO_KEY';
   expect(table).toEqual([
-    [true, false, false, false, false],
-    [false, false, false, true, false],
-    [true, true, true, false, false],
+    [true, no, no, no, no],
+    [no, no, no, true, no],
+    [true, true, true, no, no],
   ]);
 });
 
@@ -220,6 +218,17 @@ it('shares keys over a backend, and takes none that another name or another issu
   expect(await code(fourth, await other.sign(mallory))).toBe('ERR_TICKLESS_JWKS_NO_KEY');
   expect(fourth.member.peek()?.keys).toEqual([expect.objectContaining({ kid: 'one' })]);
   await other.close();
+});
+
+it('takes no set from elsewhere that is of another issuer, or without a key that verifies', () => {
+  const { member } = make();
+  const from = issuer.jwksUrl;
+  const { keys } = { keys: [{ kty: 'RSA', n: 'n'.repeat(342), e: 'AQAB' }] } as const;
+  member.set({ from, keys });
+  for (const other of [{ from: `${from}?`, keys }, { from, keys: [] }, { keys }, null, [keys]]) {
+    expect(() => member.set(other as never)).toThrow('the schema refuses it');
+  }
+  expect(member.peek()).toEqual({ from, keys });
 });
 
 it('keeps the keys of issuers apart', async () => {

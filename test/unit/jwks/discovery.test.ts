@@ -1,5 +1,6 @@
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isJwksError, type JwksOptions, jwks } from '../../../src/jwks/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Issuer, type SigningKey, signingKey } from '../../support/issuer.ts';
@@ -104,6 +105,69 @@ it('follows no jwks_uri without TLS, unless allowHttp is given', async () => {
   expect(() => jwksUriOf(metadata, 'https://issuer.example', { allowHttp: false })).toThrow(
     'its jwks_uri must be an https: URL',
   );
+});
+
+it('sends headers to the origin of the issuer only, wherever the keys are', async () => {
+  const other = await Issuer.start(one);
+  const seen: unknown[] = [];
+  other.behaviour = ({ headers }, response) => {
+    seen.push(headers['x-api-key']);
+    response.end(JSON.stringify({ keys: other.published }));
+  };
+  issuer.behaviour = ({ headers }, response) => {
+    seen.push(headers['x-api-key']);
+    response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: other.jwksUrl }));
+  };
+  expect(await outcome(issuer.url, { headers: { 'X-Api-Key': 'secret' } })).toBe('alice');
+  expect(seen).toEqual(['secret', undefined]);
+  expect(await outcome({ url: other.jwksUrl }, { headers: { 'X-Api-Key': 'secret' } })).toBe('alice');
+  expect(seen.slice(2)).toEqual(['secret']);
+  await other.close();
+});
+
+it('asks for a new edition only, also an instance that has taken the keys over', async () => {
+  const conditions: unknown[] = [];
+  issuer.behaviour = ({ headers }, response) => {
+    conditions.push(headers['if-none-match']);
+    const isSame = headers['if-none-match'] === '"1"';
+    response.writeHead(isSame ? 304 : 200, { etag: '"1"' });
+    response.end(isSame ? undefined : JSON.stringify({ keys: issuer.published }));
+  };
+  const options = { ...OPTIONS, backend: memoryBackend(), name: 'login' };
+  const [first, second] = [jwks({ url: issuer.jwksUrl }, options), jwks({ url: issuer.jwksUrl }, options)];
+  await first.member.refresh();
+  await second.member.get();
+  await second.member.refresh();
+  expect(conditions).toEqual([undefined, '"1"']);
+  expect(second.member.inspect().meta).toMatchObject({ source: issuer.jwksUrl });
+  expect((await jwtVerify(await issuer.sign(one), second)).payload.sub).toBe('alice');
+  await first.member.close();
+  await second.member.close();
+});
+
+it('shows no credentials of an address, of metadata or of headers in an error', async () => {
+  const shown = (call: () => unknown): string => {
+    try {
+      return String(call());
+    } catch (error) {
+      return JSON.stringify([(error as Error).message, error]);
+    }
+  };
+  const { jwksUriOf } = await import('../../../src/jwks/issuer.ts');
+  const issuerUrl = 'https://issuer.example';
+  for (const text of [
+    shown(() => jwks('https://alice:secret@issuer.example')),
+    shown(() => jwks({ url: 'https://alice:secret@issuer.example/keys?key=secret' })),
+    shown(() => jwks(issuerUrl, { headers: { 'X-Api-Key': 'secret\0' } })),
+    shown(() =>
+      jwksUriOf({ issuer: issuerUrl, jwks_uri: 'https://a:secret@b.example' }, issuerUrl, {
+        allowHttp: false,
+      }),
+    ),
+  ]) {
+    expect(text).toMatch(/must be/);
+    expect(text).not.toContain('secret');
+  }
 });
 
 it('says that a set of metadata is no set of keys, with a code', async () => {

@@ -60,7 +60,12 @@ const set = fc.oneof(
   fc.jsonValue(),
   fc.record({ keys: fc.array(fc.oneof(jwk, fc.jsonValue()), { maxLength: 8 }) }),
 );
-const header = fc.oneof(fc.jsonValue(), fc.record({ alg: anything, kid: anything }, { requiredKeys: [] }));
+const algorithm = fc.oneof(fc.constantFrom('RS256', 'PS512', 'ES256', 'EdDSA'), anything);
+const header = fc.oneof(
+  fc.jsonValue(),
+  fc.record({ alg: algorithm, kid: anything }, { requiredKeys: [] }),
+  fc.record({ alg: algorithm }),
+);
 
 /** The result, or the `JwksError` that it threw: no other error is expected of what comes from outside. */
 function attempt<R>(call: () => R): R | undefined {

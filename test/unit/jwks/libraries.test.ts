@@ -53,6 +53,27 @@ it.each(LIBRARIES)(
   },
 );
 
+it('imports a key once, and keeps it where the set is loaded again without a change', async () => {
+  issuer.published = [(await signingKey('ES256', 'one')).publicJwk];
+  const header = { alg: 'ES256', kid: 'one' };
+  const [key, pem] = [await keys(header), await keys.pem({ header })];
+  const set = keys.member.peek();
+  await keys.member.refresh();
+  expect(keys.member.peek()).toBe(set);
+  expect([await keys(header), await keys.pem({ header })]).toEqual([key, pem]);
+  expect(await keys(header)).toBe(key);
+});
+
+it('reads the kid of a header that is not protected, where the protected one has none', async () => {
+  issuer.published = [
+    (await signingKey('ES256', 'one')).publicJwk,
+    (await signingKey('ES256', 'two')).publicJwk,
+  ];
+  const two = await keys({ alg: 'ES256', kid: 'two' });
+  expect(await keys({ alg: 'ES256' }, { header: { kid: 'two' } })).toBe(two);
+  expect(await keys({ alg: 'ES256', kid: 'two' }, { header: { kid: 'one' } })).toBe(two);
+});
+
 it.each(LIBRARIES)('%s gets an error that says what is wrong, where no key fits', async (_, verify) => {
   issuer.published = [(await signingKey('ES256', 'one')).publicJwk];
   const error = await verify(forged({ alg: 'ES256', kid: 'two' })).catch((reason) => reason);

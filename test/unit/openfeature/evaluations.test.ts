@@ -173,7 +173,23 @@ it('evaluates rules with the merged context, and all other flags without the eva
   expect(await client.getBooleanDetails('byTheme', true)).toMatchObject({ errorCode: 'TYPE_MISMATCH' });
   expect(await client.getStringDetails('fixed', '')).toMatchObject({ value: 'black', reason: 'STATIC' });
   expect(await client.getStringDetails('off', 'x')).toMatchObject({ value: 'x', reason: 'DISABLED' });
+  const failing = await client.getStringDetails('byTheme', 'x', { theme: 'none' });
+  expect(failing).toMatchObject({ value: 'x', reason: 'ERROR', errorCode: 'GENERAL', errorMessage: '' });
   expect(made).toBe(2); // for the check of the option, and for the one edition
+});
+
+it('makes no evaluator where there are no rules', async () => {
+  let made = 0;
+  const targeting = (): VarEvaluator => {
+    made += 1;
+    return new VarEvaluator();
+  };
+  const flags = {
+    on: of({ on: true }),
+    off: of({ on: true }, { state: 'DISABLED', targeting: { var: 'a' } }),
+  };
+  await registered(ticklessProvider({ flags: valueWith({ flags }), targeting }));
+  expect(made).toBe(1); // for the check of the option
 });
 
 it('rules without an evaluator are an error, not the default variant', async () => {
@@ -256,6 +272,32 @@ it('is one of several providers: the next one has what it does not know', async 
   expect(events.at(-1)).toEqual(['PROVIDER_CONFIGURATION_CHANGED', ['on']]);
 });
 
+it('a value without events: its failing reads and their end are noticed by evaluations', async () => {
+  let current: unknown;
+  const flags = {
+    get: async () => current,
+    get current() {
+      if (current instanceof Error) throw current;
+      return current;
+    },
+  };
+  const provider = ticklessProvider({ flags });
+  expect(provider.runsOn).toBe('server');
+  const { client, events } = await registered(provider);
+  const problem = 'the definitions must be an object, not undefined';
+  expect(events).toEqual([['PROVIDER_ERROR', problem]]);
+  current = { on: true };
+  expect(await client.getBooleanValue('on', false)).toBe(true);
+  const changed = ['PROVIDER_CONFIGURATION_CHANGED', ['on']];
+  expect(events.splice(0).slice(1)).toEqual(['PROVIDER_READY', changed]);
+  current = new Error('gone');
+  expect(await client.getBooleanDetails('on', false)).toMatchObject({ value: false, errorMessage: 'gone' });
+  current = { on: true };
+  expect(await client.getBooleanValue('on', false)).toBe(true);
+  expect(events.slice(0, 2)).toEqual([['PROVIDER_ERROR', 'gone'], 'PROVIDER_READY']);
+  await provider.onClose?.();
+});
+
 it('evaluates a derived value, and a function made by refreshing', async () => {
   const base = valueWith({ on: false, limit: 1 }) as RefreshingValue<object>;
   const own = valueWith({ on: true }) as RefreshingValue<object>;
@@ -273,12 +315,20 @@ it('evaluates a derived value, and a function made by refreshing', async () => {
 });
 
 it.each([
-  [{ flags: undefined }, 'flags must be a value with get() and current'],
+  [{ flags: undefined }, 'ticklessProvider: flags must be a value with get() and current'],
   [{ flags: { on: true } }, 'flags must be a value with get() and current'],
-  [{ flags: valueWith({}), targetting: () => ({}) }, 'did you mean targeting?'],
+  [
+    { flags: valueWith({}), targetting: () => ({}) },
+    'ticklessProvider: targetting is unknown; did you mean targeting?',
+  ],
   [{ flags: valueWith({}), targeting: 5 }, 'targeting must be a function that returns a FlagdCore'],
   [{ flags: valueWith({}), targeting: class FlagdCore {} }, 'targeting must be a function that returns'],
   [{ flags: valueWith({}), targeting: () => ({}) }, 'targeting must be a function that returns'],
+  [
+    { flags: valueWith({}), targeting: () => ({ getFlag() {} }) },
+    'targeting must be a function that returns',
+  ],
+  [{ flags: valueWith({}), targeting: () => ({ setConfigurations() {} }) }, 'targeting must be a function'],
 ])('refuses options %#', (options, message) => {
   expect(() => ticklessProvider(options as never)).toThrow(message);
 });

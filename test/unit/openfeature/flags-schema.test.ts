@@ -27,6 +27,11 @@ it.each([
   [{ on: NaN }, 'flag "on": must be a boolean, a string, a finite number, an object or an array, not NaN'],
   [{ on: new Date(0) }, 'flag "on": must be a boolean'],
   [{ on: () => true }, 'flag "on": must be a boolean'],
+  [{ flags: null }, 'flag "flags": must be a boolean'],
+  [
+    { flags: { on: flag({ variants: { true: true }, defaultVariant: true }) } },
+    'defaultVariant true is not one of the variants',
+  ],
   [{ flags: [] }, 'flags must be an object'],
   [{ flags: { on: true } }, 'flag "on": must be an object, not true'],
   [{ flags: { on: {} } }, `flag "on": state must be 'ENABLED' or 'DISABLED', not undefined`],
@@ -38,7 +43,7 @@ it.each([
   [{ flags: { on: flag({ variants: { on: null } }) } }, 'flag "on": variant "on" must be a boolean'],
   [
     { flags: { on: flag({ variants: { on: true, more: false, off: 'no' } }) } },
-    'flag "on": all variants must have one type, but "on" is a boolean and "off" is a string',
+    'flag "on": all variants must have one type, not boolean and string',
   ],
   [
     { flags: { on: flag({ defaultVariant: 'of' }) } },
@@ -105,6 +110,11 @@ it('has rules checked by the evaluator: one that it can not read, or refuses at 
   expect(await issuesOf({ flags: { refused: ofPlan, plain: flag({}) } }, { targeting })).toEqual([
     'flag "refused": targeting was refused: no such flag, please',
   ]);
+  const unnamed = flag({ targeting: { var: '' } });
+  expect(await issuesOf({ flags: { unnamed, overlooked: ofPlan } }, { targeting })).toEqual([
+    'flag "unnamed": targeting was refused',
+    'flag "overlooked": targeting was refused',
+  ]);
   const circular = { var: 'plan', self: {} };
   circular.self = circular;
   expect(await issuesOf({ flags: { bad: flag({ targeting: circular }) } }, { targeting })).toEqual([
@@ -132,6 +142,6 @@ it('takes the type of the value', async () => {
 });
 
 it('refuses options', () => {
-  expect(() => flagsSchema({ target: 1 } as never)).toThrow('target is unknown');
-  expect(() => flagsSchema({ targeting: {} as never })).toThrow('targeting must be a function');
+  expect(() => flagsSchema({ target: 1 } as never)).toThrow('flagsSchema: target is unknown');
+  expect(() => flagsSchema({ targeting: {} as never })).toThrow('flagsSchema: targeting must be a function');
 });

@@ -6,7 +6,7 @@ import { type FlagsValue, ticklessProvider } from '../../../src/openfeature/inde
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { fakeValue } from '../../support/manual-value.ts';
-import { type Registered, registered } from '../../support/open-feature.ts';
+import { type Registered, registered, VarEvaluator } from '../../support/open-feature.ts';
 
 type Flags = Record<string, boolean>;
 
@@ -113,8 +113,11 @@ it('is in error when there are no definitions, and ready with the first ones', a
   await expect(load).rejects.toMatchObject({
     code: 'GENERAL',
     message: expect.stringContaining('cooling down'),
+    cause: expect.objectContaining({ code: 'ERR_TICKLESS_COOLING_DOWN' }),
   });
   expect(await all.on()).toEqual([false, 'ERROR', 'PROVIDER_NOT_READY']);
+  await all.flags.refresh().catch(() => undefined); // of another reader
+  expect(all.events).toHaveLength(1);
   all.source = { on: true };
   await all.clock.advance({ minutes: 5 });
   expect(await all.on()).toEqual([false, 'ERROR', 'PROVIDER_NOT_READY']); // it has started the load
@@ -173,11 +176,32 @@ it('is in error while a definition in place is faulty', async () => {
 });
 
 it('shows the first faulty flags, and how many more there are', async () => {
-  const many = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`flag ${at}`, null as never]));
+  const many = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [at, null as never]));
   const { events } = await served({}, many);
-  expect(events).toEqual([
-    ['PROVIDER_ERROR', expect.stringMatching(/^flag "flag 0".+; flag "flag 4".+; and 2 more$/)],
-  ]);
+  const [[, message]] = events as [[string, string]];
+  expect(message.match(/flag "\d"/g)?.join()).toBe('flag "0",flag "1",flag "2",flag "3",flag "4"');
+  expect(message).toMatch(/; and 2 more$/);
+});
+
+it('shows five of them as they are', async () => {
+  const five = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [at, null as never]));
+  const { events } = await served({}, five);
+  expect(events).toEqual([['PROVIDER_ERROR', expect.stringMatching(/; flag "4": must be .+, not null$/)]]);
+});
+
+it('a changed rule, or a changed part of rules, is a change of the flag', async () => {
+  const edition = (rule: object, $evaluators: object): never =>
+    ({
+      $evaluators,
+      flags: { byUser: { state: 'ENABLED', variants: { on: true }, defaultVariant: 'on', targeting: rule } },
+    }) as never;
+  const flags = fakeValue<Flags>(() => edition({ var: 'user' }, {}), { name: 'flags' }).value;
+  const targeting = (): VarEvaluator => new VarEvaluator();
+  const { events } = await registered(ticklessProvider({ flags, targeting }));
+  flags.set(edition({ var: 'user' }, {}));
+  flags.set(edition({ var: 'theme' }, {}));
+  flags.set(edition({ var: 'theme' }, { isStaff: true }));
+  expect(events).toEqual([READY, changed('byUser'), changed('byUser')]);
 });
 
 it('serves an initial value, and is stale when the first load fails', async () => {
@@ -216,6 +240,21 @@ it('hears nothing more once it is replaced, and goes on when it is set again', a
   await provider.initialize?.(); // as it is below a provider of several
   expect([new Set(heard).size, heard.length]).toEqual([7, 7]);
   expect(await OpenFeature.getClient('replaced').getBooleanValue('on', false)).toBe(true);
+});
+
+it('forgets that it was stale when it is replaced: it does not hear of the end', async () => {
+  const all = await served();
+  const provider = ticklessProvider({ flags: all.flags });
+  await OpenFeature.setProviderAndWait(all.domain, provider);
+  all.source = DOWN;
+  await all.clock.advance(1000);
+  await all.on();
+  expect(all.client.providerStatus).toBe('STALE');
+  await OpenFeature.setProviderAndWait(all.domain, ticklessProvider({ flags: all.flags }));
+  all.source = { on: true };
+  await all.flags.refresh();
+  await OpenFeature.setProviderAndWait(all.domain, provider);
+  expect([await all.on(), all.client.providerStatus]).toEqual([[true, 'STATIC', undefined], 'READY']);
 });
 
 /** The types of events that are listened to, each as often as it is. */

@@ -264,20 +264,24 @@ describe('the signal', () => {
     expect(await aborted(controller.signal, origin.url)).toBe(reason);
   });
 
-  it('ends the body of a fetch that does not heed it', async () => {
-    const controller = new AbortController();
-    const reason = new Error('deadline');
-    let isCancelled = false;
-    const body = new ReadableStream<Uint8Array>({
-      pull: () => new Promise(() => controller.abort(reason)),
-      cancel: () => {
-        isCancelled = true;
-      },
-    });
-    const fetch = async () => new Response(body);
-    expect(await aborted(controller.signal, 'http://prices.example', { fetch })).toBe(reason);
-    expect(isCancelled).toBe(true);
-  });
+  it.each(['before it is read', 'while it is read'])(
+    'ends the body of a fetch that does not heed it, %s',
+    async (when) => {
+      const controller = new AbortController();
+      const reason = new Error('deadline');
+      const cancelled: unknown[] = [];
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull: () => new Promise(() => controller.abort(reason)), // and it never comes
+          cancel: () => void cancelled.push(when),
+        },
+        { highWaterMark: when.startsWith('before') ? 1 : 0 },
+      );
+      const fetch = async () => new Response(body);
+      expect(await aborted(controller.signal, 'http://prices.example', { fetch })).toBe(reason);
+      expect(cancelled).toHaveLength(1);
+    },
+  );
 
   it('of a Request counts too', async () => {
     const controller = new AbortController();

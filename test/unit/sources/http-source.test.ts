@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
@@ -229,6 +230,29 @@ describe('a request', () => {
     const sent = origin.requests[0]?.headers.authorization;
     expect(sent).toBe(`Basic ${Buffer.from('usér:p@ss').toString('base64')}`);
     expect(meta).toMatchObject({ source: `${origin.url}/all` });
+    await httpSource(url, { headers: { Authorization: 'Bearer 1' } })(contextOf());
+    expect(origin.requests[1]?.headers.authorization).toBe('Bearer 1');
+  });
+
+  it('checks the integrity of its Request', async () => {
+    const origin = await startOrigin((_, response) => response.end('1'));
+    const integrity = (text: string): string =>
+      `sha256-${createHash('sha256').update(text).digest('base64')}`;
+    const load = (of: string) =>
+      httpSource(() => new Request(origin.url, { integrity: integrity(of) }))(contextOf());
+    expect(await load('1')).toMatchObject({ loadedValue: 1 });
+    await expect(load('2')).rejects.toThrow(`${origin.url}/ `);
+  });
+
+  it('may have a URL of any length, which is cut where it is shown', async () => {
+    const origin = await startOrigin((_, response) => response.end('1'));
+    const path = `/${'p'.repeat(2000)}`;
+    const query = Array.from({ length: 20 }, (_, i) => `${'q'.repeat(100)}${i}=1`).join('&');
+    const meta = metaOf(await httpSource(`${origin.url}${path}`)(contextOf()));
+    expect(meta?.source).toBe(`${origin.url}/${'p'.repeat(299)}…`);
+    const long = metaOf(await httpSource(`${origin.url}${path}?${query}`)(contextOf()));
+    expect(long?.source).toHaveLength(600);
+    expect(origin.requests[1]?.path).toBe(`${path}?${query}`);
   });
 
   it('is made by the fetch that is given', async () => {

@@ -3,10 +3,12 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { S3 } from '@aws-sdk/client-s3';
 import Database from 'better-sqlite3';
 import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { createPool } from 'mysql2/promise';
+import { createPool as createCallbackPool } from 'mysql2';
+import { createConnection, createPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis';
@@ -19,6 +21,7 @@ import { mongodbLock, mongodbStore } from 'tickless/mongodb';
 import { mysqlLock, mysqlStore } from 'tickless/mysql';
 import { postgresHints, postgresLock, postgresStore } from 'tickless/postgres';
 import { redisHints, redisLock, redisStore } from 'tickless/redis';
+import { objectSource, querySource } from 'tickless/sources';
 import { sqliteLock, sqliteStore } from 'tickless/sqlite';
 
 const collections = new MongoClient('mongodb://localhost').db('app');
@@ -47,6 +50,31 @@ export const locks = [
   dynamodbLock({ client: new DynamoDB({ region: 'eu-west-1' }) }),
   etcdLock({ endpoints: 'http://localhost:2379', fetch }),
 ];
+
+const sql = 'SELECT code, name FROM countries';
+
+export const sources = [
+  objectSource({ client: new S3({ region: 'eu-west-1' }), bucket: 'reference-data', key: 'prices.json' }),
+  querySource({ client: new Pool({ max: 2 }), sql }),
+  querySource({ client: new Client(), sql }),
+  querySource({ client: postgres({ max: 2 }), sql }),
+  querySource({ client: createPool('mysql://localhost/app'), sql }),
+  querySource({ client: createCallbackPool('mysql://localhost/app'), sql }),
+  querySource({ client: await createConnection('mysql://localhost/app'), sql }),
+  querySource({ client: new Database('app.db'), sql }),
+  querySource({ client: new DatabaseSync('app.db'), sql }),
+];
+
+export const countries = new RefreshingValue({
+  name: 'countries',
+  load: querySource({
+    client: new Pool(),
+    sql,
+    map: (rows: { code: string; name: string }[]) => new Map(rows.map(({ code, name }) => [code, name])),
+  }),
+});
+/** @throws {NotLoadedError} */
+export const nameOf = (code: string): string | undefined => countries.current.get(code);
 
 export const hints = [
   redisHints({ client: new Redis(), subscriber: new Redis() }),

@@ -10,5 +10,6 @@ export { type PgbouncerSettings, startPgbouncer } from './servers/pgbouncer.ts';
 export { startPostgres } from './servers/postgres.ts';
 export { startRedis } from './servers/redis.ts';
 export { type RedisCluster, startRedisCluster } from './servers/redis-cluster.ts';
+export { BUCKET, startS3rver } from './servers/s3rver.ts';
 export { SENTINEL_NAME, startSentinel } from './servers/sentinel.ts';
 export type { RealServer, ServerKind } from './servers/server.ts';

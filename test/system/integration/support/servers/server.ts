@@ -2,7 +2,7 @@
 export type ServerKind = 'redis' | 'postgres' | 'mariadb';
 
 /** The engines that the tests start. */
-export type RealServerKind = ServerKind | 'etcd' | 'dynalite' | 'pgbouncer' | 'sentinel';
+export type RealServerKind = ServerKind | 'etcd' | 'dynalite' | 's3rver' | 'pgbouncer' | 'sentinel';
 
 /** A server of our own: a direct child of this process, on a port of its own, with its data in a temporary directory. */
 export interface RealServer<K extends RealServerKind = ServerKind> {

@@ -1,0 +1,73 @@
+/**
+ * The used part of a PostgreSQL client: a `Pool`, a `Client` or a `PoolClient` of the package `pg`, version 8, or a
+ * compatible one. Prefer a pool: it replaces a connection that broke, or on which a command got no reply.
+ */
+export interface PostgresClient {
+  query(command: PostgresCommand): PromiseLike<PostgresResult>;
+  /** Only pools have it. Each command then takes a connection from `connect`, unless it waits too long for it. */
+  readonly totalCount?: number;
+  /** On a pool: resolves with a connection, which has `release`. */
+  connect?(): unknown;
+}
+
+/** A command for `pg`. */
+export interface PostgresCommand {
+  text: string;
+  values: unknown[];
+  /** Timeout in milliseconds, including the time in the client's own queue. */
+  query_timeout?: number;
+}
+
+/** The used part of a result of `pg`. */
+export interface PostgresResult {
+  rows: unknown[];
+  rowCount: number | null;
+}
+
+/** A pool of `pg`. */
+export interface PgPool extends PostgresClient {
+  connect(): PromiseLike<PgPooled>;
+}
+
+/** Throws instead of emitting `error` while it has no `error` listener. */
+interface PgPooled extends PostgresClient {
+  /** With an error the pool closes the connection. */
+  release(error?: unknown): void;
+  on(event: 'error', listener: () => void): unknown;
+  removeListener(event: 'error', listener: () => void): unknown;
+}
+
+export function isPgPool(client: PostgresClient): client is PgPool {
+  return typeof client.totalCount === 'number' && typeof client.connect === 'function';
+}
+
+/**
+ * Works on a connection of its own, which is closed where that fails.
+ *
+ * @param ready called when there is a connection; where it throws, that is given back unused.
+ */
+export async function onPgConnection<R>(
+  pool: PgPool,
+  ready: () => void,
+  work: (connection: PostgresClient) => PromiseLike<R>,
+): Promise<R> {
+  const connection = await pool.connect();
+  try {
+    ready();
+  } catch (error) {
+    connection.release();
+    throw error;
+  }
+  const onError = (): void => {}; // the command is rejected too
+  connection.on('error', onError);
+  try {
+    const result = await work(connection);
+    connection.removeListener('error', onError);
+    connection.release();
+    return result;
+  } catch (error) {
+    connection.removeListener('error', onError);
+    connection.release(error);
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+import { systemClock } from '../../time/clock.ts';
+import { overLimit } from '../byte-limit.ts';
+import { editedAtOf } from './file-notes.ts';
+import { type FileState, type FileSystem, fileSystem, type OpenFile } from './file-system.ts';
+
+/** A file that was not changed while it was read. */
+export interface Edition {
+  readonly bytes: Uint8Array;
+  readonly state: FileState;
+  /** The wall clock before it was read, in epoch milliseconds. */
+  readonly readAt: number;
+}
+
+/** How long to wait before it is read again, in milliseconds. */
+const PAUSES = [10, 20, 40, 80, 160];
+
+/** Between two parts of what a program writes less time passes, in milliseconds. */
+const QUIET_MS = 50;
+
+/** Bytes of one step, between which the signal is looked at. */
+const STEP = 1 << 22;
+
+/**
+ * Reads a whole file. One that changes meanwhile, or was changed a moment before, is read again, six times in all within 0.4 s.
+ *
+ * @throws anything but a regular file, or one with more bytes; errors of the file system. Without the name of the file.
+ */
+export async function readEdition(
+  path: string | URL,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Edition> {
+  const fs = fileSystem();
+  for (const pause of [...PAUSES, undefined]) {
+    const edition = await readOnce(fs, path, maxBytes, signal);
+    if (edition !== undefined && (pause === undefined || isQuiet(edition))) return edition;
+    if (pause !== undefined) await pass(pause);
+  }
+  throw new Error(
+    `was changed each of the ${PAUSES.length + 1} times that it was read: write a new file beside it, and rename that`,
+  );
+}
+
+/** @throws when it is not a regular file. */
+export function mustBeFile(state: FileState): void {
+  if (state.isFile()) return;
+  throw new Error(`is ${state.isDirectory() ? 'a directory' : 'a device, a pipe or a socket'}, not a file`);
+}
+
+/** @returns `undefined`: it was changed. */
+async function readOnce(
+  { constants, open }: FileSystem,
+  path: string | URL,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Edition | undefined> {
+  const { O_RDONLY = 0, O_NONBLOCK = 0, O_NOCTTY = 0 } = constants;
+  // A pipe that has come to its place since is neither waited for nor read. Links are followed: a mounted file is one.
+  const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  try {
+    const readAt = systemClock.now();
+    const state = await file.stat({ bigint: true });
+    mustBeFile(state);
+    if (state.size > maxBytes) throw new Error(overLimit(maxBytes));
+    const bytes = await readBytes(file, Number(state.size), maxBytes, signal);
+    const after = await file.stat({ bigint: true });
+    const isWhole = bytes.length === Number(after.size) || after.size === 0n; // files of /proc have the size 0
+    const isUnchanged = after.mtimeNs === state.mtimeNs && after.size === state.size;
+    return isWhole && isUnchanged ? { bytes, state, readAt } : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Its writer is done, as far as times tell. With a clock ahead of ours, the file system's do not. */
+function isQuiet({ state, readAt }: Edition): boolean {
+  const passed = readAt - editedAtOf(state);
+  return passed < 0 || passed >= QUIET_MS;
+}
+
+/** Up to the end of the file, wherever that is by now. */
+async function readBytes(
+  file: OpenFile,
+  size: number,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  let buffer = new Uint8Array(size + 1); // room for the byte that should not be there
+  let end = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, end, Math.min(buffer.length - end, STEP), null);
+    end += bytesRead;
+    if (end > maxBytes) throw new Error(overLimit(maxBytes));
+    if (bytesRead === 0) return buffer.subarray(0, end);
+    if (end < buffer.length) continue;
+    const larger = new Uint8Array(Math.min(maxBytes + 1, 2 * buffer.length + STEP));
+    larger.set(buffer);
+    buffer = larger;
+  }
+}
+
+async function pass(ms: number): Promise<void> {
+  await new Promise<void>((resolve) => systemClock.setTimeout(resolve, ms).ref());
+}

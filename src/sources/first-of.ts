@@ -1,0 +1,139 @@
+import { coolDownMs } from '../engine/cool-down.ts';
+import { retryAfterMs } from '../engine/retry-after.ts';
+import { refusalOf } from '../guard/verdict.ts';
+import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
+import { messageOf } from '../observe/logger.ts';
+import { unlessAborted } from '../time/on-abort.ts';
+import { withTimeout } from '../time/with-timeout.ts';
+import { firstOfNotes, oneMoreBackup, previousOf, withFirstOf } from './first-of-notes.ts';
+import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
+import { olderEdition } from './older-edition.ts';
+import type { Source, SourceContext } from './source.ts';
+import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
+
+/**
+ * Sources in an order: the next one is asked when one fails, does not answer in time, or `accept` refuses its value. The first one is
+ * the primary, the others are backups.
+ *
+ * ```ts
+ * import { RefreshingValue } from 'tickless';
+ * import { firstOf } from 'tickless/sources';
+ *
+ * const prices = new RefreshingValue({
+ *   name: 'prices',
+ *   load: firstOf(
+ *     async () => Promise.reject(new Error('the service is down')),
+ *     async () => ({ apple: 120 }), // shipped with the program
+ *   ),
+ * });
+ * console.log(await prices.get()); // { apple: 120 }
+ * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, failures: [ 'the service is down' ] }
+ * ```
+ *
+ * Each source gets `previous` only where the value in place is its own, so that a `keep()` is never about the value of
+ * another one. A value of a backup is due again at `coolDown`, not at the schedule's time. A backup never replaces a newer edition
+ * of a source before it (`allowOlderAfter`).
+ *
+ * When all of them fail, the load fails with an `AggregateError`: `errors` has one of each, in their order, and `cause` is the
+ * primary's, so that its `Retry-After` counts. When `signal` is aborted no further source is asked.
+ *
+ * @throws {OptionError} naming every source that is not a function, and every option that breaks a rule.
+ */
+export function firstOf<T>(...sources: readonly [SourceLike<T>, ...SourceLike<T>[]]): Source<T>;
+export function firstOf<T>(
+  ...sourcesAndOptions: readonly [SourceLike<T>, ...SourceLike<T>[], FirstOfOptions<T>]
+): Source<T>;
+export function firstOf<T>(...given: readonly unknown[]): Source<T> {
+  const options = resolveFirstOf<T>(given);
+  const { sources } = options;
+  return async (context) => {
+    const { signal, previous } = context;
+    const failures: unknown[] = [];
+    for (const [index, source] of sources.entries()) {
+      try {
+        const answer = await answerInTime(source, index, context, options);
+        const inARow = index === 0 ? undefined : oneMoreBackup(previous?.meta);
+        const metadata = { ...answer.options, meta: withFirstOf(answer.meta, { index, inARow }, failures) };
+        if (inARow === undefined) return returned(answer, metadata);
+        return returned(answer, dueAtCoolDown(metadata, inARow, failures, options));
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(error);
+      }
+    }
+    throw allFailed(failures);
+  };
+}
+
+/** The answer of one source that may replace the value in place. */
+function answerInTime<T>(
+  source: SourceLike<T>,
+  index: number,
+  context: SourceContext,
+  options: ResolvedFirstOf<T>,
+): Promise<Answer<T>> {
+  const { sources, timeoutMs, clock } = options;
+  const previous = previousOf(context, index);
+  const answer = async (signal: AbortSignal): Promise<Answer<T>> => {
+    const found = await ask(source, { ...context, signal, previous });
+    await refuseUnlessAccepted(found, index, context, options);
+    return found;
+  };
+  if (index === sources.length - 1 || timeoutMs === Infinity) return answer(context.signal);
+  const late = new AbortController();
+  const signal = AbortSignal.any([context.signal, late.signal]);
+  // An aborted source that goes on leaves no timer behind.
+  return withTimeout(() => unlessAborted(answer(signal), signal), timeoutMs, clock).catch((error) => {
+    late.abort(error);
+    throw error;
+  });
+}
+
+async function refuseUnlessAccepted<T>(
+  { origin, value, meta }: Answer<T>,
+  index: number,
+  context: SourceContext,
+  { accept, allowOlderAfterMs, clock }: ResolvedFirstOf<T>,
+): Promise<void> {
+  if (origin === 'kept') return;
+  const { previous } = context;
+  const placed = firstOfNotes(previous?.meta);
+  if (previous !== undefined && placed !== undefined && placed.index < index) {
+    const mayBeOlder = clock.now() - previous.loadedAt >= allowOlderAfterMs;
+    const reason = mayBeOlder ? undefined : olderEdition(meta, previous);
+    if (reason !== undefined) throw new Error(`refused: ${reason}`);
+  }
+  if (accept === undefined) return;
+  const { trigger, token: version, key } = context as LoadContext & { readonly key?: unknown };
+  const verdict = await accept(value, { previous, version, trigger, key } as AcceptDetails<T>);
+  if (verdict === true) return;
+  const [reason, cause] = refusalOf(verdict);
+  throw new Error(`refused: ${reason}`, { cause });
+}
+
+/**
+ * Metadata of a value that the next read after the cool-down replaces, or that the source says is due before. The instant is computed when it is
+ * read: guards of the member may take their time before the value is in place.
+ */
+function dueAtCoolDown<T>(
+  metadata: KeepOptions,
+  inARow: number,
+  failures: readonly unknown[],
+  { coolDown, clock, random }: ResolvedFirstOf<T>,
+): KeepOptions {
+  const { nextExecuteTime = Infinity } = metadata;
+  const restMs = Math.max(...failures.map((error) => retryAfterMs(error, clock.now())));
+  const delayMs = Math.ceil(Math.max(restMs, coolDownMs(coolDown, inARow, random())));
+  return {
+    ...metadata,
+    get nextExecuteTime() {
+      return Math.min(nextExecuteTime, clock.now() + delayMs);
+    },
+  };
+}
+
+function allFailed(failures: readonly unknown[]): AggregateError {
+  const [cause] = failures;
+  const causes = failures.map((error, index) => `(${index + 1}) ${messageOf(error)}`);
+  return new AggregateError(failures, `no source has answered: ${causes.join('; ')}`, { cause });
+}

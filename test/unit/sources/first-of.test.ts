@@ -1,0 +1,620 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import { shrinksAtMost } from '../../../src/guards/index.ts';
+import {
+  type EventOf,
+  keep,
+  type LoadContext,
+  loaded,
+  OptionError,
+  RefreshingValue,
+  type RefreshingValueOptions,
+} from '../../../src/index.ts';
+import { type FirstOfOptions, firstOf, type Source } from '../../../src/sources/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { Editions } from '../../support/editions.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+const NOON = Date.UTC(2026, 10, 20, 12);
+const PERIOD_MS = 600_000;
+
+class Setup {
+  readonly clock = new FakeClock({ now: NOON });
+  readonly primary = new Editions('primary', NOON - 1000);
+  readonly backup = new Editions('backup', NOON - 1000);
+  readonly source: Source<string>;
+
+  constructor(options: Partial<FirstOfOptions<string>> = {}, sources?: Source<string>[]) {
+    const [first, ...others] = sources ?? [this.primary.source, this.backup.source];
+    const { clock } = this;
+    this.source = firstOf(first as Source<string>, ...others, { clock, random: () => 0, ...options });
+  }
+
+  member(own: Partial<RefreshingValueOptions<string>> = {}): RefreshingValue<string> {
+    const { clock, source: load } = this;
+    const random = (): number => 0;
+    return new RefreshingValue({
+      name: 'prices',
+      load,
+      schedule: PERIOD_MS,
+      retry: false,
+      logger: false,
+      clock,
+      random,
+      ...own,
+    });
+  }
+
+  /** In how many milliseconds the value is due. */
+  dueIn(member: RefreshingValue<string>): number {
+    return member.inspect().nextExecuteTime - this.clock.now();
+  }
+}
+
+describe('firstOf', () => {
+  it('answers with the first source, and asks no other', async () => {
+    const setup = new Setup();
+    const member = setup.member();
+    expect(await member.get()).toBe('primary 1');
+    expect(setup.backup.calls).toBe(0);
+    expect(member.inspect().meta).toEqual({
+      source: 'primary',
+      editedAt: NOON - 1000,
+      edition: 1,
+      firstOf: { index: 0 },
+    });
+    expect(setup.dueIn(member)).toBe(PERIOD_MS);
+  });
+
+  it('answers with the next one where that fails, and says so in inspect() and the event', async () => {
+    const setup = new Setup();
+    setup.primary.down();
+    const member = setup.member();
+    const events: EventOf<'load-succeeded'>[] = [];
+    member.on('load-succeeded', (event) => void events.push(event));
+    expect(await member.get()).toBe('backup 1');
+    const meta = {
+      source: 'backup',
+      editedAt: NOON - 1000,
+      edition: 1,
+      firstOf: { index: 1, inARow: 1, failures: ['primary is down'] },
+    };
+    expect(member.inspect().meta).toEqual(meta);
+    expect(events.map((event) => event.meta)).toEqual([meta]);
+  });
+
+  it('takes plain loads, also synchronous ones', async () => {
+    const setup = new Setup();
+    const fails = (): string => {
+      throw new TypeError('down');
+    };
+    const { clock } = setup;
+    const member = new RefreshingValue({ name: 'x', clock, load: firstOf(fails, () => 'plain', { clock }) });
+    expect(await member.get()).toBe('plain');
+    expect(member.inspect().meta).toEqual({ firstOf: { index: 1, inARow: 1, failures: ['down'] } });
+  });
+
+  it('gives each source only a value of its own, with its own notes', async () => {
+    const setup = new Setup({ allowOlderAfter: 0 });
+    const { primary, backup } = setup;
+    const member = setup.member();
+    await member.get();
+    primary.down();
+    await member.refresh(); // the value in place is the primary's
+    await member.refresh(); // and now the backup's
+    primary.up();
+    await member.refresh();
+    await member.refresh();
+    expect(primary.contexts.map(({ previous }) => previous)).toEqual([
+      undefined,
+      { value: 'primary 1', loadedAt: NOON, meta: { source: 'primary', editedAt: NOON - 1000, edition: 1 } },
+      undefined,
+      undefined,
+      { value: 'primary 1', loadedAt: NOON, meta: { source: 'primary', editedAt: NOON - 1000, edition: 1 } },
+    ]);
+    expect(backup.contexts.map(({ previous }) => previous)).toEqual([
+      undefined,
+      { value: 'backup 1', loadedAt: NOON, meta: { source: 'backup', editedAt: NOON - 1000, edition: 1 } },
+    ]);
+  });
+
+  it('passes on the context of the load', async () => {
+    const contexts: LoadContext<never>[] = [];
+    const load = firstOf((context) => {
+      contexts.push(context);
+      return 1;
+    });
+    await new RefreshingValue({ name: 'x', load, backend: memoryBackend() }).get();
+    expect(contexts).toMatchObject([{ attempt: 1, trigger: 'first', background: false }]);
+    expect(contexts[0]?.token).toBeGreaterThan(0);
+  });
+
+  it('gives no source a value of `initial` or `set`, and lets a backup replace it', async () => {
+    const setup = new Setup();
+    setup.primary.down();
+    setup.backup.editedAt = undefined;
+    const member = setup.member({ initial: { value: 'shipped', loadedAt: NOON } });
+    expect(await member.refresh()).toBe('backup 1');
+    await member.set('by hand');
+    expect(await member.refresh()).toBe('backup 1');
+    expect(setup.backup.contexts.map(({ previous }) => previous)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a value of a backup is due at the cool-down', () => {
+  it('which grows with each answer that is not the first one, until that answers', async () => {
+    const setup = new Setup();
+    const { primary, clock } = setup;
+    primary.down();
+    const member = setup.member();
+    await member.get();
+    const waited: number[] = [];
+    for (let round = 0; round < 9; round++) {
+      waited.push(setup.dueIn(member));
+      await clock.advance(setup.dueIn(member));
+      void member.current;
+      await clock.flush();
+    }
+    expect(waited).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    expect(member.inspect().meta?.firstOf).toMatchObject({ inARow: 10 });
+
+    primary.up();
+    await clock.advance(setup.dueIn(member));
+    void member.current;
+    await clock.flush();
+    expect(member.current).toBe('primary 1');
+    expect(setup.dueIn(member)).toBe(PERIOD_MS);
+    primary.down();
+    setup.backup.edition = 2;
+    expect(await member.refresh()).toBe('backup 2');
+    expect(member.inspect().meta?.firstOf).toMatchObject({ inARow: 1 });
+    expect(setup.dueIn(member)).toBe(500);
+  });
+
+  it('of its option', async () => {
+    const setup = new Setup({ coolDown: { initial: '10s', factor: 3, max: '20s' }, random: () => 0.5 });
+    setup.primary.down();
+    const member = setup.member();
+    await member.get();
+    expect(setup.dueIn(member)).toBe(7500);
+    await member.refresh();
+    expect(setup.dueIn(member)).toBe(15_000);
+  });
+
+  it('counts on in another instance that adopts it, and after restore', async () => {
+    const setup = new Setup();
+    const { clock } = setup;
+    setup.primary.down();
+    const backend = memoryBackend({ clock });
+    const first = setup.member({ backend });
+    await first.get();
+    await first.refresh();
+    await clock.flush();
+    const second = setup.member({ backend });
+    expect(await second.get()).toBe('backup 1');
+    expect(second.inspect()).toMatchObject({ meta: { firstOf: { inARow: 2 } } });
+    expect(setup.dueIn(second)).toBeLessThan(1100); // it looks for the next snapshot a moment after it
+    expect(setup.backup.calls).toBe(2);
+    await second.refresh();
+    expect(setup.dueIn(second)).toBe(2000);
+    expect(setup.backup.contexts.at(-1)?.previous?.meta).toMatchObject({ source: 'backup', edition: 1 });
+
+    const third = setup.member();
+    third.restore(JSON.parse(JSON.stringify(second.dump())));
+    await third.refresh();
+    expect(third.inspect().meta?.firstOf).toMatchObject({ index: 1, inARow: 4 });
+  });
+
+  it('also where it is kept', async () => {
+    const setup = new Setup();
+    setup.primary.down();
+    const member = setup.member();
+    await member.get();
+    const kept: EventOf<'load-kept'>[] = [];
+    member.on('load-kept', (event) => void kept.push(event));
+    await member.refresh();
+    expect(kept.map(({ meta }) => meta)).toMatchObject([
+      { source: 'backup', edition: 1, firstOf: { inARow: 2 } },
+    ]);
+    expect(setup.dueIn(member)).toBe(1000);
+  });
+
+  it('or before, where the source says so; one after it does not count', async () => {
+    let inMs = 100;
+    const setup: Setup = new Setup({}, [
+      () => Promise.reject(new Error('down')),
+      async () => loaded('x', { nextExecuteTime: setup.clock.now() + inMs }),
+    ]);
+    const member = setup.member();
+    await member.get();
+    expect(setup.dueIn(member)).toBe(100);
+    inMs = 1e6;
+    await member.refresh();
+    expect(setup.dueIn(member)).toBe(1000);
+  });
+
+  it('at least the Retry-After of the sources that have failed', async () => {
+    const setup = new Setup();
+    setup.primary.down(Object.assign(new Error('busy'), { headers: { 'retry-after': '40' } }));
+    const member = setup.member();
+    await member.get();
+    expect(setup.dueIn(member)).toBe(40_000);
+  });
+
+  it('counted from when it is in place, after the guards of the member', async () => {
+    const setup = new Setup();
+    setup.primary.down();
+    const { clock } = setup;
+    const slow = (): Promise<boolean> =>
+      new Promise((resolve) => void clock.setTimeout(() => resolve(true), 5000));
+    const member = setup.member({ accept: slow });
+    const first = member.get();
+    await clock.advance(5000);
+    await first;
+    expect(setup.dueIn(member)).toBe(500);
+    expect(member.inspect().lastError).toBeUndefined();
+  });
+
+  it('and keeps the other metadata of the source', async () => {
+    const setup = new Setup({}, [
+      () => Promise.reject(new Error('down')),
+      async () => loaded('x', { maxStaleness: 5000 }),
+    ]);
+    const member = setup.member({ whenTooStale: 'throw' });
+    await member.get();
+    await setup.clock.advance(5001);
+    expect(await rejectionOf(member.get())).toMatchObject({ code: 'ERR_TICKLESS_STALE_VALUE' });
+  });
+});
+
+describe('an older edition of a backup', () => {
+  async function placed(
+    options: Partial<FirstOfOptions<string>> = {},
+  ): Promise<[Setup, RefreshingValue<string>]> {
+    const setup = new Setup(options);
+    const member = setup.member();
+    await member.get();
+    setup.primary.down();
+    await setup.clock.advance(1000);
+    return [setup, member];
+  }
+
+  it.each<[what: string, editedAt: number | undefined, reason: string]>([
+    ['is refused', NOON - 61_000, 'its edition is 1 min older than the one in place'],
+    ['is refused where it is not known', undefined, 'it does not say when its edition was made'],
+    ['is refused where it is no instant', Number.NaN, 'it does not say when its edition was made'],
+  ])('%s', async (_, editedAt, reason) => {
+    const [setup, member] = await placed();
+    setup.backup.editedAt = editedAt;
+    const error = (await rejectionOf(member.refresh())) as Error;
+    expect(error.message).toContain(`no source has answered: (1) primary is down; (2) refused: ${reason}`);
+    expect(member.current).toBe('primary 1');
+    expect(member.inspect()).toMatchObject({ age: 1000, failures: 1, meta: { firstOf: { index: 0 } } });
+  });
+
+  it.each([NOON - 1000, NOON - 999])(
+    'is not what was edited at the same time, or later',
+    async (editedAt) => {
+      const [setup, member] = await placed();
+      setup.backup.editedAt = editedAt;
+      expect(await member.refresh()).toBe('backup 1');
+    },
+  );
+
+  it('is one of before that load, where the value in place does not say when it was made', async () => {
+    const setup = new Setup();
+    setup.primary.editedAt = undefined;
+    const member = setup.member();
+    await member.get();
+    setup.primary.down();
+    setup.backup.editedAt = NOON - 1;
+    await rejectionOf(member.refresh());
+    expect(member.current).toBe('primary 1');
+    setup.backup.editedAt = NOON;
+    expect(await member.refresh()).toBe('backup 1');
+  });
+
+  it('is allowed from `allowOlderAfter` on, by the age of the value in place', async () => {
+    const [setup, member] = await placed({ allowOlderAfter: '2s' });
+    setup.backup.editedAt = 0;
+    await setup.clock.advance(999);
+    await rejectionOf(member.refresh());
+    await setup.clock.advance(1);
+    expect(await member.refresh()).toBe('backup 1');
+  });
+
+  it('is better than a read that waits in vain, with the `maxStaleness` of the member', async () => {
+    const hour = 3_600_000;
+    const ages = { maxStaleness: hour, whenTooStale: 'wait' } as const;
+    for (const allowOlderAfter of [hour, Infinity]) {
+      const setup = new Setup({ allowOlderAfter });
+      const member = setup.member(ages);
+      await member.get();
+      setup.primary.down();
+      setup.backup.editedAt = 0;
+      await setup.clock.advance(hour - 1);
+      expect(await member.get()).toBe('primary 1');
+      await setup.clock.flush();
+      await setup.clock.advance(300_000);
+      const read = member.get();
+      if (allowOlderAfter === hour) expect(await read).toBe('backup 1');
+      else expect(await rejectionOf(read)).toMatchObject({ code: 'ERR_TICKLESS_STALE_VALUE' });
+    }
+  });
+
+  it('is also one of the second backup against the first', async () => {
+    const backups = [new Editions('second', 2000), new Editions('third', 1000)] as const;
+    const [second, third] = backups;
+    const setup = new Setup({}, [() => Promise.reject(new Error('down')), second.source, third.source]);
+    const member = setup.member();
+    await member.get();
+    second.down();
+    await rejectionOf(member.refresh());
+    third.editedAt = 2000;
+    expect(await member.refresh()).toBe('third 1');
+    second.up(); // an earlier source may have any edition
+    second.editedAt = 1;
+    expect(await member.refresh()).toBe('second 1');
+  });
+
+  it('is no matter for the guard: it is not asked', async () => {
+    let asked = 0;
+    const accept = (): boolean => {
+      asked += 1;
+      return true;
+    };
+    const [setup, member] = await placed({ accept });
+    setup.backup.editedAt = 0;
+    await rejectionOf(member.refresh());
+    expect(asked).toBe(1);
+  });
+});
+
+describe('accept', () => {
+  it('is asked about each value that is loaded, with the details that a member gives', async () => {
+    const asked: unknown[] = [];
+    const setup = new Setup({
+      accept: (candidate, { previous, trigger, version, key }) => {
+        asked.push([candidate, previous?.value, trigger, version === undefined, key]);
+        return candidate.startsWith('backup') || 'it is empty';
+      },
+    });
+    const member = setup.member();
+    expect(await member.get()).toBe('backup 1');
+    expect(member.inspect().meta?.firstOf).toEqual({
+      index: 1,
+      inARow: 1,
+      failures: ['refused: it is empty'],
+    });
+    await member.refresh(); // the backup keeps it
+    expect(asked).toEqual([
+      ['primary 1', undefined, 'first', true, undefined],
+      ['backup 1', undefined, 'first', true, undefined],
+      ['primary 1', 'backup 1', 'forced', true, undefined],
+    ]);
+  });
+
+  it.each<[what: string, verdict: () => never, message: string]>([
+    ['a reason', () => 'why not' as never, 'refused: why not'],
+    ['an error', () => new Error('why not') as never, 'refused: why not'],
+    ['nothing', () => undefined as never, 'refused: accept returned undefined, expected true or a reason'],
+    ['a rejection', () => Promise.reject(new Error('why not')) as never, 'why not'],
+  ])('refuses by %s', async (_, verdict, message) => {
+    const error = (await rejectionOf(new Setup({ accept: verdict }).member().get())) as Error;
+    expect(error.message).toContain(`(1) ${message}; (2) ${message}`);
+  });
+});
+
+describe('when all fail', () => {
+  it('the error has one of each in their order, and the pause that the primary asks for counts', async () => {
+    const setup = new Setup();
+    const [one, two] = [Object.assign(new Error('busy'), { retryAfter: 300 }), new Error('no such file')];
+    setup.primary.down(one);
+    setup.backup.down(two);
+    const member = setup.member();
+    const error = (await rejectionOf(member.get())) as Error;
+    expect(error.message).toBe('prices: load failed: no source has answered: (1) busy; (2) no such file');
+    const aggregate = error.cause as AggregateError;
+    expect(aggregate).toBeInstanceOf(AggregateError);
+    expect(aggregate.errors).toEqual([one, two]);
+    expect(aggregate.cause).toBe(one);
+    expect(setup.dueIn(member)).toBe(300_000);
+  });
+
+  it('the value of a backup stays, and what was noted about it', async () => {
+    const setup = new Setup();
+    setup.primary.down();
+    const member = setup.member();
+    await member.get();
+    setup.backup.down();
+    await rejectionOf(member.refresh());
+    expect(member.current).toBe('backup 1');
+    setup.backup.up();
+    await member.refresh();
+    expect(member.inspect().meta?.firstOf).toMatchObject({ index: 1, inARow: 2 });
+  });
+
+  it('a source that keeps a value which is not its own is one of them', async () => {
+    const keeps = async (): Promise<ReturnType<typeof keep>> => keep();
+    const setup = new Setup({}, [keeps, keeps]);
+    const error = (await rejectionOf(setup.member().get())) as Error;
+    expect(error.message).toContain('(2) the load returned keep(), but there is no value to keep');
+  });
+});
+
+describe('an aborted load', () => {
+  it('asks no further source', async () => {
+    const setup = new Setup();
+    let signal: AbortSignal | undefined;
+    setup.primary.fault = () =>
+      new Promise((_, reject) => {
+        signal = setup.primary.contexts[0]?.signal;
+        signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    const member = setup.member();
+    const first = rejectionOf(member.get());
+    await setup.clock.flush();
+    await member.cancel('no longer needed');
+    await first;
+    await setup.clock.flush();
+    expect(signal?.aborted).toBe(true);
+    expect(setup.backup.calls).toBe(0);
+  });
+});
+
+it('an aborted load leaves no timer of a source that ignores its signal', async () => {
+  const setup = new Setup();
+  setup.primary.fault = () => new Promise(() => {});
+  const member = setup.member({ timeout: Infinity });
+  const first = rejectionOf(member.get());
+  await setup.clock.flush();
+  await member.cancel('no longer needed');
+  await first;
+  await setup.clock.flush();
+  expect(setup.clock.timerCount).toBe(0);
+  expect(setup.backup.calls).toBe(0);
+});
+
+describe('timeout', () => {
+  const hangs = (): Promise<never> => new Promise(() => {});
+
+  it('ends each source but the last one, and aborts its signal', async () => {
+    const setup = new Setup();
+    setup.primary.fault = hangs;
+    const member = setup.member();
+    const first = member.get();
+    await setup.clock.advance(9999);
+    expect(setup.backup.calls).toBe(0);
+    await setup.clock.advance(1);
+    expect(await first).toBe('backup 1');
+    expect(setup.primary.contexts[0]?.signal.aborted).toBe(true);
+    expect(setup.backup.contexts[0]?.signal.aborted).toBe(false);
+    expect(member.inspect().meta?.firstOf).toMatchObject({ failures: ['no answer within 10 s'] });
+    expect(setup.clock.timerCount).toBe(0);
+  });
+
+  it('leaves the last one to the deadline of the member', async () => {
+    const setup = new Setup();
+    setup.primary.down();
+    setup.backup.fault = hangs;
+    const failed = rejectionOf(setup.member().get());
+    await setup.clock.advance(29_999);
+    expect(setup.backup.contexts[0]?.signal.aborted).toBe(false);
+    await setup.clock.advance(1);
+    expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+    expect(setup.backup.contexts[0]?.signal.aborted).toBe(true);
+  });
+
+  it('of Infinity is none', async () => {
+    const setup = new Setup({ timeout: Infinity });
+    setup.primary.fault = hangs;
+    const failed = rejectionOf(setup.member().get());
+    await setup.clock.advance(30_000);
+    expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+    expect(setup.backup.calls).toBe(0);
+  });
+});
+
+describe('notes that are too long for meta', () => {
+  const long =
+    (length: number): Source<string> =>
+    async () =>
+      loaded('x', { meta: { source: 'long', etag: 'e'.repeat(length) } });
+
+  it('lose the failures, then what the source has noted', async () => {
+    const fails = Array.from({ length: 3 }, () => () => Promise.reject(new Error('f'.repeat(500))));
+    const metaOf = async (length: number): Promise<unknown> => {
+      const member = new Setup({}, [...fails, long(length)]).member();
+      await member.get();
+      return member.inspect().meta;
+    };
+    const short = `${'f'.repeat(119)}…`;
+    const place = { index: 3, inARow: 1 };
+    expect(await metaOf(10)).toEqual({
+      source: 'long',
+      etag: 'e'.repeat(10),
+      firstOf: { ...place, failures: [short, short, short] },
+    });
+    expect(await metaOf(1900)).toEqual({ source: 'long', etag: 'e'.repeat(1900), firstOf: place });
+    expect(await metaOf(1965)).toEqual({ source: 'long', firstOf: place });
+  });
+
+  it('lose all but its place where the name of the source is too long', async () => {
+    const source = async (): Promise<ReturnType<typeof loaded<string>>> =>
+      loaded('x', { meta: { source: 's'.repeat(1985) } });
+    const member = new Setup({}, [source]).member();
+    await member.get();
+    expect(member.inspect().meta).toEqual({ firstOf: { index: 0 } });
+  });
+});
+
+it('a firstOf is a source of another one, and knows its own value again', async () => {
+  const [one, two, three] = [new Editions('one', 1), new Editions('two', 1), new Editions('three', 1)];
+  const setup: Setup = new Setup();
+  const { clock } = setup;
+  const inner = firstOf(one.source, two.source, { clock, random: () => 0 });
+  const member = new RefreshingValue({
+    name: 'x',
+    clock,
+    logger: false,
+    load: firstOf(inner, three.source, { clock, random: () => 0 }),
+    schedule: PERIOD_MS,
+  });
+  one.down();
+  await member.get();
+  await member.refresh();
+  expect(member.inspect().meta).toEqual({
+    source: 'two',
+    editedAt: 1,
+    edition: 1,
+    firstOf: { index: 0, inner: { index: 1, inARow: 2, failures: ['one is down'] } },
+  });
+  expect(two.contexts.at(-1)?.previous?.meta).toEqual({ source: 'two', editedAt: 1, edition: 1 });
+  expect(setup.dueIn(member as RefreshingValue<string>)).toBe(1000);
+});
+
+it('infers the type of the value from the sources', () => {
+  const own = async ({ previous }: LoadContext<string[]>) => (previous ? keep() : ['tea']);
+  const load = firstOf(
+    own,
+    async () => loaded(['tea']),
+    () => ['tea'],
+    {
+      accept: (list) => list.every((name) => name.length > 0),
+    },
+  );
+  expectTypeOf(load).toEqualTypeOf<Source<string[]>>();
+  const strings = firstOf(async () => ['tea'], { accept: shrinksAtMost(0.3) });
+  const member = new RefreshingValue({ name: 'x', load: strings, accept: shrinksAtMost(0.3) });
+  expectTypeOf(member).toEqualTypeOf<RefreshingValue<string[]>>();
+});
+
+it('refuses wrong options and sources, all at once', () => {
+  const error = thrownBy(() =>
+    firstOf(
+      42 as never,
+      {
+        accept: true as never,
+        allowOlderAfter: -1,
+        coolDown: { initial: 0 },
+        timeout: 0,
+        clock: {} as never,
+        random: 1 as never,
+        timeOut: 5,
+      } as never,
+    ),
+  ) as OptionError;
+  expect(error).toBeInstanceOf(OptionError);
+  expect(error.problems.map(({ option }) => option)).toEqual([
+    'timeOut',
+    'sources[0]',
+    'accept',
+    'allowOlderAfter',
+    'coolDown.initial',
+    'timeout',
+    'clock',
+    'random',
+  ]);
+  expect(error.message).toContain('timeOut is unknown; did you mean timeout?');
+  expect(() => (firstOf as () => unknown)()).toThrow('sources must be at least one');
+});

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { type QueryClient, querySource } from '../../../src/sources/index.ts';
+
+const client = { prepare: () => ({ iterate: () => [] }) };
+
+it('checks its options at once', () => {
+  const good = { client, sql: 'SELECT 1' };
+  const wrong: object[] = [
+    { client: {} },
+    { client: undefined },
+    { client: () => {} },
+    { sql: '' },
+    { params: { a: 1 } },
+    { changed: 1 },
+    { map: 'rows' },
+    { maxRows: 0 },
+    { timeout: 0 },
+    { source: '' },
+    { source: 'x'.repeat(501) },
+  ];
+  const refused = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
+  for (const one of wrong) expect(() => querySource({ ...good, ...one } as never)).toThrow(refused);
+  expect(() => querySource(undefined as never)).toThrow(refused);
+  expect(() => querySource({ ...good, maxrows: 1 } as never)).toThrow('did you mean maxRows?');
+  expect(() => querySource({ ...good, timeout: Infinity, maxRows: Infinity })).not.toThrow();
+});
+
+it('shows nothing of a client that it does not know', () => {
+  const stranger = { url: 'postgres://user:secret@db' } as unknown as QueryClient;
+  expect(() => querySource({ client: stranger, sql: 'SELECT 1' })).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+  );
+});
