@@ -20,7 +20,7 @@ import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 220, kB: 640, cheatSheetBytes: 12_000, readmeWords: 1500 };
+const LIMITS = { files: 220, kB: 660, cheatSheetBytes: 12_000, readmeWords: 1500 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
