@@ -112,7 +112,7 @@ export function readExecutions(field: unknown, seenAgo: number): readonly Report
   });
 }
 
-/** A text is no place in a list: `length` and `constructor` have a property there too. */
+/** Only a number is one: lists have properties such as `length` and `constructor` too. */
 function itemAt<T>(list: readonly T[], at: unknown): T | undefined {
   return typeof at === 'number' ? list[at] : undefined;
 }

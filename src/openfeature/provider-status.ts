@@ -64,12 +64,11 @@ export class ProviderStatus {
   }
 }
 
-interface Details {
-  readonly message?: string;
-  readonly errorCode?: ErrorCode;
-}
-
-function statusOf({ readError, problem, outdated }: Partial<Facts>): [Status, Details] {
+function statusOf({
+  readError,
+  problem,
+  outdated,
+}: Partial<Facts>): [Status, { message?: string; errorCode?: ErrorCode }] {
   if (readError !== undefined)
     return ['error', { message: messageOf(readError), errorCode: codeOf(readError) }];
   if (problem !== undefined) return ['error', { message: problem, errorCode: ErrorCode.PARSE_ERROR }];
