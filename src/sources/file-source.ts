@@ -47,7 +47,7 @@ export function fileSource<T = unknown>(path: string | URL, options?: FileSource
   const place = placeOf(path);
   const isPlace = place instanceof URL ? place.protocol === 'file:' : place !== undefined;
   checks.that(isPlace, 'path', 'must be a path or a file: URL', path);
-  if (options !== undefined) checks.names('', options, ['parse', 'maxBytes']);
+  checks.names('', options ?? {}, ['parse', 'maxBytes']);
   checkParse(checks, parse);
   checkByteLimit(checks, maxBytes);
   checks.done();

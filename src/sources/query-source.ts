@@ -3,6 +3,7 @@ import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { messageOf } from './named-failure.ts';
+import { optionTypes } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
 import { answerText, statementName } from './queries/row-text.ts';
@@ -91,7 +92,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   const given = ownOptions(options ?? {}) as QuerySourceOptions<T, Row>;
   const { client, sql, params = [], changed, maxRows = 1_000_000, timeout = 30_000, source } = given;
   const { map = (rows) => rows as T } = given;
-  checks.names('', given, NAMES);
+  checks.names('', optionTypes(given), NAMES);
   const isKnown = driverOf(client) !== undefined;
   const clients = 'must be a client of pg, postgres.js, mysql2, better-sqlite3 or node:sqlite';
   checks.that(isKnown, 'client', clients, typeof client); // it may hold a password

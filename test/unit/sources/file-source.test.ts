@@ -233,6 +233,7 @@ it('rejects with the reason of its signal', async () => {
 });
 
 it('checks its options at once', () => {
+  expect(() => fileSource('prices.json', null as never)).not.toThrow();
   const code = 'ERR_TICKLESS_OPTION';
   const refuse = (path: unknown, options?: object): void =>
     expect(() => fileSource(path as string, options)).toThrow(expect.objectContaining({ code }));
