@@ -117,7 +117,9 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     const answerBefore = ownNotes(context, name)?.changed;
     const load = session(signal, async (query) => {
       const answer =
-        changed === undefined ? undefined : await answerText(await query({ sql: changed, params: [] }));
+        changed === undefined
+          ? undefined
+          : await answerText(await query({ sql: changed, params: [], asArrays: true }));
       if (answer !== undefined && answer === answerBefore) return undefined;
       const rows = await query(statement);
       if (rows.length > maxRows) throw new Error(`it has more than maxRows (${maxRows}) rows`);
