@@ -8,7 +8,7 @@ import { type HttpSourceOptions, resolveHttpOptions } from './http-options.ts';
 import { type HttpTarget, requestOf } from './http-request.ts';
 import { discard, type HttpAnswer } from './http-response.ts';
 import { type Parse, parseBody } from './parse.ts';
-import { ownNotes, type Source } from './source.ts';
+import { fittingNotes, ownNotes, type Source } from './source.ts';
 import { urlHash, urlName } from './source-url.ts';
 
 /**
@@ -70,7 +70,7 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
         throw new Error(`${urlName(url)} sent a body that does not match its integrity`);
       const value = await parseOf(answer, bytes, parse);
       const meta = { source: name, ...notesOf(response, Date.now()), urlHash: await urlHash(url) };
-      return loaded(value, { meta, headers: response.headers });
+      return loaded(value, { meta: fittingNotes(meta), headers: response.headers });
     } finally {
       await discard(response);
     }

@@ -8,7 +8,7 @@ import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
 import { optionTypes } from './option-types.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
-import { ownNotes, type Source, type SourceMeta } from './source.ts';
+import { fittingNotes, ownNotes, type Source, type SourceMeta } from './source.ts';
 
 /** The options of {@link objectSource}. */
 export interface ObjectSourceOptions<T> extends ParseOptions<T>, ByteLimit {
@@ -121,10 +121,10 @@ async function readBody(
 }
 
 function notesOf(source: string, { ETag, LastModified, VersionId }: ObjectAnswer): SourceMeta {
-  return {
+  return fittingNotes({
     source,
     ...(LastModified !== undefined && { editedAt: LastModified.getTime() }),
     ...(ETag !== undefined && { etag: ETag }),
     ...(VersionId !== undefined && { versionId: VersionId }),
-  };
+  });
 }

@@ -7,7 +7,7 @@ import { optionTypes } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
 import { answerText, statementName } from './queries/row-text.ts';
-import { ownNotes, type Source } from './source.ts';
+import { fittingNotes, ownNotes, type Source } from './source.ts';
 
 /** The options of {@link querySource}. */
 export interface QuerySourceOptions<T, Row = Record<string, unknown>> {
@@ -132,7 +132,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     if (read === undefined) return keep();
     const notes = { source: name, ...(read.answer !== undefined && { changed: read.answer }) };
     try {
-      return loaded(await map(read.rows.map(plain) as Row[]), { meta: notes });
+      return loaded(await map(read.rows.map(plain) as Row[]), { meta: fittingNotes(notes) });
     } catch (error) {
       throw new Error(`map failed: ${messageOf(error)} (${name})`, { cause: error });
     }

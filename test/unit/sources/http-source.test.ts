@@ -284,6 +284,15 @@ describe('a request', () => {
     expect(origin.requests[1]?.path).toBe(`${path}?${query}`);
   });
 
+  it('may be answered with an ETag that does not fit into the notes', async () => {
+    const etag = `"${'\\'.repeat(990)}"`;
+    const origin = await startOrigin((_, response) => response.setHeader('etag', etag).end('1'));
+    const value = new RefreshingValue({ name: 'etag', load: httpSource(origin.url), logger: false });
+    expect(await value.get()).toBe(1);
+    expect(value.inspect().meta).toEqual({ source: `${origin.url}/` });
+    await value.close();
+  });
+
   it('is made by the fetch that is given', async () => {
     const calls: unknown[] = [];
     const source = httpSource<string>('http://prices.example/all', {
