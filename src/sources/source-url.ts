@@ -32,7 +32,7 @@ export function withoutSecrets(given: URL): URL {
 }
 
 /**
- * A target that may be anything, for people: without credentials and query. Of a text that is no URL nothing is shown where it has
+ * A target that may be anything, for people: without credentials and query. Of a text that is not a URL, nothing is shown where it has
  * an `@`: a `/`, `?` or `#` in a password is what often makes it none.
  */
 export function targetName(target: unknown): unknown {
