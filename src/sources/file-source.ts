@@ -8,7 +8,7 @@ import { fileSystem } from './files/file-system.ts';
 import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
 import { messageOf, parseFrom } from './named-failure.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
-import { ownNotes, type Source, type SourceContext } from './source.ts';
+import { fittingNotes, ownNotes, type Source, type SourceContext } from './source.ts';
 
 /** The options of {@link fileSource}. */
 export interface FileSourceOptions<T> extends ParseOptions<T>, ByteLimit {}
@@ -47,7 +47,7 @@ export function fileSource<T = unknown>(path: string | URL, options?: FileSource
   const place = placeOf(path);
   const isPlace = place instanceof URL ? place.protocol === 'file:' : place !== undefined;
   checks.that(isPlace, 'path', 'must be a path or a file: URL', path);
-  if (options !== undefined) checks.names('', options, ['parse', 'maxBytes']);
+  checks.names('', options ?? {}, ['parse', 'maxBytes']);
   checkParse(checks, parse);
   checkByteLimit(checks, maxBytes);
   checks.done();
@@ -72,7 +72,7 @@ export function fileSource<T = unknown>(path: string | URL, options?: FileSource
     });
     if (edition === undefined) return keep();
     const value = await parseFrom(source, edition.bytes, parse);
-    return loaded(value, { meta: fileNotes(source, edition.state, edition.readAt) });
+    return loaded(value, { meta: fittingNotes(fileNotes(source, edition.state, edition.readAt)) });
   };
 }
 

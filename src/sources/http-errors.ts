@@ -12,11 +12,16 @@ export function failure(what: string, error: unknown, url: URL): Error {
   for (let at = error; at !== undefined && at !== null && chain.length < 8; at = (at as Error).cause)
     chain.push(at);
   const deepest = (chain.at(-1) ?? {}) as Partial<Error> & { readonly code?: unknown };
-  const texts = chain.map((one) => `${(one as Error).message} ${(one as Error).stack}`);
+  const texts = chain.flatMap((one) => [one, (one as Partial<AggregateError>).errors].flat().map(textOf));
   const isSecret = url.search !== '' && texts.some((text) => text.includes(url.search));
   const said = isSecret ? deepest.code : deepest.message || deepest.code;
   const reason = said === undefined ? '' : `: ${printable(String(said), 200)}`;
   return new Error(`${what}${reason}`, isSecret ? {} : { cause: chain.at(-1) });
+}
+
+function textOf(error: unknown): string {
+  const { message, stack } = (error ?? {}) as Partial<Error>;
+  return typeof error === 'string' ? error : `${message} ${stack}`;
 }
 
 /** It has what the engine reads about the pause that a source asks for, and no header that may be a secret. */

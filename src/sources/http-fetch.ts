@@ -20,12 +20,12 @@ export async function fetchFollowing(
   request: HttpRequest,
   conditionsFor: (url: URL) => Promise<Readonly<Record<string, string>>>,
 ): Promise<HttpAnswer> {
-  let { url, headers } = request;
+  let { url, method, headers } = request;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const conditions = await conditionsFor(url);
     const response = await fetchOnce(
       fetch,
-      { ...request, url },
+      { ...request, url, method },
       { ...conditions, ...Object.fromEntries(headers) },
     );
     const next = request.followsRedirects ? redirectOf(response, url) : undefined;
@@ -35,6 +35,7 @@ export async function fetchFollowing(
       throw new Error(`${urlName(url)} redirects to another scheme, which is not followed: ${urlName(next)}`);
     }
     if (next.origin !== url.origin) headers = sentOn(headers);
+    method = methodAfter(response, method);
     url = next;
   }
   throw new Error(`${urlName(request.url)} redirects more than ${MOST_REDIRECTS} times`);
@@ -42,7 +43,7 @@ export async function fetchFollowing(
 
 async function fetchOnce(
   fetch: HttpFetch,
-  { url, method, body, integrity, signal }: HttpRequest,
+  { url, method, body, signal }: HttpRequest,
   headers: Record<string, string>,
 ): Promise<HttpResponse> {
   try {
@@ -52,12 +53,17 @@ async function fetchOnce(
       redirect: 'manual',
       signal,
       ...(body !== undefined && { body }),
-      ...(integrity !== undefined && { integrity }),
     });
   } catch (error) {
     signal.throwIfAborted();
     throw failure(`${urlName(url)} gave no answer`, error, url);
   }
+}
+
+/** "303 See Other" is asked for by GET, and what a POST was redirected to. */
+function methodAfter({ status }: HttpResponse, method: string): string {
+  const isGet = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST';
+  return isGet ? 'GET' : method;
 }
 
 function sentOn(headers: Headers): Headers {

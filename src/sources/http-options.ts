@@ -2,6 +2,7 @@ import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { checkByteLimit, MAX_BYTES } from './byte-limit.ts';
 import type { HttpTarget } from './http-request.ts';
 import type { HttpFetch } from './http-response.ts';
+import { optionTypes } from './option-types.ts';
 import { checkParse, type Parse, type ParseOptions } from './parse.ts';
 import { targetName, urlProblem } from './source-url.ts';
 
@@ -68,7 +69,7 @@ export function resolveHttpOptions<T>(
   const checks = new OptionChecks('httpSource');
   const isObject = typeof given === 'object' && given !== null;
   checks.that(isObject, 'options', 'must be an object', given);
-  if (isObject) checks.names('', given, NAMES);
+  if (isObject) checks.names('', optionTypes(given), NAMES);
   const {
     parse = 'json',
     maxBytes = MAX_BYTES,

@@ -18,6 +18,7 @@ export interface HttpRequest {
   readonly headers: Headers;
   readonly body: ArrayBuffer | undefined;
   readonly followsRedirects: boolean;
+  /** Not for `fetch`: that would read a whole body, however long, and take a "304 Not Modified" and a redirect for forged ones. */
   readonly integrity: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -63,6 +64,8 @@ function isRequest(given: unknown): given is Request {
 
 function basicCredentials({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(pair)))}`;
+  const bytes = `${username}:${password}`.replace(/%[\da-f]{2}/gi, (encoded) =>
+    String.fromCharCode(Number.parseInt(encoded.slice(1), 16)),
+  ); // a lone % is itself
+  return `Basic ${btoa(bytes)}`;
 }

@@ -21,7 +21,6 @@ export interface HttpInit {
   readonly redirect: 'manual';
   readonly signal: AbortSignal;
   readonly body?: ArrayBuffer;
-  readonly integrity?: string;
 }
 
 /** The platform's `fetch`, or one that is called as it is: with a proxy, an agent, a client's certificate. */
@@ -40,8 +39,21 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** Where a response leads to; `undefined`: it is not a redirect, or without a URL. */
 export function redirectOf({ status, headers }: HttpResponse, from: URL): URL | undefined {
   const location = REDIRECTS.includes(status) ? headers.get('location') : null;
-  if (location === null || !URL.canParse(location, from)) return undefined;
-  return withoutSecrets(new URL(location, from));
+  if (location === null) return undefined;
+  const address = utf8Of(location);
+  return URL.canParse(address, from) ? withoutSecrets(new URL(address, from)) : undefined;
+}
+
+/** Headers are read as Latin-1. Some servers send UTF-8. */
+function utf8Of(header: string): string {
+  if (Array.from(header).some((character) => character > '\u00ff')) return header; // decoded already
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      Uint8Array.from(header, (byte) => byte.charCodeAt(0)),
+    );
+  } catch {
+    return header;
+  }
 }
 
 /** Frees the connection of a response whose body is not read. */

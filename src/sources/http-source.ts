@@ -3,11 +3,12 @@ import { readBounded } from './bounded-body.ts';
 import { conditionsOf, type HttpNotes, keptHeaders, notesOf } from './http-conditions.ts';
 import { parseError, statusError } from './http-errors.ts';
 import { fetchFollowing } from './http-fetch.ts';
+import { matchesIntegrity } from './http-integrity.ts';
 import { type HttpSourceOptions, resolveHttpOptions } from './http-options.ts';
 import { type HttpTarget, requestOf } from './http-request.ts';
 import { discard, type HttpAnswer } from './http-response.ts';
 import { type Parse, parseBody } from './parse.ts';
-import { ownNotes, type Source } from './source.ts';
+import { fittingNotes, ownNotes, type Source } from './source.ts';
 import { urlHash, urlName } from './source-url.ts';
 
 /**
@@ -64,9 +65,12 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
         return keep({ headers: keptHeaders(response, held) });
       if (!statuses.includes(response.status)) throw statusError(answer);
       const bytes = await readBounded(answer, maxBytes, request.signal);
+      const { integrity } = request;
+      if (integrity !== undefined && !(await matchesIntegrity(bytes as Uint8Array<ArrayBuffer>, integrity)))
+        throw new Error(`${urlName(url)} sent a body that does not match its integrity`);
       const value = await parseOf(answer, bytes, parse);
       const meta = { source: name, ...notesOf(response, Date.now()), urlHash: await urlHash(url) };
-      return loaded(value, { meta, headers: response.headers });
+      return loaded(value, { meta: fittingNotes(meta), headers: response.headers });
     } finally {
       await discard(response);
     }

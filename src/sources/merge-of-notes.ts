@@ -30,11 +30,17 @@ export function withMergeOf(parts: readonly (readonly [name: string, meta: Sourc
     ...lastEdit(parts.map(([, meta]) => meta)),
   };
   const kept = parts.toSorted(([, one], [, other]) => lengthOf(one) - lengthOf(other));
-  for (;;) {
-    const meta = { ...whole, mergeOf: Object.fromEntries(kept) };
-    if (kept.length === 0 || isMeta(meta)) return meta;
-    kept.pop();
+  const withFirst = (count: number): SourceMeta => ({
+    ...whole,
+    mergeOf: Object.fromEntries(kept.slice(0, count)),
+  });
+  let [fitting, tooMany] = [0, kept.length + 1]; // halved: there may be thousands
+  while (tooMany - fitting > 1) {
+    const middle = (fitting + tooMany) >> 1;
+    if (isMeta(withFirst(middle))) fitting = middle;
+    else tooMany = middle;
   }
+  return withFirst(fitting);
 }
 
 /** A backup of a `firstOf` has made it, or a part of it. */

@@ -6,8 +6,9 @@ import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-lim
 import { messageOf, parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
+import { optionTypes } from './option-types.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
-import { ownNotes, type Source, type SourceMeta } from './source.ts';
+import { fittingNotes, ownNotes, type Source, type SourceMeta } from './source.ts';
 
 /** The options of {@link objectSource}. */
 export interface ObjectSourceOptions<T> extends ParseOptions<T>, ByteLimit {
@@ -61,8 +62,9 @@ export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Sour
   const checks = new OptionChecks('objectSource');
   const given = ownOptions(options ?? {}) as ObjectSourceOptions<T>;
   const { client, bucket, key, versionId, parse = 'json', maxBytes = MAX_BYTES } = given;
-  checks.names('', given, NAMES);
-  checks.methods('client', client, ['getObject']);
+  checks.names('', optionTypes(given), NAMES);
+  const isClient = typeof (client as Partial<ObjectClient> | null | undefined)?.getObject === 'function';
+  checks.that(isClient, 'client', 'must have the methods getObject', typeof client); // it may hold a password
   checks.name('bucket', bucket);
   checks.name('key', key);
   if (versionId !== undefined) checks.name('versionId', versionId);
@@ -119,10 +121,10 @@ async function readBody(
 }
 
 function notesOf(source: string, { ETag, LastModified, VersionId }: ObjectAnswer): SourceMeta {
-  return {
+  return fittingNotes({
     source,
     ...(LastModified !== undefined && { editedAt: LastModified.getTime() }),
     ...(ETag !== undefined && { etag: ETag }),
     ...(VersionId !== undefined && { versionId: VersionId }),
-  };
+  });
 }

@@ -48,10 +48,22 @@ export async function parseBody<T>(bytes: Uint8Array, parse: Parse<T> = 'json'):
 const PARSERS: Readonly<Record<Format, (text: string) => unknown>> = {
   text: (text) => text,
   json: (text) => parseJson(text, 1),
-  ndjson: (text) =>
-    text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [parseJson(line, i + 1)])),
+  ndjson: parseNdjson,
   csv: parseCsv,
 };
+
+/** Line by line: an array of all lines would be far larger than a body of empty ones. */
+function parseNdjson(text: string): unknown[] {
+  const items: unknown[] = [];
+  for (let [start, line] = [0, 1]; start <= text.length; line++) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    const item = text.slice(start, end);
+    if (item.trim() !== '') items.push(parseJson(item, line));
+    start = end + 1;
+  }
+  return items;
+}
 
 /**
  * @param firstLine the number of the first line of the text.
@@ -68,8 +80,12 @@ function parseJson(text: string, firstLine: number): unknown {
 function jsonProblem(text: string, firstLine: number): string {
   if (text.trim() === '') return 'it is empty, not JSON';
   const offset = jsonBreak(text) ?? text.length;
-  const before = text.slice(0, offset).split('\n');
-  const place = `line ${firstLine + before.length - 1}, column ${(before.at(-1) as string).length + 1}`;
+  let [line, start] = [firstLine, 0];
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', start)) {
+    line += 1;
+    start = at + 1;
+  }
+  const place = `line ${line}, column ${offset - start + 1}`;
   return offset < text.length ? `${place}, is not JSON` : `the JSON ends too early, at ${place}`;
 }
 
@@ -110,21 +126,28 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** How many bytes are sound: the longest beginning that decodes, found by halving. */
+/** How many bytes are sound: the longest beginning that decodes, found by halving; each step decodes half of the rest. */
 function firstInvalidByte(bytes: Uint8Array): number {
   let [sound, broken] = [0, bytes.length];
   while (broken - sound > 1) {
     const middle = (sound + broken) >> 1;
-    if (isSoundUntil(bytes, middle)) sound = middle;
+    if (areSound(bytes.subarray(lastCharacter(bytes, sound), middle))) sound = middle;
     else broken = middle;
   }
   return sound;
 }
 
-/** The bytes before that one are UTF-8, or the beginning of a character that is. */
-function isSoundUntil(bytes: Uint8Array, end: number): boolean {
+/** Where the last character before `end` begins. */
+function lastCharacter(bytes: Uint8Array, end: number): number {
+  let start = end - 1;
+  while (start > 0 && ((bytes[start] as number) & 0xc0) === 0x80) start -= 1;
+  return Math.max(0, start);
+}
+
+/** They are UTF-8, with the beginning of a character at their end, perhaps. */
+function areSound(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, end), { stream: true });
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
     return false;

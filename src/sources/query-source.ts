@@ -3,10 +3,11 @@ import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { messageOf } from './named-failure.ts';
+import { optionTypes } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
 import { answerText, statementName } from './queries/row-text.ts';
-import { ownNotes, type Source } from './source.ts';
+import { fittingNotes, ownNotes, type Source } from './source.ts';
 
 /** The options of {@link querySource}. */
 export interface QuerySourceOptions<T, Row = Record<string, unknown>> {
@@ -91,7 +92,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   const given = ownOptions(options ?? {}) as QuerySourceOptions<T, Row>;
   const { client, sql, params = [], changed, maxRows = 1_000_000, timeout = 30_000, source } = given;
   const { map = (rows) => rows as T } = given;
-  checks.names('', given, NAMES);
+  checks.names('', optionTypes(given), NAMES);
   const isKnown = driverOf(client) !== undefined;
   const clients = 'must be a client of pg, postgres.js, mysql2, better-sqlite3 or node:sqlite';
   checks.that(isKnown, 'client', clients, typeof client); // it may hold a password
@@ -116,7 +117,9 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     const answerBefore = ownNotes(context, name)?.changed;
     const load = session(signal, async (query) => {
       const answer =
-        changed === undefined ? undefined : await answerText(await query({ sql: changed, params: [] }));
+        changed === undefined
+          ? undefined
+          : await answerText(await query({ sql: changed, params: [], asArrays: true }));
       if (answer !== undefined && answer === answerBefore) return undefined;
       const rows = await query(statement);
       if (rows.length > maxRows) throw new Error(`it has more than maxRows (${maxRows}) rows`);
@@ -129,7 +132,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     if (read === undefined) return keep();
     const notes = { source: name, ...(read.answer !== undefined && { changed: read.answer }) };
     try {
-      return loaded(await map(read.rows.map(plain) as Row[]), { meta: notes });
+      return loaded(await map(read.rows.map(plain) as Row[]), { meta: fittingNotes(notes) });
     } catch (error) {
       throw new Error(`map failed: ${messageOf(error)} (${name})`, { cause: error });
     }

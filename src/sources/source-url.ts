@@ -31,11 +31,13 @@ export function withoutSecrets(given: URL): URL {
   return url;
 }
 
-/** A target that may be anything, for people: without credentials and query. */
+/**
+ * A target that may be anything, for people: without credentials and query. Of a text that is not a URL, nothing is shown where it has
+ * an `@`: a `/`, `?` or `#` in a password is what often makes it none.
+ */
 export function targetName(target: unknown): unknown {
   if (typeof target !== 'string' && !(target instanceof URL)) return target;
   if (URL.canParse(target)) return urlName(new URL(target));
-  return String(target)
-    .replace(/[?#].*/s, '?…')
-    .replace(/[^/]*@/g, '');
+  const text = String(target);
+  return text.includes('@') ? '…@…' : text.replace(/[?#].*/s, '?…');
 }

@@ -1,4 +1,6 @@
+import { isMeta } from '../data/value-meta.ts';
 import type { Kept, Loaded } from '../index.ts';
+import { printable } from '../printable.ts';
 
 /** The part of the context of a load that a source reads: any context of tickless, of a value or a key, has it. */
 export interface SourceContext {
@@ -35,4 +37,14 @@ export type Source<T> = (context: SourceContext) => Promise<Loaded<T> | Kept>;
 /** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */
 export function ownNotes({ previous }: SourceContext, source: string): SourceMeta | undefined {
   return previous?.meta?.source === source ? previous.meta : undefined;
+}
+
+/** In characters. */
+const LONGEST_SOURCE = 300;
+
+/** Notes that fit into `meta`. Of longer ones `source`, cut, and `editedAt` are left: the next load asks without conditions. */
+export function fittingNotes(notes: SourceMeta): SourceMeta {
+  if (isMeta(notes)) return notes;
+  const { source = '', editedAt } = notes;
+  return { source: printable(source, LONGEST_SOURCE), ...(editedAt !== undefined && { editedAt }) };
 }

@@ -44,8 +44,9 @@ function settings(limits: QueryLimits): string {
 }
 
 function queryOn(client: Mysql2Client<MysqlQuery>, timeout: false | { timeout: number } = false): Query {
-  return async ({ sql, params }) => {
-    const [rows] = await client.query({ sql, values: [...params], ...timeout });
+  return async ({ sql, params, asArrays }) => {
+    const rowsAsArray = asArrays && { rowsAsArray: true };
+    const [rows] = await client.query({ sql, values: [...params], ...timeout, ...rowsAsArray });
     if (!Array.isArray(rows)) throw new Error('it returns no rows');
     return rows;
   };

@@ -5,14 +5,14 @@ import type { PostgresJsQueryClient } from './client-types.ts';
 import { type Query, type QueryLimits, type Session, statementMs } from './session.ts';
 
 /** Sends one text. @returns the rows of its last statement. Without values it may have several statements. */
-type Send = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
+type Send = (text: string, values: readonly unknown[], asArrays?: boolean) => Promise<readonly unknown[]>;
 
 /** A pool, or a connection that others use too: that gets neither a transaction nor a setting. */
 export function pgSession(client: PostgresClient, limits: QueryLimits): Session {
   const timeoutMs = statementMs(limits);
-  const plain: Query = async ({ sql, params }) => {
-    const command = { text: sql, values: [...params], ...(timeoutMs && { query_timeout: timeoutMs }) };
-    return (await client.query(command)).rows;
+  const plain: Query = async ({ sql, params, asArrays }) => {
+    const timeout = timeoutMs && { query_timeout: timeoutMs };
+    return (await client.query({ text: sql, values: [...params], ...timeout, ...rowMode(asArrays) })).rows;
   };
   if (!isPgPool(client)) return async (_, work) => work(plain);
   return (signal, work) =>
@@ -20,8 +20,8 @@ export function pgSession(client: PostgresClient, limits: QueryLimits): Session 
       client,
       () => signal.throwIfAborted(),
       (connection) => {
-        const send: Send = async (text, values) => {
-          const result = await connection.query({ text, values: [...values] });
+        const send: Send = async (text, values, asArrays) => {
+          const result = await connection.query({ text, values: [...values], ...rowMode(asArrays) });
           return (Array.isArray(result) ? result[0] : result).rows;
         };
         return unlessAborted(inTransaction(send, limits, work), signal); // it then closes the connection
@@ -35,16 +35,26 @@ export function pgSession(client: PostgresClient, limits: QueryLimits): Session 
  */
 export function postgresJsSession(client: PostgresJsQueryClient): Session {
   return async (signal, work) =>
-    work(async ({ sql, params }) => {
+    work(async ({ sql, params, asArrays }) => {
       const options = { prepare: false, ...(params.length === 0 && ALONE) };
       const query = (client as PostgresJsClient).unsafe(sql, params as never[], options);
       const forget = onAbort(signal, () => cancelIfQueued(query));
       try {
-        return Array.from((await query) as unknown as readonly unknown[]);
+        const rows = asArrays ? (query as typeof query & Arrays).values() : query;
+        return Array.from((await rows) as unknown as readonly unknown[]);
       } finally {
         forget();
       }
     });
+}
+
+/** The used part of a query of postgres.js whose rows are to be arrays. */
+interface Arrays {
+  values(): PromiseLike<unknown>;
+}
+
+function rowMode(asArrays: boolean | undefined): { readonly rowMode?: 'array' } {
+  return asArrays ? { rowMode: 'array' } : {};
 }
 
 async function inTransaction<R>(
@@ -67,8 +77,8 @@ function begin(limits: QueryLimits): string {
 /** By a cursor, so that the server sends no more rows than it may. */
 function queryBy(send: Send, { maxRows }: QueryLimits): Query {
   const count = maxRows === Number.POSITIVE_INFINITY ? 'ALL' : maxRows + 1;
-  return async ({ sql, params }) => {
+  return async ({ sql, params, asArrays }) => {
     await send(`DECLARE tickless NO SCROLL CURSOR FOR ${sql}`, params);
-    return send(`FETCH ${count} FROM tickless; CLOSE tickless`, []);
+    return send(`FETCH ${count} FROM tickless; CLOSE tickless`, [], asArrays);
   };
 }

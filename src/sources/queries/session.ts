@@ -2,6 +2,8 @@
 export interface Statement {
   readonly sql: string;
   readonly params: readonly unknown[];
+  /** Each row is an array: as an object it has but one of two columns of the same name. @default false */
+  readonly asArrays?: boolean;
 }
 
 /** Runs a statement. @returns its rows: one more than `maxRows` where it has more. */

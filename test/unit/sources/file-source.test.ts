@@ -232,7 +232,19 @@ it('rejects with the reason of its signal', async () => {
   expect(await user.load()).toBe(1);
 });
 
+it('reads a file with a path that does not fit into its notes', async () => {
+  const long = `${'./'.repeat(1100)}package.json`;
+  const source = fileSource(long);
+  const value = new RefreshingValue({ name: 'long', load: source, logger: false });
+  expect(await value.get()).toMatchObject({ name: 'tickless' });
+  expect(value.inspect().meta?.source).toHaveLength(300);
+  await value.refresh();
+  expect(value.stats().kept).toBe(0);
+  await value.close();
+});
+
 it('checks its options at once', () => {
+  expect(() => fileSource('prices.json', null as never)).not.toThrow();
   const code = 'ERR_TICKLESS_OPTION';
   const refuse = (path: unknown, options?: object): void =>
     expect(() => fileSource(path as string, options)).toThrow(expect.objectContaining({ code }));

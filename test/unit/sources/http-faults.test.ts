@@ -239,6 +239,11 @@ describe('a connection', () => {
       message: 'http://prices.example/all?key=… gave no answer: ETIMEDOUT',
       cause: several,
     });
+    for (const error of [new AggregateError([new Error(`no route to ${url}`)], 'all failed'), `no ${url}`]) {
+      const hidden = await shown(error);
+      expect(hidden.message).toBe('http://prices.example/all?key=… gave no answer');
+      expect(hidden).not.toHaveProperty('cause');
+    }
     expect((await shown(undefined)).message).toBe('http://prices.example/all?key=… gave no answer');
   });
 });

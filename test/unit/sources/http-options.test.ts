@@ -17,7 +17,10 @@ it.each<[target: unknown, shown: string]>([
   ['/all.json', '/all.json'],
   ['prices.example/all?key=SECRET', 'prices.example/all?…'],
   ['user:SECRET@prices.example/all', 'user:'],
-  ['//user:SECRET@prices.example/all', '//prices.example/all'],
+  ['//user:SECRET@prices.example/all', '…@…'],
+  ['https://user:SECRET#@prices.example/all', '…@…'],
+  ['https://user:SECRET?@prices.example/all', '…@…'],
+  ['https://user:SECRET/@prices.example/all', '…@…'],
   ['ftp://user:SECRET@prices.example/all?key=SECRET', 'ftp://prices.example/all?key=…'],
   ['data:text/plain,SECRET', 'data:'],
   ['file:///etc/prices.json', 'file:'],
@@ -51,6 +54,12 @@ it('a header that cannot be sent is named, and not shown', () => {
   const message = refusal(URL_HERE, { headers: { authorization: 'Bearer SECRET\n'.repeat(2) } });
   expect(message).toContain('headers must be headers that can be sent');
   expect(message).toContain('authorization');
+  expect(message).not.toContain('SECRET');
+});
+
+it('the value of an option that is unknown is not shown: it may be a credential', () => {
+  const message = refusal(URL_HERE, { header: { authorization: 'Bearer SECRET' } });
+  expect(message).toContain('header is unknown; did you mean headers?');
   expect(message).not.toContain('SECRET');
 });
 

@@ -54,6 +54,34 @@ describe('a redirect', () => {
     },
   );
 
+  it.each([
+    ['POST', '301', 'GET'],
+    ['POST', '302', 'GET'],
+    ['PUT', '302', 'PUT'],
+    ['DELETE', '303', 'GET'],
+    ['POST', '307', 'POST'],
+    ['POST', '308', 'POST'],
+  ])('of a %s without a body by %s is a %s, as on the platform', async (method, status, expected) => {
+    const methods: (string | undefined)[] = [];
+    const origin = await startOrigin((request, response) => {
+      methods.push(request.method);
+      listener('"1"')(request, response);
+    });
+    const url = `${origin.url}/${status}//there`;
+    expect(await loadedOf(httpSource(() => new Request(url, { method }))(contextOf()))).toBe('/there');
+    await fetch(url, { method });
+    expect(methods).toEqual([method, expected, method, expected]);
+  });
+
+  it('to a path in UTF-8 is followed', async () => {
+    const location = Buffer.from('/caf\u00e9').toString('latin1');
+    const origin = await startOrigin(({ url }, response) => {
+      if (url === '/') response.writeHead(302, { location }).end();
+      else response.end(JSON.stringify(url));
+    });
+    expect(await loadedOf(load(origin.url))).toBe('/caf%C3%A9');
+  });
+
   it('to another host is followed without what may be a credential, also if it leads back', async () => {
     const [first, other] = [await redirecting(), await redirecting()];
     const back = `${other.url}/307/${first.url}/there`;

@@ -232,16 +232,45 @@ describe('a request', () => {
     expect(meta).toMatchObject({ source: `${origin.url}/all` });
     await httpSource(url, { headers: { Authorization: 'Bearer 1' } })(contextOf());
     expect(origin.requests[1]?.headers.authorization).toBe('Bearer 1');
+    await httpSource(origin.url.replace('//', '//user:100%@'))(contextOf());
+    expect(origin.requests[2]?.headers.authorization).toBe(
+      `Basic ${Buffer.from('user:100%').toString('base64')}`,
+    );
   });
 
   it('checks the integrity of its Request', async () => {
     const origin = await startOrigin((_, response) => response.end('1'));
-    const integrity = (text: string): string =>
-      `sha256-${createHash('sha256').update(text).digest('base64')}`;
-    const load = (of: string) =>
-      httpSource(() => new Request(origin.url, { integrity: integrity(of) }))(contextOf());
-    expect(await load('1')).toMatchObject({ loadedValue: 1 });
-    await expect(load('2')).rejects.toThrow(`${origin.url}/ `);
+    const digest = (text: string, algorithm = 'sha256'): string =>
+      `${algorithm}-${createHash(algorithm).update(text).digest('base64')}`;
+    const load = (integrity: string) => httpSource(() => new Request(origin.url, { integrity }))(contextOf());
+    for (const integrity of [
+      digest('1'),
+      digest('1', 'sha384'),
+      `${digest('2', 'sha512')} ${digest('1', 'sha512')}?option`,
+      `${digest('2')} ${digest('1', 'sha512')}`, // the strongest counts
+      'md5-unknown',
+    ])
+      expect(await load(integrity)).toMatchObject({ loadedValue: 1 });
+    const forged = `${origin.url}/ sent a body that does not match its integrity`;
+    for (const integrity of [digest('2'), `${digest('1')} ${digest('2', 'sha512')}`])
+      await expect(load(integrity)).rejects.toThrow(forged);
+  });
+
+  it('with integrity is kept, redirected, refused and bounded as any other', async () => {
+    const origin = await startOrigin(({ url, headers }, response) => {
+      if (url === '/moved') response.writeHead(302, { location: '/' }).end('moved');
+      else if (url === '/none') response.writeHead(404).end('none');
+      else if (headers['if-none-match'] === '"1"') response.writeHead(304).end();
+      else response.setHeader('etag', '"1"').end('1111');
+    });
+    const integrity = `sha256-${createHash('sha256').update('1111').digest('base64')}`;
+    const source = (path: string, options = {}) =>
+      httpSource(() => new Request(origin.url + path, { integrity }), options);
+    const meta = metaOf(await source('/')(contextOf()));
+    expect(await source('/')(contextOf(meta))).not.toHaveProperty('loadedValue');
+    expect(await source('/moved')(contextOf())).toMatchObject({ loadedValue: 1111 });
+    await expect(source('/none')(contextOf())).rejects.toThrow('answered 404');
+    await expect(source('/', { maxBytes: 3 })(contextOf())).rejects.toThrow('more than maxBytes (3)');
   });
 
   it('may have a URL of any length, which is cut where it is shown', async () => {
@@ -253,6 +282,15 @@ describe('a request', () => {
     const long = metaOf(await httpSource(`${origin.url}${path}?${query}`)(contextOf()));
     expect(long?.source).toHaveLength(600);
     expect(origin.requests[1]?.path).toBe(`${path}?${query}`);
+  });
+
+  it('may be answered with an ETag that does not fit into the notes', async () => {
+    const etag = `"${'\\'.repeat(990)}"`;
+    const origin = await startOrigin((_, response) => response.setHeader('etag', etag).end('1'));
+    const value = new RefreshingValue({ name: 'etag', load: httpSource(origin.url), logger: false });
+    expect(await value.get()).toBe(1);
+    expect(value.inspect().meta).toEqual({ source: `${origin.url}/` });
+    await value.close();
   });
 
   it('is made by the fetch that is given', async () => {

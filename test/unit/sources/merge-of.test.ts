@@ -13,6 +13,7 @@ import { firstOf, mergeOf, type Source } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Editions } from '../../support/editions.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { contextOf } from './origin.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 
@@ -244,6 +245,18 @@ it('notes that are too long lose those of the longest parts, which are asked in 
     [false, true],
     [false, false],
   ]);
+});
+
+it('thousands of parts note those that find room', async () => {
+  const names = Array.from({ length: 3000 }, (_, i) => `part ${i}`);
+  const load = mergeOf(Object.fromEntries(names.map((name) => [name, async () => 1])));
+  const { loadedOptions } = (await load(contextOf())) as Loaded<unknown>;
+  const meta = loadedOptions.meta as { readonly mergeOf: object };
+  const noted = Object.keys(meta.mergeOf);
+  expect(noted).toEqual(names.slice(0, noted.length));
+  const oneMore = { ...meta.mergeOf, [names[noted.length] as string]: {} };
+  expect(JSON.stringify(meta).length).toBeLessThanOrEqual(2000);
+  expect(JSON.stringify({ ...meta, mergeOf: oneMore }).length).toBeGreaterThan(2000);
 });
 
 it('refuses what is not a function, and no parts', () => {

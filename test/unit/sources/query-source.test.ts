@@ -30,4 +30,8 @@ it('shows nothing of a client that it does not know', () => {
   expect(() => querySource({ client: stranger, sql: 'SELECT 1' })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining('secret') }),
   );
+  const wrong = { client, sql: 'SELECT 1', connectionString: 'postgres://user:secret@db' };
+  expect(() => querySource(wrong)).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+  );
 });
