@@ -5,6 +5,7 @@
 
 const BASE = [
   'printable.ts',
+  'whole-words.ts',
   'json.ts',
   'errors.ts',
   'time',
@@ -29,6 +30,7 @@ const PURE_OF_LOADS = [
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
   'printable.ts': [],
+  'whole-words.ts': [],
   'json.ts': [],
   'errors.ts': ['printable.ts', 'json.ts'],
   time: ['errors.ts', 'plain-object.ts'],

@@ -4,6 +4,7 @@ import type { ExecutionLog } from '../observe/execution-log.ts';
 import { isNumber } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
 import { printable } from '../printable.ts';
+import { wholeWords } from '../whole-words.ts';
 import { bytesOf } from './history.ts';
 import { executionsOf, readExecutions, withExecutions } from './reported-executions.ts';
 import { LONGEST_REPORT, type StoredReport } from './store-contract.ts';
@@ -118,7 +119,7 @@ export function readReport(
 
 /** The error of a failed load as reports show it. */
 export function reasonIn(error: Error): string {
-  return shortened(failureText(error));
+  return shortened(wholeWords(failureText(error), LONGEST_TEXT));
 }
 
 /** One text for the name of a member. */

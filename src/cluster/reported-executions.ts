@@ -3,6 +3,7 @@ import { showKey } from '../errors.ts';
 import type { ExecutionLog } from '../observe/execution-log.ts';
 import { isNumber } from '../option-checks.ts';
 import { printable } from '../printable.ts';
+import { wholeWords } from '../whole-words.ts';
 
 // Executions in the report of an instance: each a list of numbers and texts, the newest first. Only durations travel.
 
@@ -40,7 +41,7 @@ function executionsText(log: ExecutionLog, most: number): string {
   const rows = log.newest.slice(0, most).map(({ at, took, trigger, outcome, attempts, error, key }) => {
     const ago = Math.max(0, Math.round(now - at));
     const kinds = [OUTCOMES.indexOf(outcome), TRIGGERS.indexOf(trigger), attempts];
-    const text = error && printable(error, LONGEST_ERROR);
+    const text = error && printable(wholeWords(error, LONGEST_ERROR), LONGEST_ERROR);
     const said = text === undefined ? 0 : text === before ? SAME : text;
     before = text ?? before;
     return [ago, Math.round(took), ...kinds, said, ...(key === undefined ? [] : [showKey(key)])];

@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from '../data/execution-record.ts';
 import { failureText } from '../errors.ts';
+import { wholeWords } from '../whole-words.ts';
 import type { LoadDetails } from './events.ts';
 import type { ExecutionEnd } from './instrument.ts';
 
@@ -50,7 +51,7 @@ export class ExecutionLog {
     const now = this.now();
     // A copy: a part of a text may hold on to all of it, such as the body of a response.
     const text: string | undefined =
-      error && JSON.parse(JSON.stringify(failureText(error).slice(0, LONGEST_ERROR)));
+      error && JSON.parse(JSON.stringify(wholeWords(failureText(error), LONGEST_ERROR)));
     const record = { at: now - took, took, trigger, outcome, attempts, error: text, token, key };
     if (isFailure(record)) this.#failedAt = now;
     this.#add(record);

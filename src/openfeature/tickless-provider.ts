@@ -102,8 +102,10 @@ class TicklessProvider implements Provider {
   /** Waits for the first definitions. Rejects where there are none, and where one of them can't be evaluated. */
   async initialize(): Promise<void> {
     this.#listen();
+    const listening = this.#unsubscribe;
     const error = await this.#firstError();
-    this.#status.start(error === undefined ? 'ready' : 'error');
+    const isClosed = this.#unsubscribe !== listening; // meanwhile, or initialized again
+    if (!isClosed) this.#status.start(error === undefined ? 'ready' : 'error');
     if (error !== undefined) throw error;
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readReport, reportOf } from '../../../src/cluster/fleet-report.ts';
+import { readReport, reasonIn, reportOf } from '../../../src/cluster/fleet-report.ts';
 import { readExecutions } from '../../../src/cluster/reported-executions.ts';
 import type { ReportedExecution } from '../../../src/index.ts';
 import { ExecutionLog } from '../../../src/observe/execution-log.ts';
@@ -76,6 +76,13 @@ describe('the executions in a report', () => {
       most: 3,
     });
     expect(some.executions?.[0]?.[0]?.error).toHaveLength(200);
+  });
+
+  it('have no half of a credential, nor has the error of the member', () => {
+    const error = `${'x '.repeat(90)}shop:hunter2hunter2hunter2@db is away`;
+    const { executions } = reportedBy(logOf(1e12, { ago: 5000, error }));
+    const cut = `${'x '.repeat(90).trimEnd()}…`;
+    expect([executions?.[0]?.[0]?.error, reasonIn(new Error(error))]).toEqual([cut, cut]);
   });
 
   it('are not believed beyond their types', () => {

@@ -173,6 +173,17 @@ describe('the log', () => {
     expect(log.newest.at(-1)?.error).toHaveLength(500);
   });
 
+  it('cuts the text of an error between words: half of a credential would not be hidden', () => {
+    const log = new ExecutionLog(() => 0);
+    for (const filler of [478, 500, 1000]) {
+      const error = new Error(`${'x '.repeat(filler / 2)}shop:hunter2hunter2hunter2@db is away`);
+      const end = { outcome: 'failed', attempts: 1, token: undefined, error } as const;
+      log.ended(end, { trigger: 'due', background: true }, 5);
+      expect(log.newest[0]?.error).toMatch(/^(x ){238,}x…$/);
+      expect(log.newest[0]?.error?.length).toBeLessThanOrEqual(500);
+    }
+  });
+
   it('holds on to no more than that text of an error', () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;

@@ -249,6 +249,24 @@ it('is fatal over a value that is closed, and stale when it is closed later: it 
   ]);
 });
 
+it('emits nothing once it is closed, also while it is initialized', async () => {
+  const manual = new ManualLoad<Flags>();
+  const flags = new RefreshingValue({ name: 'flags', load: manual.load, logger: false });
+  const provider = ticklessProvider({ flags });
+  const events: unknown[] = [];
+  provider.events?.addHandler(ProviderEvents.ConfigurationChanged, (details) => {
+    events.push(details);
+  });
+  const initialized = provider.initialize?.();
+  await provider.onClose?.();
+  manual.call(0).resolve({ on: true });
+  await initialized;
+  flags.set({ on: false });
+  const logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
+  await provider.resolveBooleanEvaluation('on', true, {}, logger);
+  expect(events).toEqual([]);
+});
+
 it('hears nothing more once it is replaced, and goes on when it is set again', async () => {
   const heard: string[] = [];
   const all = await served();
