@@ -57,6 +57,7 @@ export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
   if (wrong !== undefined) return `has no valid ${wrong}`;
   if (material.includes('crv') && !CURVES.has(jwk.crv as string)) return undefined;
   if (kty === 'RSA' && isShort(jwk.n as string)) return 'is of less than 2,048 bits';
+  if (kty === 'RSA' && !isExponent(jwk.e as string)) return 'has an exponent with which anyone can sign';
   const algorithm = alg === undefined ? undefined : ALGORITHMS.get(alg);
   if (alg !== undefined && algorithm === undefined) return undefined;
   const key = Object.fromEntries(
@@ -76,4 +77,11 @@ function isBase64url(text: unknown): boolean {
 /** Zeros at the beginning make a modulus no greater. */
 function isShort(modulus: string): boolean {
   return modulus.replace(/^A+/, '').length < SHORTEST_MODULUS;
+}
+
+/** Odd, and over 1 (RFC 8017 §3.1): with 1 a signature is the text itself. */
+function isExponent(exponent: string): boolean {
+  if (exponent.length % 4 === 1) return false; // not the length of base64url
+  const bytes = atob(exponent.replaceAll('-', '+').replaceAll('_', '/')).replace(/^\0+/, '');
+  return bytes !== '\x01' && (bytes.at(-1)?.charCodeAt(0) ?? 0) % 2 === 1;
 }

@@ -16,6 +16,7 @@ it('keeps what verification needs of a key, and nothing else', () => {
   expect(publicJwkOf({ ...others, ...EC })).toEqual(EC);
   expect(publicJwkOf({ ...others, ...OKP, alg: 'EdDSA' })).toEqual({ ...OKP, alg: 'EdDSA' });
   expect(publicJwkOf({ ...RSA, crv: 'P-256', x: 'x', y: 5 })).toEqual(RSA);
+  expect(publicJwkOf({ ...RSA, e: 'Aw' })).toEqual({ ...RSA, e: 'Aw' }); // 3
   expect(publicJwkOf({ ...OKP, n: null, e: 0, y: [] })).toEqual(OKP);
 });
 
@@ -56,6 +57,9 @@ it.each([
   [{ ...OKP, x: 'not base64url!' }, 'has no valid x'],
   [{ ...RSA, n: 'n'.repeat(341) }, 'is of less than 2,048 bits'],
   [{ ...RSA, n: 'A'.repeat(400) + 'n'.repeat(171) }, 'is of less than 2,048 bits'],
+  ...['AQ', 'AAAB', 'AQAA', 'AA', 'A', 'AQABA'].map(
+    (e) => [{ ...RSA, e }, 'has an exponent with which'] as const,
+  ),
   [{ ...RSA, alg: 'ES256' }, 'is not of the type that its alg needs'],
   [{ ...EC, alg: 'ES384' }, 'is not of the type that its alg needs'],
   [{ ...EC, alg: 'RS256' }, 'is not of the type that its alg needs'],
