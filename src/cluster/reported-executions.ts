@@ -91,8 +91,8 @@ export function readExecutions(field: unknown, seenAgo: number): readonly Report
   return field.slice(0, MOST_OF_ONE).flatMap((row: unknown) => {
     if (!Array.isArray(row)) return [];
     const [ago, took, outcomeAt, triggerAt, attempts, said, key] = row as readonly unknown[];
-    const outcome = OUTCOMES[outcomeAt as number];
-    const trigger = TRIGGERS[triggerAt as number];
+    const outcome = itemAt(OUTCOMES, outcomeAt);
+    const trigger = itemAt(TRIGGERS, triggerAt);
     const areNumbers = [ago, took, attempts].every((one) => isNumber(one, 0, Number.MAX_SAFE_INTEGER));
     if (outcome === undefined || trigger === undefined || !areNumbers) return [];
     const error =
@@ -110,4 +110,9 @@ export function readExecutions(field: unknown, seenAgo: number): readonly Report
       },
     ];
   });
+}
+
+/** Only a number is one: lists have properties such as `length` and `constructor` too. */
+function itemAt<T>(list: readonly T[], at: unknown): T | undefined {
+  return typeof at === 'number' ? list[at] : undefined;
 }

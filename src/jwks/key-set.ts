@@ -8,7 +8,7 @@ import { type PublicJwk, publicJwkOf } from './public-jwk.ts';
 
 /** The keys of an issuer that verify signatures: the value that {@link jwks} keeps fresh. */
 export interface KeySet {
-  /** The issuer or the URL that they were asked of, as it was given to `jwks`. */
+  /** The issuer or the URL that they were asked of, as it was given to `jwks`: of a URL, its query too. */
   readonly from: string;
   /** At least one. */
   readonly keys: readonly PublicJwk[];

@@ -56,7 +56,7 @@ export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
   const wrong = material.find((name) => !isBase64url(jwk[name]));
   if (wrong !== undefined) return `has no valid ${wrong}`;
   if (material.includes('crv') && !CURVES.has(jwk.crv as string)) return undefined;
-  if (kty === 'RSA' && (jwk.n as string).length < SHORTEST_MODULUS) return 'is of less than 2,048 bits';
+  if (kty === 'RSA' && isShort(jwk.n as string)) return 'is of less than 2,048 bits';
   const algorithm = alg === undefined ? undefined : ALGORITHMS.get(alg);
   if (alg !== undefined && algorithm === undefined) return undefined;
   const key = Object.fromEntries(
@@ -71,4 +71,9 @@ export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
 /** Also the name of a curve. */
 function isBase64url(text: unknown): boolean {
   return typeof text === 'string' && /^[\w-]+$/.test(text);
+}
+
+/** Zeros at the beginning make a modulus no greater. */
+function isShort(modulus: string): boolean {
+  return modulus.replace(/^A+/, '').length < SHORTEST_MODULUS;
 }

@@ -48,7 +48,9 @@ export class ExecutionLog {
   ): void {
     if (outcome === 'deferred' || outcome === 'again') return;
     const now = this.now();
-    const text = error && failureText(error).slice(0, LONGEST_ERROR);
+    // A copy: a part of a text may hold on to all of it, such as the body of a response.
+    const text: string | undefined =
+      error && JSON.parse(JSON.stringify(failureText(error).slice(0, LONGEST_ERROR)));
     const record = { at: now - took, took, trigger, outcome, attempts, error: text, token, key };
     if (isFailure(record)) this.#failedAt = now;
     this.#add(record);

@@ -1,5 +1,6 @@
+import { isClosedError, isCoolingDownError, isNotLoadedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { type OpenFeatureEventEmitter, ProviderEvents } from './sdk.ts';
+import { ErrorCode, type OpenFeatureEventEmitter, ProviderEvents } from './sdk.ts';
 
 type Status = 'ready' | 'stale' | 'error';
 
@@ -63,8 +64,19 @@ export class ProviderStatus {
   }
 }
 
-function statusOf({ readError, problem, outdated }: Partial<Facts>): [Status, { message?: string }] {
-  if (readError !== undefined) return ['error', { message: messageOf(readError) }];
-  if (problem !== undefined) return ['error', { message: problem }];
+function statusOf({
+  readError,
+  problem,
+  outdated,
+}: Partial<Facts>): [Status, { message?: string; errorCode?: ErrorCode }] {
+  if (readError !== undefined)
+    return ['error', { message: messageOf(readError), errorCode: codeOf(readError) }];
+  if (problem !== undefined) return ['error', { message: problem, errorCode: ErrorCode.PARSE_ERROR }];
   return outdated === undefined ? ['ready', {}] : ['stale', { message: outdated }];
+}
+
+/** Why there is nothing to evaluate. */
+export function codeOf(error: unknown): ErrorCode {
+  if (isNotLoadedError(error) || isCoolingDownError(error)) return ErrorCode.PROVIDER_NOT_READY;
+  return isClosedError(error) ? ErrorCode.PROVIDER_FATAL : ErrorCode.GENERAL;
 }

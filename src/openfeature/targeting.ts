@@ -87,6 +87,10 @@ const REFUSED = 'targeting was refused';
 /** An evaluator that can't read a rule reports that at each evaluation, with any context. */
 function refusalOf(rule: Rule | undefined): string | undefined {
   if (rule === undefined) return REFUSED;
-  const { errorCode, errorMessage = REFUSED } = rule.evaluate({});
-  return errorCode === ErrorCode.PARSE_ERROR ? errorMessage : undefined;
+  try {
+    const { errorCode, errorMessage = REFUSED } = rule.evaluate({});
+    return errorCode === ErrorCode.PARSE_ERROR ? errorMessage : undefined;
+  } catch {
+    return undefined; // an empty context may be the reason: an evaluation says it
+  }
 }

@@ -1,14 +1,13 @@
 import { deepEqual } from '../data/deep-equal.ts';
-import { isClosedError, isCoolingDownError, isNotLoadedError } from '../errors.ts';
+import { isClosedError } from '../errors.ts';
 import type { EventOf, EventType } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { changedFlags, type Edition, editionOf } from './edition.ts';
-import { ProviderStatus } from './provider-status.ts';
+import { codeOf, ProviderStatus } from './provider-status.ts';
 import { type Asked, failed, resolve } from './resolve.ts';
 import {
-  ErrorCode,
   type EvaluationContext,
   type FlagValue,
   type FlagValueType,
@@ -229,12 +228,6 @@ class TicklessProvider implements Provider {
       flags.on?.('closed', ({ name }) => outdated(`${name}: is closed, and loads no more`)),
     ].filter((unsubscribe) => unsubscribe !== undefined);
   }
-}
-
-/** Why there is nothing to evaluate. */
-function codeOf(error: unknown): ErrorCode {
-  if (isNotLoadedError(error) || isCoolingDownError(error)) return ErrorCode.PROVIDER_NOT_READY;
-  return isClosedError(error) ? ErrorCode.PROVIDER_FATAL : ErrorCode.GENERAL;
 }
 
 /** An edition may have a problem in each of a thousand flags. */

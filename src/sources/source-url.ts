@@ -32,8 +32,8 @@ export function withoutSecrets(given: URL): URL {
 }
 
 /**
- * A target that may be anything, for people: without credentials and query. Of a text that can't be parsed nothing is
- * shown where it has an `@`: a `/`, `?` or `#` in a password is what often makes it none.
+ * A target that may be anything, for people: without credentials and query. Of a text that is not a URL, nothing is shown where it has
+ * an `@`: a `/`, `?` or `#` in a password is what often makes it none.
  */
 export function targetName(target: unknown): unknown {
   if (typeof target !== 'string' && !(target instanceof URL)) return target;

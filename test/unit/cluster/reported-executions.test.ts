@@ -93,6 +93,8 @@ describe('the executions in a report', () => {
       [5, '7', 4, 1, 1, 0],
       [5, 7, 99, 1, 1, 0],
       [5, 7, 4, 'due', 1, 0],
+      [5, 7, 'length', 1, 1, 0],
+      [5, 7, 4, 'constructor', 1, 0],
     ];
     expect(read(...wrong)).toEqual([]);
     expect(read([5, 7, 4, 1, 1, 'a\nb\u202e', {}])).toMatchObject([{ error: 'a b\\u202e', key: undefined }]);

@@ -158,6 +158,25 @@ it('leaves the issuer alone during a cool-down, and says that the key may be new
   expect(issuer.take()).toHaveLength(1);
 });
 
+it('counts no load that a cool-down has prevented', async () => {
+  const keys = make({ retry: false, coolDown: '5s' });
+  await subject(await issuer.sign(one), keys);
+  await clock.advance({ minutes: 1 });
+  issuer.behaviour = 'unavailable';
+  await keys.member.refresh().catch(codeOf);
+  issuer.take();
+  const token = await issuer.sign(two);
+  for (let i = 0; i < 3; i++) {
+    const error = await rejection(token, keys);
+    expect([error.code, error.cause]).toEqual(['ERR_TICKLESS_JWKS_NO_KEY', expect.any(Error)]);
+  }
+  expect(issuer.take()).toEqual([]);
+  issuer.behaviour = 'ok';
+  issuer.published = [one.publicJwk, two.publicJwk];
+  await clock.advance({ seconds: 6 });
+  expect(await subject(token, keys)).toBe('alice');
+});
+
 it('verifies no more with a key that was withdrawn, after the next load', async () => {
   issuer.published = [one.publicJwk, two.publicJwk];
   const keys = make();

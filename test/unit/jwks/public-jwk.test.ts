@@ -55,6 +55,7 @@ it.each([
   [{ ...EC, crv: ['P-256'] }, 'has no valid crv'],
   [{ ...OKP, x: 'not base64url!' }, 'has no valid x'],
   [{ ...RSA, n: 'n'.repeat(341) }, 'is of less than 2,048 bits'],
+  [{ ...RSA, n: 'A'.repeat(400) + 'n'.repeat(171) }, 'is of less than 2,048 bits'],
   [{ ...RSA, alg: 'ES256' }, 'is not of the type that its alg needs'],
   [{ ...EC, alg: 'ES384' }, 'is not of the type that its alg needs'],
   [{ ...EC, alg: 'RS256' }, 'is not of the type that its alg needs'],

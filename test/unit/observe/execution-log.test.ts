@@ -1,3 +1,5 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type ExecutionRecord, keep, RefreshGroup } from '../../../src/index.ts';
@@ -169,5 +171,27 @@ describe('the log', () => {
     log.ended({ outcome: 'kept', attempts: 1, token: undefined }, { trigger: 'due', background: true }, 5);
     expect(log.failedAgo).toBe(70);
     expect(log.newest.at(-1)?.error).toHaveLength(500);
+  });
+
+  it('holds on to no more than that text of an error', () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const usedMb = (): number => {
+      gc();
+      return getHeapStatistics().used_heap_size / 1e6;
+    };
+    const log = new ExecutionLog(() => 0);
+    const before = usedMb();
+    for (let i = 0; i < 30; i++) {
+      const body = Array.from({ length: 10_000 }, (_, line) => `line ${line} of ${i} ${' '.repeat(80)}`).join(
+        ' ',
+      );
+      for (const message of [body, body.slice(0, 200)]) {
+        const end = { outcome: 'failed', attempts: 1, token: undefined, error: new Error(message) } as const;
+        log.ended(end, { trigger: 'due', background: true }, 5);
+      }
+    }
+    expect(usedMb() - before).toBeLessThan(5);
+    expect(log.newest).toHaveLength(30);
   });
 });

@@ -203,6 +203,25 @@ it('rules without an evaluator are an error, not the default variant', async () 
   expect(events).toEqual([['PROVIDER_ERROR', expect.stringContaining('flag "byUser": has targeting')]]);
 });
 
+it('a rule that throws fails its own evaluations only', async () => {
+  const throwing = (name: string) => ({
+    evaluate: ({ targetingKey = '' }) => {
+      if (name === 'bad') throw new Error(`no rule for ${targetingKey}`);
+      return { value: true, variant: 'on', reason: 'TARGETING_MATCH' };
+    },
+  });
+  const targeting = () => ({ setConfigurations: () => {}, getFlag: throwing });
+  const rule = of({ on: true }, { targeting: { var: 'targetingKey' } });
+  const flags = valueWith({ flags: { bad: rule, good: rule } });
+  const { client } = await registered(ticklessProvider({ flags, targeting }));
+  expect(await client.getBooleanDetails('good', false)).toMatchObject({ value: true });
+  expect(await client.getBooleanDetails('bad', false, { targetingKey: 'ann' })).toMatchObject({
+    value: false,
+    errorCode: 'GENERAL',
+    errorMessage: 'no rule for ann',
+  });
+});
+
 it('a flag whose name every object has is one', async () => {
   const client = await clientOf(JSON.parse('{ "__proto__": true, "toString": "yes" }'));
   expect(await client.getBooleanValue('__proto__', false)).toBe(true);

@@ -163,6 +163,27 @@ it('is in error while reads fail with the last reload, if the value has them fai
   expect([await all.on(), all.client.providerStatus]).toEqual([[true, 'STATIC', undefined], 'READY']);
 });
 
+it('says in the event of an error which one it is', async () => {
+  const all = await served({ maxStaleness: 5000, whenTooStale: 'throw', whenClosed: 'throw' });
+  const codes: unknown[] = [];
+  all.client.addHandler(ProviderEvents.Error, (details) => {
+    codes.push([details?.errorCode, all.client.providerStatus]);
+  });
+  all.flags.set({ on: null as never });
+  all.flags.set({ on: true });
+  all.source = DOWN;
+  await all.clock.advance(6000);
+  await all.on();
+  all.flags.set({ on: true });
+  await all.flags.close();
+  await all.on();
+  expect(codes).toEqual([
+    ['PARSE_ERROR', 'ERROR'],
+    ['GENERAL', 'ERROR'],
+    ['PROVIDER_FATAL', 'FATAL'],
+  ]);
+});
+
 it('is in error while a definition in place is faulty', async () => {
   const all = await served();
   all.flags.set({ on: null as never, off: false });
