@@ -83,10 +83,12 @@ export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Sour
       ...(versionId !== undefined && { VersionId: versionId }),
       ...(typeof etag === 'string' && { IfNoneMatch: etag }),
     };
+    const asked = (async () => client.getObject(request, { abortSignal: signal }))();
     let answer: ObjectAnswer;
     try {
-      answer = await unlessAborted(client.getObject(request, { abortSignal: signal }), signal);
+      answer = await unlessAborted(asked, signal);
     } catch (error) {
+      if (signal.aborted) asked.then(closeBody).catch(() => {}); // of a client that answers all the same
       signal.throwIfAborted();
       if ('IfNoneMatch' in request && isNotModified(error)) return keep();
       throw objectFailure(source, error);
@@ -97,6 +99,10 @@ export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Sour
     });
     return loaded(await parseFrom(source, bytes, parse), { meta: notesOf(source, answer) });
   };
+}
+
+async function closeBody({ Body }: ObjectAnswer): Promise<void> {
+  await Body?.transformToWebStream().getReader().cancel();
 }
 
 async function readBody(
