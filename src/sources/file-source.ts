@@ -41,7 +41,16 @@ export interface FileSourceOptions<T> extends ParseOptions<T>, ByteLimit {}
  *   `editedAt`, the time of change of the file.
  * @throws {OptionError} when an option breaks a rule.
  */
-export function fileSource<T = unknown>(path: string | URL, options?: FileSourceOptions<T>): Source<T> {
+export function fileSource(
+  path: string | URL,
+  options: FileSourceOptions<string> & { readonly parse: 'text' },
+): Source<string>;
+export function fileSource(
+  path: string | URL,
+  options: FileSourceOptions<Record<string, string>[]> & { readonly parse: 'csv' },
+): Source<Record<string, string>[]>;
+export function fileSource<T = unknown>(path: string | URL, options?: FileSourceOptions<T>): Source<T>;
+export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>): Source<T> {
   const checks = new OptionChecks('fileSource');
   const { parse = 'json', maxBytes = MAX_BYTES } = ownOptions(options ?? {}) as FileSourceOptions<T>;
   const place = placeOf(path);

@@ -58,7 +58,14 @@ const NAMES: readonly (keyof ObjectSourceOptions<unknown>)[] = [
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Source<T> {
+export function objectSource(
+  options: ObjectSourceOptions<string> & { readonly parse: 'text' },
+): Source<string>;
+export function objectSource(
+  options: ObjectSourceOptions<Record<string, string>[]> & { readonly parse: 'csv' },
+): Source<Record<string, string>[]>;
+export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Source<T>;
+export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   const checks = new OptionChecks('objectSource');
   const given = ownOptions(options ?? {}) as ObjectSourceOptions<T>;
   const { client, bucket, key, versionId, parse = 'json', maxBytes = MAX_BYTES } = given;
