@@ -100,7 +100,6 @@ export class ClusterMember {
   }
 
   #forRecord(codec: Codec, nameAtBackends?: string): ClusterMember {
-    const { name, now, logger } = this.options;
     const options = {
       ...this.options,
       kind: 'value',
@@ -109,7 +108,7 @@ export class ClusterMember {
     } as const;
     return new ClusterMember(
       options,
-      new Events(name, now, logger, new Counters()),
+      new Events(options.name, options, new Counters()),
       this.timing,
       ...this.#backends,
       codec,

@@ -66,7 +66,12 @@ export function executionsOf(
     ...(of === undefined ? {} : { key: of }),
   }));
   const ofBackend = isAtBackend ? runs.map((run) => shownRun(run, redact)) : [];
-  return [...ofBackend, ...shown].sort((a, b) => b.at - a.at);
+  return [...ofBackend, ...shown].sort((a, b) => endOf(b) - endOf(a));
+}
+
+/** The wall clock has whole milliseconds, and the beginning is computed from the end: within one the order of the log stays. */
+function endOf({ at, took }: ShownExecution): number {
+  return Math.round(at + took);
 }
 
 function isOfKey({ key }: ExecutionRecord, of: unknown): boolean {

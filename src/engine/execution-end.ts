@@ -11,13 +11,20 @@ export function executionEnd<T>(
   end: FlightEnd<KeyedLoadReturn<T>>,
   settlement: Settlement<T> | Reload,
 ): ExecutionEnd {
-  const about = { attempts: end.attempts, token: round?.token };
-  if (settlement.kind === 'failed') {
-    const { error } = settlement;
-    return { ...about, outcome: isLoadTimeoutError(error) ? 'timed-out' : 'failed', error };
-  }
-  if (round?.remote !== undefined) return { ...about, outcome: round.remote.result ? 'adopted' : 'deferred' };
-  if (settlement.kind !== 'loaded') return { ...about, outcome: settlement.kind };
-  const isUnchanged = end.kind === 'loaded' && isKept(end.result);
-  return { ...about, outcome: isUnchanged ? 'kept' : 'loaded' };
+  const { attempts } = end;
+  const token = round?.token;
+  if (settlement.kind !== 'failed')
+    return { outcome: outcomeOf(round, end, settlement), attempts, token, error: undefined };
+  const { error } = settlement;
+  return { outcome: isLoadTimeoutError(error) ? 'timed-out' : 'failed', attempts, token, error };
+}
+
+function outcomeOf<T>(
+  round: LoadExecution<T>['round'],
+  end: FlightEnd<KeyedLoadReturn<T>>,
+  { kind }: Exclude<Settlement<T>, { readonly kind: 'failed' }> | Reload,
+): ExecutionEnd['outcome'] {
+  if (round?.remote !== undefined) return round.remote.result ? 'adopted' : 'deferred';
+  if (kind !== 'loaded') return kind;
+  return end.kind === 'loaded' && isKept(end.result) ? 'kept' : 'loaded';
 }

@@ -55,6 +55,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
   /** For instruments; `undefined`: there are none. */
   readonly #trace: ExecutionTraces | undefined;
   #isReported = false;
+  #duration: number | undefined = undefined;
   protected readonly wrap: ((tries: () => Tries<T>, scope: FlightScope) => Tries<T>) | undefined;
   readonly #host: ExecutionHost<T>;
   /** Of the last try. */
@@ -122,11 +123,17 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     queueMicrotask(() => this.report({ ...end, outcome: 'aborted' })); // unless its outcome is applied on this stack
   }
 
+  /** Its result is here, or it is ended: how long it took, in milliseconds. The first call counts. */
+  measured(): number {
+    this.#duration ??= this.clock.monotonic() - this.startedAt;
+    return this.#duration;
+  }
+
   /** Its end for people: for the log of the member, and for instruments. The first call counts. */
   report(end: ExecutionEnd): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    this.#host.events.executions.ended(end, this.details, this.clock.monotonic() - this.startedAt);
+    this.#host.events.executions.ended(end, this.details, this.measured());
     this.#trace?.end(end);
   }
 

@@ -89,7 +89,7 @@ export class Loader<T> implements ExecutionHost<T> {
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
-    this.events = new Events(options.name, options.now, options.logger, new Counters(), options.listeners);
+    this.events = new Events(options.name, options, new Counters(), options.listeners);
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events, this.timing);
     this.rounds = this.coordinator?.hasRounds ? this.coordinator : undefined;

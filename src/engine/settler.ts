@@ -114,7 +114,7 @@ export class Settler<T> {
 
   #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
     const { entry, round, outdatedBy } = run;
-    const duration = this.#options.clock.monotonic() - run.startedAt;
+    const duration = run.measured();
     const details = loadEnd(run.details, end.attempts, duration);
     if (end.kind === 'cancelled' || end.kind === 'timed-out') {
       return this.#failed(run, end, details, end.error, round?.over); // which is when the load has settled

@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from '../data/execution-record.ts';
 import { failureText } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
 import { wholeWords } from '../whole-words.ts';
 import type { LoadDetails } from './events.ts';
 import type { ExecutionEnd } from './instrument.ts';
@@ -22,52 +23,65 @@ export class ExecutionLog {
   /** Hears of each. */
   onEnd: ((record: ExecutionRecord) => void) | undefined = undefined;
   readonly now: () => number;
-  /** Oldest first: those that failed before the last ones, then the last ones. `undefined`: none has ended. */
-  #records: ExecutionRecord[] | undefined = undefined;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** The last ones. Once there are 20, each new one takes the place of the oldest. `undefined`: none has ended. */
+  #last: ExecutionRecord[] | undefined = undefined;
+  #ended = 0;
+  /** Those that failed before the last ones, oldest first. */
+  #earlier: readonly ExecutionRecord[] = [];
+  /** By the monotonic clock. */
   #failedAt: number = Number.NEGATIVE_INFINITY;
 
   /** @param now the wall clock. */
-  constructor(now: () => number) {
+  constructor(now: () => number, clock: Pick<Clock, 'monotonic'>) {
     this.now = now;
+    this.#clock = clock;
   }
 
   /** Newest first. */
   get newest(): ExecutionRecord[] {
-    return (this.#records ?? []).toReversed();
+    const last = this.#last ?? [];
+    const oldest = this.#ended % MOST;
+    return [...this.#earlier, ...last.slice(oldest), ...last.slice(0, oldest)].reverse();
   }
 
   /** How long ago the last one failed, in milliseconds; `Infinity`: none has. */
   get failedAgo(): number {
-    return Math.max(0, this.now() - this.#failedAt);
+    return this.#clock.monotonic() - this.#failedAt;
   }
 
-  /** An execution has ended. One that was deferred to another instance, or that another one follows, is none for people. */
+  /**
+   * An execution has ended. One that was deferred to another instance, or that another one follows, is none for people.
+   *
+   * @param took in milliseconds.
+   */
   ended(
     { outcome, attempts, token, error }: ExecutionEnd,
     { trigger, key }: LoadDetails,
     took: number,
   ): void {
     if (outcome === 'deferred' || outcome === 'again') return;
-    const now = this.now();
-    // A copy: a part of a text may hold on to all of it, such as the body of a response.
-    const text: string | undefined =
-      error && JSON.parse(JSON.stringify(wholeWords(failureText(error), LONGEST_ERROR)));
-    const record = { at: now - took, took, trigger, outcome, attempts, error: text, token, key };
-    if (isFailure(record)) this.#failedAt = now;
+    const text = error && textOf(error);
+    const record = { at: this.now() - took, took, trigger, outcome, attempts, error: text, token, key };
+    if (isFailure(record)) this.#failedAt = this.#clock.monotonic();
     this.#add(record);
     this.onEnd?.(record);
   }
 
   #add(record: ExecutionRecord): void {
-    this.#records ??= [];
-    const records = this.#records;
-    records.push(record);
-    const leaving = records.length - 1 - MOST;
-    const left = records[leaving];
-    if (left === undefined) return;
-    if (!isFailure(left)) records.splice(leaving, 1);
-    else if (leaving >= MOST_EARLIER) records.shift();
+    this.#last ??= [];
+    const place = this.#ended % MOST;
+    const left = this.#last[place];
+    if (left !== undefined && isFailure(left))
+      this.#earlier = [...this.#earlier.slice(1 - MOST_EARLIER), left];
+    this.#last[place] = record;
+    this.#ended += 1;
   }
+}
+
+/** A copy: a part of a text may hold on to all of it, such as the body of a response. */
+function textOf(error: Error): string {
+  return JSON.parse(JSON.stringify(wholeWords(failureText(error), LONGEST_ERROR)));
 }
 
 function isFailure({ outcome }: ExecutionRecord): boolean {

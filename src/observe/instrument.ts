@@ -18,7 +18,8 @@ export interface ExecutionEnd {
   readonly attempts: number;
   /** The fencing token of its lease; `undefined`: it had none. */
   readonly token: number | undefined;
-  readonly error?: Error;
+  /** `undefined`: it did not fail. */
+  readonly error?: Error | undefined;
 }
 
 /** One execution, as an instrument sees it. */

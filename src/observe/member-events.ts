@@ -1,3 +1,4 @@
+import type { Clock } from '../time/clock.ts';
 import type { Counters } from './counters.ts';
 import type { EventDetails, EventFilter, EventType, LoadDetails, TicklessEvent } from './events.ts';
 import { ExecutionLog } from './execution-log.ts';
@@ -16,9 +17,18 @@ export class Events {
   #ofGroup: Listeners | undefined;
 
   /** @param ofGroup those that listen to all members of its group. */
-  constructor(name: string, now: () => number, logger: SafeLogger, counters: Counters, ofGroup?: Listeners) {
+  constructor(
+    name: string,
+    {
+      now,
+      clock,
+      logger,
+    }: { readonly now: () => number; readonly clock: Clock; readonly logger: SafeLogger },
+    counters: Counters,
+    ofGroup?: Listeners,
+  ) {
     this.counters = counters;
-    this.executions = new ExecutionLog(now);
+    this.executions = new ExecutionLog(now, clock);
     this.#name = name;
     this.#now = now;
     this.#logger = logger;

@@ -1,5 +1,6 @@
 import type { OwnMember } from '../../src/cluster/fleet-report.ts';
 import { ExecutionLog } from '../../src/observe/execution-log.ts';
+import { systemClock } from '../../src/time/clock.ts';
 
 /** A member as its own instance knows it: fresh, without a problem, and nothing executed yet. */
 export function ownMember(given: Partial<OwnMember> = {}): OwnMember {
@@ -14,7 +15,7 @@ export function ownMember(given: Partial<OwnMember> = {}): OwnMember {
     error: undefined,
     pinned: undefined,
     quarantine: undefined,
-    executions: new ExecutionLog(Date.now),
+    executions: new ExecutionLog(Date.now, systemClock),
     ...given,
   };
 }

@@ -14,7 +14,7 @@ function logOf(
   ...ended: { ago: number; error?: string; key?: unknown; took?: number }[]
 ): ExecutionLog {
   let clock = now;
-  const log = new ExecutionLog(() => clock);
+  const log = new ExecutionLog(() => clock, { monotonic: () => clock });
   for (const { ago, error, key, took = 25 } of ended) {
     clock = now - ago;
     const end = error === undefined ? { outcome: 'loaded' } : { outcome: 'failed', error: new Error(error) };

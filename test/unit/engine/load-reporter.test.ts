@@ -23,7 +23,7 @@ async function make({ listens = true, optionsOf = optionsOfValue } = {}) {
   await clock.advance(7000);
   const logger = recordLines();
   const options = optionsOf({ clock, logger, timeout: 3000 });
-  const events = new Events('v', () => clock.now(), options.logger, new Counters());
+  const events = new Events('v', options, new Counters());
   const emitted: TicklessEvent[] = [];
   if (listens)
     for (const type of eventTypes) events.on(type, (event) => emitted.push(event as TicklessEvent));
