@@ -69,8 +69,11 @@ export function parameterOf(parameters: SqlParameters, name: string): SqlValue {
   return value;
 }
 
-/** A timer goes by whole milliseconds: that of the caller may end so much earlier. */
-const TIMER_MS = 1;
+/**
+ * A timer goes by whole milliseconds, and counts from the beginning of its turn of the event loop: that of the caller may end so
+ * much earlier.
+ */
+const TIMER_MS = 5;
 
 /**
  * Called before a statement is sent on a connection that it may have waited for.
