@@ -193,13 +193,10 @@ const [clock, ...reads] = leastAllocation();
 for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, MOST_BYTES, 3);
 for (const race of races) judge(race.name, race.beside, await best(race), race.most, 2);
 
-/** A load is noted for people (the last executions), with what it was: some 0.3 µs. */
-const MOST_OF_LOAD = 1.5;
-
 const [, loads] = await measureLoadCosts(['lru-cache', 'tickless']);
 for (const [way, what] of Object.entries(LOADS)) {
   const { toLruCache = Number.NaN } = loads?.[way as keyof typeof LOADS] ?? {};
-  judge(what, 'lru-cache fetch', toLruCache, MOST_OF_LOAD, 2);
+  judge(what, 'lru-cache fetch', toLruCache, 1.3, 2);
 }
 
 console.log(table(['The gate for speed', 'beside', 'ratio', 'at most'], rows));

@@ -133,7 +133,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
   report(end: ExecutionEnd): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    this.#host.events.executions.ended(end, this.details, this.measured());
+    this.#host.events.executions.ended(end, this.details, this.startedAt, this.measured());
     this.#trace?.end(end);
   }
 

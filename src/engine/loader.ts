@@ -215,7 +215,12 @@ export class Loader<T> implements ExecutionHost<T> {
     try {
       this.#settler.adopt(entry, remote);
       const adopted = { outcome: 'adopted', attempts: 0, token: undefined } as const;
-      this.events.executions.ended(adopted, { trigger: 'due', background: true, ...keyOf(entry) }, 0);
+      this.events.executions.ended(
+        adopted,
+        { trigger: 'due', background: true, ...keyOf(entry) },
+        this.options.clock.monotonic(),
+        0,
+      );
       answer?.(entry.value as T);
     } finally {
       this.keys?.unpin(entry);

@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../data/execution-record.ts';
+import type { ExecutionOutcome, ExecutionRecord } from '../data/execution-record.ts';
 import { failureText } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { wholeWords } from '../whole-words.ts';
@@ -14,21 +14,35 @@ const MOST_EARLIER = 10;
 /** In characters. */
 const LONGEST_ERROR = 500;
 
+/** An execution as it has ended. What people read of it is made when they ask: that is rare, and loads are many. */
+interface Ended {
+  readonly outcome: ExecutionOutcome;
+  readonly attempts: number;
+  readonly token: number | undefined;
+  readonly text: string | undefined;
+  readonly details: LoadDetails;
+  /** By the monotonic clock. */
+  readonly startedAt: number;
+  readonly took: number;
+  /** By the wall clock, once somebody has asked. */
+  at: number | undefined;
+}
+
 /**
- * The last 20 executions of a member, and the last 10 that failed before these; of a cache those of all its keys together. For people
- * who come after the trouble. It costs a read nothing, an execution an object of 150 bytes, and a member 3 kB, where all have failed 6 kB with their
- * errors.
+ * The last 20 executions of a member, and the last 10 that failed before these; of a cache those of all its keys together. They
+ * are for people who come after the trouble. A read adds nothing to it. An execution adds an object of 150 bytes. A member has
+ * 3 kB of them, or 6 kB with the errors where all have failed.
  */
 export class ExecutionLog {
   /** Hears of each. */
   onEnd: ((record: ExecutionRecord) => void) | undefined = undefined;
   readonly now: () => number;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** The last ones. Once there are 20, each new one takes the place of the oldest. `undefined`: none has ended. */
-  #last: ExecutionRecord[] | undefined = undefined;
-  #ended = 0;
+  /** The last ones. Once there are 20, each new one takes the place of the oldest. */
+  readonly #last: Ended[] = [];
+  #place = 0;
   /** Those that failed before the last ones, oldest first. */
-  #earlier: readonly ExecutionRecord[] = [];
+  #earlier: readonly Ended[] = [];
   /** By the monotonic clock. */
   #failedAt: number = Number.NEGATIVE_INFINITY;
 
@@ -40,9 +54,8 @@ export class ExecutionLog {
 
   /** Newest first. */
   get newest(): ExecutionRecord[] {
-    const last = this.#last ?? [];
-    const oldest = this.#ended % MOST;
-    return [...this.#earlier, ...last.slice(oldest), ...last.slice(0, oldest)].reverse();
+    const [newer, older] = [this.#last.slice(0, this.#place), this.#last.slice(this.#place)];
+    return [...this.#earlier, ...older, ...newer].reverse().map((one) => this.#recordOf(one));
   }
 
   /** How long ago the last one failed, in milliseconds; `Infinity`: none has. */
@@ -53,29 +66,31 @@ export class ExecutionLog {
   /**
    * An execution has ended. One that was deferred to another instance, or that another one follows, is none for people.
    *
+   * @param startedAt by the monotonic clock.
    * @param took in milliseconds.
    */
-  ended(
-    { outcome, attempts, token, error }: ExecutionEnd,
-    { trigger, key }: LoadDetails,
-    took: number,
-  ): void {
+  ended(end: ExecutionEnd, details: LoadDetails, startedAt: number, took: number): void {
+    const { outcome, attempts, token, error } = end;
     if (outcome === 'deferred' || outcome === 'again') return;
     const text = error && textOf(error);
-    const record = { at: this.now() - took, took, trigger, outcome, attempts, error: text, token, key };
-    if (isFailure(record)) this.#failedAt = this.#clock.monotonic();
-    this.#add(record);
-    this.onEnd?.(record);
+    const one: Ended = { outcome, attempts, token, text, details, startedAt, took, at: undefined };
+    if (isFailure(one)) this.#failedAt = startedAt + took;
+    this.#add(one);
+    this.onEnd?.(this.#recordOf(one));
   }
 
-  #add(record: ExecutionRecord): void {
-    this.#last ??= [];
-    const place = this.#ended % MOST;
-    const left = this.#last[place];
+  #add(one: Ended): void {
+    const left = this.#last[this.#place];
     if (left !== undefined && isFailure(left))
       this.#earlier = [...this.#earlier.slice(1 - MOST_EARLIER), left];
-    this.#last[place] = record;
-    this.#ended += 1;
+    this.#last[this.#place] = one;
+    this.#place = (this.#place + 1) % MOST;
+  }
+
+  #recordOf(one: Ended): ExecutionRecord {
+    const { outcome, attempts, token, text: error, details, startedAt, took } = one;
+    one.at ??= this.now() - (this.#clock.monotonic() - startedAt);
+    return { at: one.at, took, trigger: details.trigger, outcome, attempts, error, token, key: details.key };
   }
 }
 
@@ -84,6 +99,6 @@ function textOf(error: Error): string {
   return JSON.parse(JSON.stringify(wholeWords(failureText(error), LONGEST_ERROR)));
 }
 
-function isFailure({ outcome }: ExecutionRecord): boolean {
+function isFailure({ outcome }: Ended): boolean {
   return outcome === 'failed' || outcome === 'timed-out';
 }

@@ -19,7 +19,12 @@ function logOf(
     clock = now - ago;
     const end = error === undefined ? { outcome: 'loaded' } : { outcome: 'failed', error: new Error(error) };
     const details = { trigger: 'due', background: true, ...(key === undefined ? {} : { key }) } as const;
-    log.ended({ attempts: 2, token: undefined, ...(end as { outcome: 'failed' }) }, details, took);
+    log.ended(
+      { attempts: 2, token: undefined, ...(end as { outcome: 'failed' }) },
+      details,
+      clock - took,
+      took,
+    );
   }
   clock = now;
   return log;

@@ -130,7 +130,12 @@ describe('the log', () => {
     for (let number = 0; number < count; number++) {
       const error = hasFailed(number) ? { error: new Error('down') } : {};
       const outcome = hasFailed(number) ? 'failed' : 'loaded';
-      log.ended({ outcome, attempts: 1, token: number, ...error }, { trigger: 'due', background: true }, 0);
+      log.ended(
+        { outcome, attempts: 1, token: number, ...error },
+        { trigger: 'due', background: true },
+        0,
+        0,
+      );
     }
     return log.newest.map(({ token }) => token ?? Number.NaN);
   }
@@ -166,10 +171,16 @@ describe('the log', () => {
     log.ended(
       { outcome: 'timed-out', attempts: 1, token: undefined, error },
       { trigger: 'due', background: true },
+      -5,
       5,
     );
     now = 70;
-    log.ended({ outcome: 'kept', attempts: 1, token: undefined }, { trigger: 'due', background: true }, 5);
+    log.ended(
+      { outcome: 'kept', attempts: 1, token: undefined },
+      { trigger: 'due', background: true },
+      -5,
+      5,
+    );
     expect(log.failedAgo).toBe(70);
     expect(log.newest.at(-1)?.error).toHaveLength(500);
   });
@@ -179,7 +190,7 @@ describe('the log', () => {
     for (const filler of [478, 500, 1000]) {
       const error = new Error(`${'x '.repeat(filler / 2)}shop:hunter2hunter2hunter2@db is away`);
       const end = { outcome: 'failed', attempts: 1, token: undefined, error } as const;
-      log.ended(end, { trigger: 'due', background: true }, 5);
+      log.ended(end, { trigger: 'due', background: true }, -5, 5);
       expect(log.newest[0]?.error).toMatch(/^(x ){238,}x…$/);
       expect(log.newest[0]?.error?.length).toBeLessThanOrEqual(500);
     }
@@ -200,7 +211,7 @@ describe('the log', () => {
       );
       for (const message of [body, body.slice(0, 200)]) {
         const end = { outcome: 'failed', attempts: 1, token: undefined, error: new Error(message) } as const;
-        log.ended(end, { trigger: 'due', background: true }, 5);
+        log.ended(end, { trigger: 'due', background: true }, -5, 5);
       }
     }
     expect(usedMb() - before).toBeLessThan(5);
