@@ -14,7 +14,7 @@ const MOST_EARLIER = 10;
 /** In characters. */
 const LONGEST_ERROR = 500;
 
-/** An execution as it has ended. What people read of it is made when they ask: that is rare, and loads are many. */
+/** An execution as it has ended. Its record for people is made when they ask: that is rare, and loads are many. */
 interface Ended {
   readonly outcome: ExecutionOutcome;
   readonly attempts: number;
@@ -24,13 +24,13 @@ interface Ended {
   /** By the monotonic clock. */
   readonly startedAt: number;
   readonly took: number;
-  /** By the wall clock, once somebody has asked. */
+  /** By the wall clock, once a record of it was made. */
   at: number | undefined;
 }
 
 /**
  * The last 20 executions of a member, and the last 10 that failed before these; of a cache those of all its keys together. They
- * are for people who come after the trouble. A read adds nothing to it. An execution adds an object of 150 bytes. A member has
+ * are for people who come after the trouble. Reads leave it as it is. An execution adds an object of 150 bytes. A member has
  * 3 kB of them, or 6 kB with the errors where all have failed.
  */
 export class ExecutionLog {
