@@ -33,7 +33,7 @@ const unused = ['--config', 'scripts/knip.jsonc', '--treat-config-hints-as-error
 /** The longest first, where nothing else orders them. */
 const QUICK = [
   step('build', 'build', script('build')),
-  step('unit', 'unit tests', tests('unit', 'isolated'), fewRuns),
+  step('unit', 'unit tests', [...tests('unit', 'isolated'), '--maxWorkers=2'], fewRuns),
   step('format', 'format and lint', tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome')),
   step('types', 'types', tsc('-p', '.'), after('build')),
   step(

@@ -82,7 +82,7 @@ export class Changes {
 
   /** Lets listeners hear of all changes up to now. Never throws. */
   deliver(): void {
-    if (this.#depth > 0) return; // a listener has led here: its changes come after those before
+    if (this.#line.length === 0 || this.#depth > 0) return; // a listener has led here: its changes come after those before
     try {
       for (let next = this.#line[0]; next && next !== this.#unpublished; next = this.#line[this.#delivered]) {
         this.#delivered += 1;

@@ -1,6 +1,6 @@
 import type { LoadError, LoadTimeoutError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
-import { ignoreRejection, isThenable } from '../time/deferred.ts';
+import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
 import type { LoadHandle, OutdatedBy } from './load-handle.ts';
@@ -40,6 +40,9 @@ export interface FlightScope {
 /** With the last one there are ten. */
 const MOST_EARLIER_ERRORS = 9;
 
+/** One for all: most loads have none, or one. */
+const NO_TIMERS: readonly Timer[] = [];
+
 /** How long a load without a deadline may go on after its abort, before another may start. */
 const LONGEST_LINGER_MS = 30_000;
 
@@ -65,7 +68,8 @@ export abstract class Flight<A> implements LoadHandle {
   readonly #failsOnStack: boolean;
   readonly #timeoutMs: number;
   readonly #abort: LazyAbort = new LazyAbort();
-  readonly #timers: Set<Timer> = new Set();
+  /** Those that run. */
+  #timers: readonly Timer[] = NO_TIMERS;
   #attempts = 0;
   /** Of the tries before the last one; `undefined`: there are none. */
   #errors: readonly Error[] | undefined;
@@ -138,9 +142,10 @@ export abstract class Flight<A> implements LoadHandle {
     if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
     const { clock, wrap } = this;
-    this.#deadlineAt = clock.monotonic() + this.#timeoutMs;
+    const now = clock.monotonic();
+    this.#deadlineAt = now + this.#timeoutMs;
     if (wrap !== undefined) {
-      this.#startDeadline();
+      this.#startDeadline(now);
       const { signal } = this.#abort;
       const drainDeadline = (): number => this.#drainDeadline();
       const sleep = (ms: number): Promise<void> => this.#sleep(ms, ms / 2);
@@ -152,8 +157,9 @@ export abstract class Flight<A> implements LoadHandle {
       this.#settle(first);
       return;
     }
-    this.#startDeadline(); // the first try may have held the stack for a while
-    this.#settleWith(this.#allTries(first));
+    const later = clock.monotonic(); // the first try may have held the stack for a while
+    this.#startDeadline(later);
+    this.#settleWith(first, later);
   }
 
   /**
@@ -212,21 +218,29 @@ export abstract class Flight<A> implements LoadHandle {
     return this.clock.monotonic() + LONGEST_LINGER_MS;
   }
 
-  #startDeadline(): void {
+  #startDeadline(now: number): void {
     if (this.#deadlineAt === Infinity || this.#isOver) return;
-    this.#addTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.clock.monotonic()));
+    this.#addTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - now));
   }
 
-  #settleWith(result: Promise<A>): void {
+  /** @param firstTryAt it is the first try, which may be followed by others: when that was made (monotonic). */
+  #settleWith(result: Promise<A>, firstTryAt?: number): void {
     result.then(
       (result) => this.#settle({ kind: 'loaded', result, attempts: this.#attempts, isSynchronous: false }),
-      (error) => this.#settle({ kind: 'failed', error, attempts: this.#attempts }),
+      (error) => {
+        const others = firstTryAt === undefined ? undefined : this.#otherTries(error, firstTryAt);
+        if (others === undefined) this.#settle({ kind: 'failed', error, attempts: this.#attempts });
+        else this.#settleWith(others);
+      },
     );
   }
 
   #tries(): Promise<A> {
     const first = this.#firstTry(false);
-    if ('then' in first) return this.#allTries(first);
+    if ('then' in first) {
+      const now = this.clock.monotonic();
+      return first.catch((error) => this.#otherTries(error, now) ?? first);
+    }
     return first.kind === 'loaded'
       ? Promise.resolve(first.result)
       : Promise.reject((first as { error: unknown }).error);
@@ -248,20 +262,12 @@ export abstract class Flight<A> implements LoadHandle {
     }
   }
 
-  /** Only a first try that has failed is given to p-retry. */
-  #allTries(first: Promise<A>): Promise<A> {
+  /** Only a first try that has failed is given to p-retry. `undefined`: no other follows. */
+  #otherTries(error: unknown, startedAt: number): Promise<A> | undefined {
     const retry = this.#retry;
-    if (retry === undefined) return first;
-    const startedAt = this.clock.monotonic();
-    return first.catch((error) => {
-      if (this.#isOver) throw error;
-      return this.#retries(Promise.reject(error), retry, startedAt);
-    });
-  }
-
-  #retries(first: Promise<A>, retry: ResolvedRetry, startedAt: number): Promise<A> {
+    if (retry === undefined || this.#isOver) return undefined;
     const { clock } = this;
-    ignoreRejection(first); // p-retry does not look at it where its options are invalid
+    const first = rejected(error); // p-retry does not look at it where its options are invalid
     const tries = (attempt: number): Promise<A> => {
       if (attempt === 1) return first;
       this.#attempts = attempt;
@@ -358,18 +364,18 @@ export abstract class Flight<A> implements LoadHandle {
   #addTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
     const { clock } = this;
     const fire = (): void => {
-      this.#timers.delete(timer);
+      this.#timers = this.#timers.filter((other) => other !== timer);
       callback();
     };
     const timer =
       earlyByMs > 0 ? setSharedTimeout(clock, fire, delayMs, earlyByMs) : clock.setTimeout(fire, delayMs);
-    this.#timers.add(timer);
+    this.#timers = [...this.#timers, timer];
     if (this.#refs > 0) timer.ref();
   }
 
   #close(): void {
     this.#isOver = true;
     for (const timer of this.#timers) timer.cancel();
-    this.#timers.clear();
+    this.#timers = NO_TIMERS;
   }
 }

@@ -108,9 +108,9 @@ export class LoadLimit {
     const next =
       outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, until, contexts, member);
     const enter = (waited?: Set<LoadContext>): R | PromiseLike<R> => {
-      const since = this.#clock.monotonic();
-      const live = until < Infinity ? undefined : (waited ?? new Set(contexts()));
-      const endless = live && { member, contexts: live, since };
+      const isEndless = until === Infinity;
+      const of = isEndless ? (waited ?? new Set(contexts())) : undefined;
+      const endless = of && { member, contexts: of, since: this.#clock.monotonic() };
       return this.#call(next, { until: until + RECLAIM_AFTER_MS, endless });
     };
     return this.#semaphore.tryEnter() ? enter() : this.#wait(enter, new Set(contexts()));

@@ -214,9 +214,9 @@ export class Reader<T> {
 
   /** Waits for the first value. A snapshot of the store may be older than the read allows: then for a load as well. */
   #first(entry: Entry<T>, signal: AbortSignal | undefined, maxAge: number, again: ReadAgain<T>): Promise<T> {
+    if (maxAge === Infinity) return this.#loader.next(entry, signal);
     const oldest = this.#options.clock.monotonic() - maxAge; // there is no value that could be too stale
     const next = this.#loader.next(entry, signal);
-    if (maxAge === Infinity) return next;
     return ignoreRejection(
       next.then((value) => (entry.loadedAt < oldest ? again({ maxAge, signal }, false) : value)),
     );

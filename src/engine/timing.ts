@@ -269,19 +269,23 @@ export class Timing {
 
   /** Computes the due time anew if the wall clock was stepped since the last comparison. */
   compareClocks(entry: Entry<unknown>, now: number): CoolingDown | undefined {
+    const coolingDown = entry.last && this.#afterStep(entry, entry.last, now);
+    if (coolingDown === undefined) entry.setDue(entry.dueAt, now, now + CHECK_CLOCKS_EVERY_MS);
+    return coolingDown;
+  }
+
+  #afterStep(entry: Entry<unknown>, last: LastExecution, now: number): CoolingDown | undefined {
     const wall = this.#options.now();
     const step = clockStep(entry.clockOffset, wall - now);
-    if (entry.last !== undefined && step !== 0) {
-      entry.last = afterStep(entry.last, step, wall);
-      if (entry.isScheduled) {
-        const answered = entry.scheduledFor === undefined ? undefined : entry.scheduledFor + step;
-        return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY, answered);
-      }
-      entry.nextExecuteTime += step;
-      if (entry.scheduledFor !== undefined) entry.scheduledFor += step;
-      entry.clockOffset = wall - now;
+    if (step === 0) return undefined;
+    entry.last = afterStep(last, step, wall);
+    if (entry.isScheduled) {
+      const answered = entry.scheduledFor === undefined ? undefined : entry.scheduledFor + step;
+      return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY, answered);
     }
-    entry.setDue(entry.dueAt, now, now + CHECK_CLOCKS_EVERY_MS);
+    entry.nextExecuteTime += step;
+    if (entry.scheduledFor !== undefined) entry.scheduledFor += step;
+    entry.clockOffset = wall - now;
     return undefined;
   }
 

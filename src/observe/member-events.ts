@@ -64,7 +64,7 @@ export class Events {
   emit<E extends EventType>(
     type: E,
     details: EventDetails[E] | (() => EventDetails[E]),
-    hidden: PropertyDescriptorMap = {},
+    hidden?: PropertyDescriptorMap,
     outage?: object,
   ): void {
     const { events } = this.counters;
@@ -73,7 +73,7 @@ export class Events {
     if (!this.has(type)) return;
     const own = typeof details === 'function' ? (details as () => EventDetails[E])() : details;
     const shown = { type, name: this.#name, at: this.#now(), ...(own as object) };
-    const event = Object.freeze(Object.defineProperties(shown, hidden)) as TicklessEvent;
+    const event = Object.freeze(Object.defineProperties(shown, hidden ?? {})) as TicklessEvent;
     this.own.call(event, this.#logger);
     if (outage === undefined || this.#ofGroup?.isNews(outage, type)) this.#ofGroup?.call(event, this.#logger);
   }

@@ -1,8 +1,11 @@
+/** One for all: each promise of a load has use for it. */
+const nothing = (): void => {};
+
 /** A promise and the means to settle it (`Promise.withResolvers`, which Node 20 lacks). */
 export class Deferred<T> {
   readonly promise: Promise<T>;
-  #resolve: (value: never) => void = () => {};
-  #reject: (error: unknown) => void = () => {};
+  #resolve: (value: never) => void = nothing;
+  #reject: (error: unknown) => void = nothing;
 
   constructor() {
     this.promise = new Promise<T>((resolve, reject) => {
@@ -23,7 +26,7 @@ export class Deferred<T> {
 
 /** A promise that may be dropped: its rejection reaches those that await it, and is never an unhandled rejection. */
 export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
+  promise.catch(nothing);
   return promise;
 }
 
