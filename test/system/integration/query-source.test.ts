@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
@@ -185,6 +186,15 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
       /^map failed: .* \(SELECT id, v/,
     );
     expect(await user().load()).toHaveLength(2);
+  });
+
+  it('an error shows no value of the statement, however deep one looks', async () => {
+    const params = ['of nobody else'];
+    const load = user({ sql: `SELECT v FROM nowhere_at_all WHERE v = ${dialect.place}`, params }).load();
+    const error: unknown = await load.then(expect.unreachable, (error) => error);
+    const shown = inspect(error, { depth: 20 });
+    expect(shown).toContain('nowhere_at_all');
+    expect(shown).not.toContain('nobody');
   });
 
   it('keeps the value of a RefreshingValue while the table is away', async () => {
