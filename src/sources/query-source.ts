@@ -119,7 +119,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
       const answer =
         changed === undefined
           ? undefined
-          : await answerText(await query({ sql: changed, params: [], asArrays: true }));
+          : await answerText(await query({ sql: changed, params: [], isRaw: true }));
       if (answer !== undefined && answer === answerBefore) return undefined;
       const rows = await query(statement);
       if (rows.length > maxRows) throw new Error(`it has more than maxRows (${maxRows}) rows`);

@@ -50,10 +50,15 @@ function settings(limits: QueryLimits): string {
 }
 
 function queryOn(client: Mysql2Client<MysqlQuery>, timeout: false | { timeout: number } = false): Query {
-  return async ({ sql, params, asArrays }) => {
-    const rowsAsArray = asArrays && { rowsAsArray: true };
-    const rows = await queryMysql2(client, { sql, values: [...params], ...timeout, ...rowsAsArray });
+  return async ({ sql, params, isRaw }) => {
+    const rawMode = isRaw && { rowsAsArray: true, typeCast: bytesOf };
+    const rows = await queryMysql2(client, { sql, values: [...params], ...timeout, ...rawMode });
     if (!Array.isArray(rows)) throw new Error('it returns no rows');
     return rows;
   };
+}
+
+/** A column as it was sent. */
+function bytesOf(field: { buffer(): Uint8Array | null }): Uint8Array | null {
+  return field.buffer();
 }
