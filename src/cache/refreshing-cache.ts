@@ -122,7 +122,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const reader = new Reader(engine.loader);
     const entries = new KeyedEntries(resolved, engine, reader);
     super(engine, (schedule, given) => {
-      engine.timing.schedule = resolved.spread(schedule, toMillis(given as DurationLike));
+      engine.timing.replaceSchedule(resolved.spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
     engine.setKeyedOwner(entries as KeyedOwner<V>);
