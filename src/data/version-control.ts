@@ -35,7 +35,7 @@ export interface VersionControl<T> {
   history(): Promise<readonly VersionRecord[]>;
   /** @returns the new version. */
   rollback(options: RollbackOptions): Promise<number>;
-  /** @param by who ends it. @returns whether a version was pinned. */
+  /** @param by for the record. @returns whether a version was pinned. */
   unpin(by?: PublishOrigin): Promise<boolean>;
   /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
   mark(mark: Mark): Promise<void>;

@@ -186,7 +186,7 @@ export interface VersionHost<T> {
 export type ShareRequest = 'pinned' | 'due' | Unpinned | Mark | PublishOrigin;
 
 /** The value is due at once, and no longer pinned. */
-export interface Unpinned {
+interface Unpinned {
   readonly unpinned: PublishOrigin;
 }
 

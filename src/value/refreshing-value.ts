@@ -276,7 +276,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Ends the pin of `rollback`, on all instances: the version in place is due, and the next read starts a load. Other
    * instances notice within a minute of reads.
    *
-   * @param options who ends it, and why, for `history()`. @default not named
+   * @param options the person or tool that ends it, and the reason, for `history()`. @default not named
    * @returns whether a version was pinned. Rejects as `rollback` does.
    */
   unpin(options?: PublishOrigin): Promise<boolean> {
