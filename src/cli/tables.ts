@@ -117,7 +117,7 @@ export function locksText(records: readonly LockRow[]): string {
 }
 
 export function historyText(history: readonly VersionRecord[]): string {
-  if (history.length === 0) return 'the store has no version';
+  if (history.length === 0) return 'no versions: it has no store, or nothing was published yet';
   const rows = history.map(({ version, age, bytes, note, isPinned, mark, damage, ...maker }) => [
     String(version),
     `${showDuration(age)} ago`,

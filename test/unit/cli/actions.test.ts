@@ -476,7 +476,7 @@ describe('without a terminal', () => {
       code: 2,
       out: '',
       err: expect.stringMatching(
-        /^tickless: Pause price list on .*\?.*\nWithout a terminal it can not ask, and has changed nothing: add --yes\n$/,
+        /^tickless: Pause price list on .*\?.*\nWithout a terminal it can't ask, and has changed nothing: add --yes\n$/,
       ),
     });
     expect({ paused: prices.inspect().paused, audit }).toEqual({ paused: false, audit: [] });

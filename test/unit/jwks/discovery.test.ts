@@ -189,7 +189,7 @@ it.each([
   [undefined, 'issuer must be a text, or an object with a url'],
   [{ url: 'http://issuer.example/keys' }, 'url must be an https: URL'],
   [{ url: 'https://a:b@issuer.example/keys' }, 'url must be a URL without a user and a password'],
-  [{}, 'url must be a URL'],
+  [{}, 'url must be a URL, received undefined'],
   [{ uri: 'https://issuer.example/keys' }, 'uri is unknown'],
 ])('refuses an address that it would not ask: %s', (address, problem) => {
   expect(() => jwks(address as never)).toThrow(problem);
