@@ -31,7 +31,7 @@ export function nameHere(name: string, known: readonly string[]): string | undef
   return known.find((one) => NAMES_HERE[one]?.includes(name));
 }
 
-/** What to write instead of a text or an object that is not a duration: ` ('600s', or 600 for milliseconds)`. */
+/** The text to write instead of one, or of an object, that is not a duration: ` ('600s', or 600 for milliseconds)`. */
 export function durationHint(received: unknown): string {
   if (typeof received === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(received))
     return ` ('${received.trim()}s', or ${received.trim()} for milliseconds)`;

@@ -70,6 +70,13 @@ it('asks as RFC 8414 says where OpenID Connect has nothing, with the path of the
   ]);
 });
 
+it('of an issuer without metadata the error says what to write', async () => {
+  issuer.behaviour = (_request, response) => void response.writeHead(404).end();
+  const error = await outcome(issuer.url);
+  expect(error).toContain('/.well-known/oauth-authorization-server answered 404 Not Found');
+  expect(error).toContain('give the URL of its keys: jwks({ url })');
+});
+
 it('asks no second URL where the first one fails', async () => {
   issuer.behaviour = 'unavailable';
   expect(await outcome(issuer.url)).toContain('503');
