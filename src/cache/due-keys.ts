@@ -25,7 +25,7 @@ interface Starter {
 export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | 'ahead'>;
 
 /**
- * The due times of the keys of a cache. It exists only once keys are to be started without a read of their own: in a
+ * The due times of the keys of a cache. They are known only once keys are to be started without a read of their own: in a
  * group, after `requestStart`, or where a due reload takes other keys along.
  */
 export class DueKeys<K, V> implements EntryObserver<K, V> {
@@ -57,6 +57,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     this.#many = many;
     this.#engine = engine;
     this.#batch = batch;
+    if (batch.ahead !== undefined) entries.observer = this;
   }
 
   /** Joins a queue that is to start keys. */
@@ -69,6 +70,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     });
     const starter: Starter = { slot, afterPass: Number.NEGATIVE_INFINITY };
     this.#all.push(starter);
+    this.#entries.observer = this;
     this.#lookAheadMs = Math.max(this.#lookAheadMs, slot.lookAheadMs);
     this.rebuild();
     return slot;

@@ -2,7 +2,6 @@ import { waitersOf } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import type { Reader } from '../engine/reader.ts';
 import { putRestored } from '../engine/restored-value.ts';
 import { OptionError } from '../errors.ts';
 import { ignoreThenable } from '../time/deferred.ts';
@@ -55,15 +54,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #engine: MemberEngine<V>;
-  readonly #reader: Reader<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #negative: NegativeCache<K, V>;
 
-  constructor(options: ResolvedCacheOptions<K, V>, engine: MemberEngine<V>, reader: Reader<V>) {
+  constructor(options: ResolvedCacheOptions<K, V>, engine: MemberEngine<V>) {
     const { member, bound, keepsKeys } = options;
     this.#options = options;
     this.#engine = engine;
-    this.#reader = reader;
     const validity = new KeyValidity<K, V>(engine);
     this.validity = validity;
     this.table = new SlotTable(member, engine.coordinator, bound, keepsKeys, this);
@@ -112,10 +109,10 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     }
   }
 
-  /** The next value of a key whose first load has begun; as `join` of the reader. */
-  join(id: KeyId): Promise<V> | undefined {
+  /** The entry of a key that is active, without a mark since it was validated. */
+  validActive(id: KeyId): KeyedEntry<K, V> | undefined {
     const entry = this.#active.get(id);
-    return entry?.validatedEpoch === this.#epoch ? this.#reader.join(entry) : undefined;
+    return entry?.validatedEpoch === this.#epoch ? entry : undefined;
   }
 
   /** This instance knows the key. */

@@ -1,4 +1,7 @@
 import type { MemberEngine } from '../engine/member-engine.ts';
+import { OptionError } from '../errors.ts';
+import { OptionChecks } from '../option-checks.ts';
+import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
 
@@ -56,17 +59,22 @@ export class ManyKeys<K, V> {
     this.#entries.observer?.rebuild();
   }
 
-  /** Makes the entries out of date for which the predicate returns true. @returns how many. */
+  /**
+   * Makes the entries out of date for which the predicate returns true. @returns how many.
+   *
+   * @throws {OptionError} when it is not a function, or returns a promise.
+   */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    const isPicked = checkedPredicate(this.#engine.options.name, predicate);
     const { table, validity } = this.#entries;
     validity.distrustOlder();
     const picked: Pick<KeyedEntry<K, V>, 'id' | 'key'>[] = [];
     for (const [id, slot] of [...table.slots()]) {
       if (table.find(id) !== slot || this.#entries.isActive(id)) continue; // a predicate may have changed it
       const key = table.key(id, slot);
-      if (predicate(key, table.value(slot))) picked.push({ id, key });
+      if (isPicked(key, table.value(slot))) picked.push({ id, key });
     }
-    for (const entry of this.#entries.active()) if (predicate(entry.key, entry.value)) picked.push(entry);
+    for (const entry of this.#entries.active()) if (isPicked(entry.key, entry.value)) picked.push(entry);
     for (const { id, key } of picked) {
       this.#entries.useId(id, key, (entry) => this.#engine.invalidate(entry, false));
     }
@@ -112,4 +120,19 @@ export class ManyKeys<K, V> {
     }
     epochs.forget(oldest);
   }
+}
+
+function checkedPredicate<K, V>(
+  cacheName: string,
+  predicate: (key: K, value: V) => boolean,
+): (key: K, value: V) => boolean {
+  const checks = new OptionChecks(cacheName);
+  checks.function('predicate', predicate);
+  checks.done();
+  return (key, value) => {
+    const received: unknown = ignoreThenable(predicate(key, value));
+    if (!isThenable(received)) return Boolean(received);
+    const rule = 'must not return a promise';
+    throw new OptionError([{ option: 'predicate', rule, received }], { cacheName, key });
+  };
 }
