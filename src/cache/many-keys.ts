@@ -72,7 +72,7 @@ export class ManyKeys<K, V> {
     for (const [id, slot] of [...table.slots()]) {
       if (table.find(id) !== slot || this.#entries.isActive(id)) continue; // a predicate may have changed it
       const key = table.key(id, slot);
-      if (isPicked(key, table.value(slot))) picked.push({ id, key });
+      if (isPicked(key, table.columns.value(slot))) picked.push({ id, key });
     }
     for (const entry of this.#entries.active()) if (isPicked(entry.key, entry.value)) picked.push(entry);
     for (const { id, key } of picked) {
@@ -115,8 +115,9 @@ export class ManyKeys<K, V> {
       if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
     }
     for (const [, slot] of table.slots()) {
-      if (epochs.isOutdated(table.validatedEpoch(slot, epochs.now), table.tags(slot))) table.invalidate(slot);
-      table.validate(slot, epochs.now);
+      if (epochs.isOutdated(table.columns.validatedEpoch(slot, epochs.now), table.columns.tags(slot)))
+        table.columns.invalidate(slot);
+      table.columns.validate(slot, epochs.now);
     }
     epochs.forget(oldest);
   }

@@ -46,6 +46,7 @@ import { type GetManyOptions, readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
 import { restore } from './restore.ts';
+import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
 import { type StartKeysOptions, StartRequests } from './start-requests.ts';
 import { sizeArgument } from './value-size.ts';
@@ -82,6 +83,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   readonly #counters: Counters;
   readonly #rules: ReadRules;
   readonly #table: SlotTable<K, V>;
+  readonly #columns: SlotColumns<K, V>;
   readonly #epochs: Epochs;
   readonly #stepWatch: StepWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
@@ -92,8 +94,10 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
-    const load: Load<V> = (context, entry, abort) =>
-      entries.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
+    const load: Load<V> = (context, entry, abort) => {
+      if (context.attempt === 1) entries.validity.loadBegan(entry as KeyedEntry<K, V>);
+      return resolved.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
+    };
     const engine = new MemberEngine(member, guardedLoad(load, member), (execution) =>
       this.nextExecuteTime(execution),
     );
@@ -115,6 +119,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#counters.objective = objectiveOf(member);
     this.#rules = engine.loader.rules;
     this.#table = entries.table;
+    this.#columns = entries.table.columns;
     this.#epochs = entries.validity.epochs;
     this.#stepWatch = entries.validity.stepWatch;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
@@ -151,7 +156,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     try {
       const slot = this.#use(key);
       if (options !== undefined || slot < 0) this.#counters.reads += 1;
-      else if (this.#isFresh(slot, this.#awaited)) return Promise.resolve(this.#table.value(slot));
+      else if (this.#isFresh(slot, this.#awaited)) return Promise.resolve(this.#columns.value(slot));
       return this.#reader.read(key, options);
     } catch (error) {
       return rejected(error);
@@ -194,7 +199,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     if (this === undefined) asMethod(this);
     const slot = this.#use(key);
     if (slot < 0) this.#counters.reads += 1;
-    else if (this.#isFresh(slot, this.#sync)) return this.#table.value(slot);
+    else if (this.#isFresh(slot, this.#sync)) return this.#columns.value(slot);
     return this.#reader.readNow(key);
   }
 
@@ -451,7 +456,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing was restored then.
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
-    return restore(dump, this.#entries, this.#options);
+    return restore(dump, this.#entries, engineOf(this), this.#options);
   }
 
   /** The slot of a key, which counts as used now; -1 where it has none. */
@@ -467,8 +472,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const { instant } = clock;
     if (instant >= this.#stepWatch.checkAt) this.#entries.validity.checkClockStep();
     const isFresh =
-      this.#table.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh) this.#counters.objective?.served(instant, instant - this.#table.loadedAt(slot));
+      this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
+    if (isFresh) this.#counters.objective?.served(instant, instant - this.#columns.loadedAt(slot));
     return isFresh;
   }
 }

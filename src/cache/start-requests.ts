@@ -1,4 +1,5 @@
 import { DueQueue } from '../due/due-queue.ts';
+import { waitersOf } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
@@ -36,7 +37,9 @@ export class StartRequests<K, V> {
     this.#queue ??= this.#joinedQueue();
     const { wait = false, waitUntil } = ownOptions(given ?? {});
     if (!wait && waitUntil === undefined) return this.#queue.request();
-    const end = Promise.all([...this.#entries.ends(), this.#queue.requestAndWait()]).then(() => {});
+    const running = this.#entries.active().filter(({ flight }) => flight !== undefined);
+    const ends = running.map((entry) => waitersOf(entry).end());
+    const end = Promise.all([...ends, this.#queue.requestAndWait()]).then(() => {});
     if (waitUntil !== undefined) passToPlatform(waitUntil, end, logger);
     if (wait) await this.#engine.unlessOwn(end);
   }
