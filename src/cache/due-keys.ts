@@ -76,24 +76,20 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     return slot;
   }
 
-  /** All keys have to be scanned before the next start. */
   rebuild(): void {
     this.#isToBuild = true;
     this.plan();
   }
 
-  /** Keys may be due that are not in the heap; reads are not to pay for the scan. */
   markUnscanned(): void {
     for (const { slot } of this.#all) slot.markUnscanned();
   }
 
-  /** A key with a slot has changed. */
   changed(slot: number, entry: KeyedEntry<K, V>): void {
     this.#planKey(slot, entry);
     this.plan();
   }
 
-  /** The key has no load under way any longer. */
   ended(entry: KeyedEntry<K, V>): void {
     const started = this.#started.get(entry);
     if (started === undefined) return;
@@ -102,7 +98,6 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     if (started.left === 0) started.ended();
   }
 
-  /** The slot belongs to another key, or to none. */
   freed(slot: number): void {
     this.#heap.delete(slot);
     this.plan();
