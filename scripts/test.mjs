@@ -8,7 +8,7 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root, tool, vitest } from './support/project.mjs';
+import { root, tool, vitest, vitestOf } from './support/project.mjs';
 import { runSteps } from './support/steps.mjs';
 import { setup as generateThreadCode } from './thread-code.mjs';
 
@@ -21,7 +21,8 @@ import { setup as generateThreadCode } from './thread-code.mjs';
 const step = (name, title, command, more = {}) => ({ name, title, command, ...more });
 const script = (file, ...args) => [process.execPath, join(root, 'scripts', `${file}.mjs`), ...args];
 const tsc = (...args) => tool('typescript', ['--noEmit', ...args], 'tsc');
-const tests = (...projects) => vitest('--reporter=dot', ...projects.map((project) => `--project=${project}`));
+const inProjects = (projects) => ['--reporter=dot', ...projects.map((project) => `--project=${project}`)];
+const tests = (...projects) => vitest(...inProjects(projects));
 const after = (...names) => ({ after: names });
 const alone = { alone: true };
 
@@ -121,7 +122,11 @@ const REST = [
   }),
   step('soak', 'soak', script('soak', '--real', '--seconds', '60'), after('servers')),
   step('simulation', 'simulated clusters', script('simulate', '--ci')),
-  step('properties', 'properties in full', tests('unit', 'property')),
+  step(
+    'properties',
+    'properties in full',
+    vitestOf('test/support/fast-check.ts', ...inProjects(['unit', 'isolated', 'property'])),
+  ),
   step('fuzz', 'fuzz', script('fuzz', '--runs', '2000')),
   step('planted', 'planted faults', script('planted')),
   step('nestjs', 'NestJS 11 and 12', script('nestjs'), {

@@ -24,9 +24,11 @@ export function tool(packageName, args, bin = packageName) {
   return [process.execPath, join(folder, typeof bins === 'string' ? bins : bins[bin]), ...args];
 }
 
+const reporter = `--reporter=${join(root, 'scripts/support/vitest-reporter.mjs')}`;
 /** Vitest's command line, for one run: it names what it skips, and its last line is `N passed, N failed`. */
-export const vitest = (...args) =>
-  tool('vitest', ['run', ...args, `--reporter=${join(root, 'scripts/support/vitest-reporter.mjs')}`]);
+export const vitest = (...args) => tool('vitest', ['run', ...args, reporter]);
+/** The same, of the tests that import the file, themselves or through others. */
+export const vitestOf = (file, ...args) => tool('vitest', ['related', file, '--run', ...args, reporter]);
 
 /** npm's command line: the script of the npm that runs us, or else the npm on the path. */
 export function npm(args) {

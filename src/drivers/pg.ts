@@ -16,6 +16,9 @@ export interface PostgresCommand {
   values: unknown[];
   /** Timeout in milliseconds, including the time in the client's own queue. */
   query_timeout?: number;
+  rowMode?: 'array';
+  /** How the texts of columns are read. */
+  types?: { getTypeParser(): (text: string) => unknown };
 }
 
 /** The used part of a result of `pg`. */

@@ -71,7 +71,11 @@ export function messageOf(thrown: unknown): string {
 /** Causes can form a cycle. */
 const MOST_CAUSES = 8;
 
-function ownMessageOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  return String(thrown.message || ((thrown as { code?: unknown }).code ?? thrown.name));
+/**
+ * Its message without those of its causes; else its code: the error of Node for a host of several addresses that all refuse has no
+ * message. Throws for what can't be read.
+ */
+export function ownMessageOf(thrown: unknown): string {
+  const { message, code, name } = (thrown ?? {}) as Partial<Error> & { readonly code?: unknown };
+  return String(message || code || (thrown instanceof Error ? name : thrown));
 }

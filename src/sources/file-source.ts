@@ -1,4 +1,5 @@
 import { keep, loaded } from '../index.ts';
+import { ownMessageOf } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { Semaphore } from '../time/semaphore.ts';
@@ -6,7 +7,7 @@ import { type ByteLimit, checkByteLimit, MAX_BYTES } from './byte-limit.ts';
 import { fileNotes, isSameEdition } from './files/file-notes.ts';
 import { fileSystem } from './files/file-system.ts';
 import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
-import { messageOf, parseFrom } from './named-failure.ts';
+import { parseFrom } from './named-failure.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
 import { fittingNotes, ownNotes, type Source, type SourceContext } from './source.ts';
 
@@ -104,6 +105,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 /** Ready to follow the name of the file. */
 function problemOf(error: unknown): string {
   const { code } = error as { readonly code?: string };
-  if (code === undefined) return messageOf(error);
-  return PROBLEMS[code] ?? `can't be read: ${messageOf(error)}`;
+  if (code === undefined) return ownMessageOf(error);
+  return PROBLEMS[code] ?? `can't be read: ${ownMessageOf(error)}`;
 }

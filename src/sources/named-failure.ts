@@ -1,3 +1,4 @@
+import { ownMessageOf } from '../observe/logger.ts';
 import { type Parse, parseBody } from './parse.ts';
 
 /** Parses what this source has read. @throws {Error} naming the source, with the error of the parser as `cause`. */
@@ -5,12 +6,6 @@ export async function parseFrom<T>(source: string, bytes: Uint8Array, parse: Par
   try {
     return await parseBody(bytes, parse);
   } catch (error) {
-    throw new Error(`${source}: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${source}: ${ownMessageOf(error)}`, { cause: error });
   }
-}
-
-/** Its message, else its code: the error of Node for a host of several addresses that all refuse has no message. */
-export function messageOf(error: unknown): string {
-  const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
-  return String(message || code || error);
 }

@@ -1,9 +1,10 @@
 import { keep, loaded } from '../index.ts';
+import { ownMessageOf } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { readStream } from './bounded-stream.ts';
 import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-limit.ts';
-import { messageOf, parseFrom } from './named-failure.ts';
+import { parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
 import { optionTypes } from './option-types.ts';
@@ -102,7 +103,7 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
     }
     const bytes = await readBody(answer, maxBytes, signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new Error(`${source} ${messageOf(error)}`, { cause: error });
+      throw new Error(`${source} ${ownMessageOf(error)}`, { cause: error });
     });
     return loaded(await parseFrom(source, bytes, parse), { meta: notesOf(source, answer) });
   };
@@ -124,7 +125,7 @@ async function readBody(
     throw new Error(overLimit(maxBytes));
   }
   const bytes = await readStream(stream, maxBytes, signal, (error, length) => {
-    return new Error(`failed after ${length} bytes: ${messageOf(error)}`, { cause: error });
+    return new Error(`failed after ${length} bytes: ${ownMessageOf(error)}`, { cause: error });
   });
   if (bytes === undefined) throw new Error(overLimit(maxBytes));
   const isAsStored = ContentEncoding === undefined;

@@ -1,8 +1,8 @@
 import { keep, loaded } from '../index.ts';
+import { ownMessageOf } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { unlessAborted } from '../time/on-abort.ts';
-import { messageOf } from './named-failure.ts';
 import { optionTypes } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
@@ -119,7 +119,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
       const answer =
         changed === undefined
           ? undefined
-          : await answerText(await query({ sql: changed, params: [], asArrays: true }));
+          : await answerText(await query({ sql: changed, params: [], isRaw: true }));
       if (answer !== undefined && answer === answerBefore) return undefined;
       const rows = await query(statement);
       if (rows.length > maxRows) throw new Error(`it has more than maxRows (${maxRows}) rows`);
@@ -127,14 +127,14 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     });
     const read = await unlessAborted(load, signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new Error(`query failed: ${messageOf(error)} (${name})`, { cause: error });
+      throw new Error(`query failed: ${ownMessageOf(error)} (${name})`, { cause: error });
     });
     if (read === undefined) return keep();
     const notes = { source: name, ...(read.answer !== undefined && { changed: read.answer }) };
     try {
       return loaded(await map(read.rows.map(plain) as Row[]), { meta: fittingNotes(notes) });
     } catch (error) {
-      throw new Error(`map failed: ${messageOf(error)} (${name})`, { cause: error });
+      throw new Error(`map failed: ${ownMessageOf(error)} (${name})`, { cause: error });
     }
   };
 }

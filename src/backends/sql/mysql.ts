@@ -1,4 +1,10 @@
-import { isMysql2Pool, type Mysql2Client, onMysql2Connection, withPromises } from '../../drivers/mysql2.ts';
+import {
+  isMysql2Pool,
+  type Mysql2Client,
+  onMysql2Connection,
+  queryMysql2,
+  withPromises,
+} from '../../drivers/mysql2.ts';
 import { systemClock } from '../../time/clock.ts';
 import {
   PARAMETER,
@@ -138,10 +144,10 @@ export class MysqlSql implements SqlClient {
     const queued = isWhole ? whole : steps;
     const commands = queued.map((sql) => this.#command(sql, parameters));
     const replies = await this.#onConnection(endAt, async (client) => {
-      const ends = await Promise.allSettled(commands.map((command) => client.query(command)));
+      const ends = await Promise.allSettled(commands.map((command) => queryMysql2(client, command)));
       const failed = ends.find(({ status }) => status === 'rejected');
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
-      return ends.map((end) => (end as PromiseFulfilledResult<readonly [unknown]>).value[0]);
+      return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value);
     });
     const rows = replies[queued.indexOf(answer)] as SqlRow[];
     return isWhole ? { rows } : { rows, matched: matchedIn(replies[0]) };
@@ -169,8 +175,7 @@ export class MysqlSql implements SqlClient {
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<unknown> {
     const command = this.#command(sql, parameters);
-    const [result] = await this.#onConnection(endAt, (client) => client.query(command));
-    return result;
+    return this.#onConnection(endAt, (client) => queryMysql2(client, command));
   }
 
   #command(sql: string, parameters: SqlParameters): MysqlCommand {

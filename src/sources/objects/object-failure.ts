@@ -1,4 +1,4 @@
-import { messageOf } from '../named-failure.ts';
+import { ownMessageOf } from '../../observe/logger.ts';
 
 /** The used part of an error of the AWS SDK. */
 interface SdkError {
@@ -24,7 +24,7 @@ export function objectFailure(source: string, error: unknown): Error {
   const { name = '', $response } = (error ?? {}) as SdkError;
   const status = statusOf(error);
   const problem =
-    PROBLEMS[name] ?? (status === undefined ? `can't be read: ${messageOf(error)}` : 'was not sent');
+    PROBLEMS[name] ?? (status === undefined ? `can't be read: ${ownMessageOf(error)}` : 'was not sent');
   const told = status === undefined ? '' : ` (${status} ${name})`;
   const retryAfter = $response?.headers?.['retry-after'];
   const failure = new Error(`${source} ${problem}${told}`, { cause: error });

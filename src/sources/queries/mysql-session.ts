@@ -1,4 +1,10 @@
-import { isMysql2Pool, type Mysql2Client, onMysql2Connection, withPromises } from '../../drivers/mysql2.ts';
+import {
+  isMysql2Pool,
+  type Mysql2Client,
+  onMysql2Connection,
+  queryMysql2,
+  withPromises,
+} from '../../drivers/mysql2.ts';
 import { unlessAborted } from '../../time/on-abort.ts';
 import type { MysqlQuery, MysqlQueryClient } from './client-types.ts';
 import { type Query, type QueryLimits, type Session, statementMs } from './session.ts';
@@ -24,7 +30,7 @@ export function mysqlSession(given: MysqlQueryClient, limits: QueryLimits): Sess
       () => signal.throwIfAborted(),
       () => true, // closes it: its session has other settings
       async (connection) => {
-        const send = (sql: string): PromiseLike<unknown> => connection.query({ sql, values: [] });
+        const send = (sql: string): PromiseLike<unknown> => queryMysql2(connection, { sql, values: [] });
         await send(SAVE);
         await send(settings(limits));
         await send('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
@@ -44,10 +50,15 @@ function settings(limits: QueryLimits): string {
 }
 
 function queryOn(client: Mysql2Client<MysqlQuery>, timeout: false | { timeout: number } = false): Query {
-  return async ({ sql, params, asArrays }) => {
-    const rowsAsArray = asArrays && { rowsAsArray: true };
-    const [rows] = await client.query({ sql, values: [...params], ...timeout, ...rowsAsArray });
+  return async ({ sql, params, isRaw }) => {
+    const rawMode = isRaw && { rowsAsArray: true, typeCast: bytesOf };
+    const rows = await queryMysql2(client, { sql, values: [...params], ...timeout, ...rawMode });
     if (!Array.isArray(rows)) throw new Error('it returns no rows');
     return rows;
   };
+}
+
+/** A column as it was sent. */
+function bytesOf(field: { buffer(): Uint8Array | null }): Uint8Array | null {
+  return field.buffer();
 }

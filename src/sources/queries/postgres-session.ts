@@ -1,18 +1,18 @@
-import { isPgPool, onPgConnection, type PostgresClient } from '../../drivers/pg.ts';
+import { isPgPool, onPgConnection, type PostgresClient, type PostgresCommand } from '../../drivers/pg.ts';
 import { ALONE, cancelIfQueued, type PostgresJsClient } from '../../drivers/postgres-js.ts';
 import { onAbort, unlessAborted } from '../../time/on-abort.ts';
 import type { PostgresJsQueryClient } from './client-types.ts';
 import { type Query, type QueryLimits, type Session, statementMs } from './session.ts';
 
 /** Sends one text. @returns the rows of its last statement. Without values it may have several statements. */
-type Send = (text: string, values: readonly unknown[], asArrays?: boolean) => Promise<readonly unknown[]>;
+type Send = (text: string, values: readonly unknown[], isRaw?: boolean) => Promise<readonly unknown[]>;
 
 /** A pool, or a connection that others use too: that gets neither a transaction nor a setting. */
 export function pgSession(client: PostgresClient, limits: QueryLimits): Session {
   const timeoutMs = statementMs(limits);
-  const plain: Query = async ({ sql, params, asArrays }) => {
+  const plain: Query = async ({ sql, params, isRaw }) => {
     const timeout = timeoutMs && { query_timeout: timeoutMs };
-    return (await client.query({ text: sql, values: [...params], ...timeout, ...rowMode(asArrays) })).rows;
+    return (await client.query({ text: sql, values: [...params], ...timeout, ...rawMode(isRaw) })).rows;
   };
   if (!isPgPool(client)) return async (_, work) => work(plain);
   return (signal, work) =>
@@ -20,8 +20,8 @@ export function pgSession(client: PostgresClient, limits: QueryLimits): Session 
       client,
       () => signal.throwIfAborted(),
       (connection) => {
-        const send: Send = async (text, values, asArrays) => {
-          const result = await connection.query({ text, values: [...values], ...rowMode(asArrays) });
+        const send: Send = async (text, values, isRaw) => {
+          const result = await connection.query({ text, values: [...values], ...rawMode(isRaw) });
           return (Array.isArray(result) ? result[0] : result).rows;
         };
         return unlessAborted(inTransaction(send, limits, work), signal); // it then closes the connection
@@ -35,12 +35,12 @@ export function pgSession(client: PostgresClient, limits: QueryLimits): Session 
  */
 export function postgresJsSession(client: PostgresJsQueryClient): Session {
   return async (signal, work) =>
-    work(async ({ sql, params, asArrays }) => {
+    work(async ({ sql, params, isRaw }) => {
       const options = { prepare: false, ...(params.length === 0 && ALONE) };
       const query = (client as PostgresJsClient).unsafe(sql, params as never[], options);
       const forget = onAbort(signal, () => cancelIfQueued(query));
       try {
-        const rows = asArrays ? (query as typeof query & Arrays).values() : query;
+        const rows = isRaw ? (query as typeof query & Raw).raw() : query;
         return Array.from((await rows) as unknown as readonly unknown[]);
       } finally {
         forget();
@@ -48,13 +48,15 @@ export function postgresJsSession(client: PostgresJsQueryClient): Session {
     });
 }
 
-/** The used part of a query of postgres.js whose rows are to be arrays. */
-interface Arrays {
-  values(): PromiseLike<unknown>;
+/** The used part of a query of postgres.js whose rows are to be arrays of bytes. */
+interface Raw {
+  raw(): PromiseLike<unknown>;
 }
 
-function rowMode(asArrays: boolean | undefined): { readonly rowMode?: 'array' } {
-  return asArrays ? { rowMode: 'array' } : {};
+const asSent = (text: string): string => text;
+
+function rawMode(isRaw: boolean | undefined): Pick<PostgresCommand, 'rowMode' | 'types'> {
+  return isRaw ? { rowMode: 'array', types: { getTypeParser: () => asSent } } : {};
 }
 
 async function inTransaction<R>(
@@ -77,8 +79,8 @@ function begin(limits: QueryLimits): string {
 /** By a cursor, so that the server sends no more rows than it may. */
 function queryBy(send: Send, { maxRows }: QueryLimits): Query {
   const count = maxRows === Number.POSITIVE_INFINITY ? 'ALL' : maxRows + 1;
-  return async ({ sql, params, asArrays }) => {
+  return async ({ sql, params, isRaw }) => {
     await send(`DECLARE tickless NO SCROLL CURSOR FOR ${sql}`, params);
-    return send(`FETCH ${count} FROM tickless; CLOSE tickless`, [], asArrays);
+    return send(`FETCH ${count} FROM tickless; CLOSE tickless`, [], isRaw);
   };
 }

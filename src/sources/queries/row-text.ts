@@ -19,12 +19,18 @@ export async function statementName({ sql, params }: Statement): Promise<string>
   return `${text.slice(0, LONGEST_NAME)} #${(await sha256(jsonOf([sql, params]))).slice(0, 16)}`;
 }
 
-/** Numbers of any size have a text of their own; the bytes of a column are an array. */
+/** Numbers of any size have a text of their own, and so have the bytes of a column. */
 function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, part) => {
-    if (typeof part === 'bigint') return `${part}n`;
-    return part instanceof Uint8Array ? Array.from(part) : part;
+  return JSON.stringify(value, function (this: Record<string, unknown>, name, part) {
+    if (typeof part === 'bigint') return String(part);
+    const held = this[name]; // not what its `toJSON` returns
+    return held instanceof Uint8Array ? textOfBytes(held) : part;
   });
+}
+
+/** Each byte is a character, so that none is lost: they need not be a text. */
+function textOfBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 }
 
 async function sha256(text: string): Promise<string> {

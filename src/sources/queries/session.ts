@@ -2,8 +2,11 @@
 export interface Statement {
   readonly sql: string;
   readonly params: readonly unknown[];
-  /** Each row is an array: as an object it has but one of two columns of the same name. @default false */
-  readonly asArrays?: boolean;
+  /**
+   * For comparison: each row is an array of what the database has sent, not of what the driver makes of it. A `Date` has milliseconds
+   * only, a number loses digits, and an object has but one of two columns of the same name. @default false
+   */
+  readonly isRaw?: boolean;
 }
 
 /** Runs a statement. @returns its rows: one more than `maxRows` where it has more. */

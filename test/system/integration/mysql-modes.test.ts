@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   type ConnectionOptions,
   createConnection as createCallbackConnection,
@@ -28,9 +29,11 @@ const NO_BACKSLASHES = sqlMode('NO_BACKSLASH_ESCAPES');
 const ANSI_QUOTES = sqlMode('ANSI_QUOTES,PIPES_AS_CONCAT');
 const LATIN1 = charset('LATIN1_SWEDISH_CI');
 
+const DEFAULT: Mode = { name: 'the default' };
+
 /** Tried with each kind of client. */
 const MAIN_MODES: readonly Mode[] = [
-  { name: 'the default' },
+  DEFAULT,
   NO_BACKSLASHES,
   ANSI_QUOTES,
   LATIN1,
@@ -194,6 +197,25 @@ describe.each(MODES)('$name', (mode) => {
     expect(await lock.inspect(theirs)).toMatchObject({ state: 'running', token });
     expect(await store.read(theirs)).toMatchObject({ version, payload: 'payload' });
   });
+});
+
+it('an error shows no payload, however deep one looks', async () => {
+  const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(DEFAULT);
+  const table = `modes_${process.pid}_${++tables}`;
+  const store = mysqlStore({ client, table });
+  await store.write('rates', 'one');
+  await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE text other LONGTEXT`, {});
+  for (const payload of ['of nobody else', 'in a compressed text, of nobody else '.repeat(9999)]) {
+    const error: unknown = await store.write('rates', payload).then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+    const shown = inspect(error, { depth: 20, showHidden: true, maxStringLength: Infinity });
+    expect(shown).toMatch(/unknown column/i);
+    expect(shown.length).toBeLessThan(20_000);
+    expect(shown).not.toContain(Buffer.from('nobody').toString('hex'));
+  }
+  await end();
 });
 
 /** Every text as everything that a text can be. */

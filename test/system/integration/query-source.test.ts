@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
@@ -99,6 +100,13 @@ const DIALECTS = {
     timedOut: /statement timeout/,
     endOthers: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'`,
     settings: 'SELECT current_setting($$statement_timeout$$) AS time',
+    edits: [
+      ['TIMESTAMPTZ', "'2026-01-01T00:00:00.123456Z'", "'2026-01-01T00:00:00.123457Z'"],
+      ['BIGINT', '9007199254740992', '9007199254740993'],
+      ['NUMERIC', '0.10000000000000000001', '0.10000000000000000002'],
+      ['BYTEA', "'\\xfffe'", "'\\xfffd'"],
+      ['TEXT', 'NULL', "''"],
+    ],
   },
   mariadb: {
     place: '?',
@@ -108,6 +116,13 @@ const DIALECTS = {
     timedOut: /max_statement_time|Query execution was interrupted/,
     endOthers: '',
     settings: 'SELECT @@SESSION.max_statement_time AS time, @@SESSION.sql_select_limit AS num',
+    edits: [
+      ['DATETIME(6)', "'2026-01-01 00:00:00.123456'", "'2026-01-01 00:00:00.123457'"],
+      ['BIGINT', '9007199254740992', '9007199254740993'],
+      ['DECIMAL(65, 30)', '0.10000000000000000001', '0.10000000000000000002'],
+      ['BLOB', "x'fffe'", "x'fffd'"],
+      ['TEXT', 'NULL', "''"],
+    ],
   },
 } as const;
 
@@ -164,6 +179,22 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
     await admin(`DELETE FROM ${table} WHERE id = 3`);
   });
 
+  it.each(dialect.edits)(
+    'sees an edit of a column %s that the driver may not show',
+    async (type, before, after) => {
+      const own = `${table}_edited`;
+      await admin(`DROP TABLE IF EXISTS ${own}`);
+      await admin(`CREATE TABLE ${own} (v ${type})`);
+      await admin(`INSERT INTO ${own} VALUES (${before})`);
+      const rows = user({ changed: `SELECT v FROM ${own}` });
+      expect(await rows.load()).toHaveLength(2);
+      expect(await rows.load()).toBe('kept');
+      await admin(`UPDATE ${own} SET v = ${after}`);
+      expect(await rows.load()).toHaveLength(2);
+      expect(await rows.load()).toBe('kept');
+    },
+  );
+
   it('rows are plain objects; values of the statement are not shown', async () => {
     const rows = user({ sql: `SELECT v FROM ${table} WHERE v = ${dialect.place};`, params: ['secret'] });
     expect(await rows.load()).toEqual([]);
@@ -185,6 +216,15 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
       /^map failed: .* \(SELECT id, v/,
     );
     expect(await user().load()).toHaveLength(2);
+  });
+
+  it('an error shows no value of the statement, however deep one looks', async () => {
+    const params = ['of nobody else'];
+    const load = user({ sql: `SELECT v FROM nowhere_at_all WHERE v = ${dialect.place}`, params }).load();
+    const error: unknown = await load.then(expect.unreachable, (error) => error);
+    const shown = inspect(error, { depth: 20 });
+    expect(shown).toContain('nowhere_at_all');
+    expect(shown).not.toContain('nobody');
   });
 
   it('keeps the value of a RefreshingValue while the table is away', async () => {
@@ -374,6 +414,11 @@ describe('SQLite', () => {
     expect(await rows.load()).toEqual([{ v: 1 }]);
     client.exec('UPDATE a SET v = 2');
     expect(await rows.load()).toEqual([{ v: 2 }]);
+    expect(await rows.load()).toBe('kept');
+    client.exec('UPDATE a SET v = 9007199254740992');
+    expect(await rows.load()).toEqual([{ v: 2 ** 53 }]);
+    client.exec('UPDATE a SET v = v + 1'); // there is no number for it
+    expect(await rows.load()).toEqual([{ v: 2 ** 53 }]);
     expect(await rows.load()).toBe('kept');
   });
 
