@@ -90,7 +90,7 @@ export class CommandLine {
         throw notAllowed(`${action} is not allowed: your rights leave it out`, action);
       if (confirm === undefined)
         throw new ConsoleError(
-          `${question}\nWithout a terminal it can not ask, and has changed nothing: add --yes`,
+          `${question}\nWithout a terminal it can't ask, and has changed nothing: add --yes`,
         );
       if (!(await confirm(question))) throw new ConsoleError('nothing was changed');
     }

@@ -7,7 +7,7 @@ import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-lim
 import { parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
-import { optionTypes } from './option-types.ts';
+import { optionTypes, typeShown } from './option-types.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
 import { fittingNotes, ownNotes, type Source, type SourceMeta } from './source.ts';
 
@@ -72,7 +72,7 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   const { client, bucket, key, versionId, parse = 'json', maxBytes = MAX_BYTES } = given;
   checks.names('', optionTypes(given), NAMES);
   const isClient = typeof (client as Partial<ObjectClient> | null | undefined)?.getObject === 'function';
-  checks.that(isClient, 'client', 'must have the methods getObject', typeof client); // it may hold a password
+  checks.that(isClient, 'client', 'must have the methods getObject', typeShown(client)); // it may hold a password
   checks.name('bucket', bucket);
   checks.name('key', key);
   if (versionId !== undefined) checks.name('versionId', versionId);

@@ -628,4 +628,6 @@ it('refuses wrong options and sources, all at once', () => {
   ]);
   expect(error.message).toContain('timeOut is unknown; did you mean timeout?');
   expect(() => (firstOf as () => unknown)()).toThrow('sources must be at least one');
+  const inArray = [() => 1, () => 2];
+  expect(() => firstOf(inArray as never)).toThrow('sources[0] must be a function, received');
 });

@@ -281,6 +281,6 @@ it('thousands of parts note those that find room', async () => {
 it('refuses what is not a function, and no parts', () => {
   const error = thrownBy(() => mergeOf({ one: 1, two: () => 2, three: null } as never)) as OptionError;
   expect(error.problems.map(({ option }) => option)).toEqual(['one', 'three']);
-  for (const given of [{}, undefined, null])
+  for (const given of [{}, undefined, null, [() => 1]])
     expect(() => mergeOf(given as never)).toThrow('at least one source');
 });
