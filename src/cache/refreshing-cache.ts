@@ -103,7 +103,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     );
     const entries = new KeyedEntries(resolved, engine);
     super(engine, (schedule, given) => {
-      engine.timing.schedule = resolved.spread(schedule, toMillis(given as DurationLike));
+      engine.timing.replaceSchedule(resolved.spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
     engine.setKeyedOwner(entries as KeyedOwner<V>);
