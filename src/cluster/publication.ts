@@ -15,6 +15,7 @@ import type { Pin } from './pin.ts';
 import { pinEnded } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import type { SnapshotMetadata } from './snapshot.ts';
+import type { EncodedBody } from './snapshot-body.ts';
 import { withoutResult } from './without-result.ts';
 
 /** An entry right after a result was applied, whatever happens to the entry later. */
@@ -42,6 +43,8 @@ export interface PublishRecord extends CompletedLoad {
   readonly knownVersion: number;
   /** The value is still that of this version. */
   readonly kept: number | undefined;
+  /** See {@link KnownOfResult}. */
+  readonly encoded: Promise<EncodedBody> | undefined;
 }
 
 /** Records an entry as it is now. */
@@ -73,6 +76,7 @@ export function publishRecord(
     isForced: false,
     knownVersion,
     kept: undefined,
+    encoded: undefined,
   };
 }
 
@@ -103,13 +107,13 @@ async function publish(
   record: PublishRecord,
   lease: HeldLease | undefined,
 ): Promise<Publication> {
-  const { value, loadedAt, pin, mark, kept, isManual } = record;
+  const { value, loadedAt, pin, mark, kept, isManual, encoded } = record;
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
   const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
-  const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual });
+  const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual, encoded });
   state.publishing = undefined;
   if (written?.answer === undefined) return NOT_WRITTEN;
   const { answer, confirms } = written;

@@ -1,18 +1,26 @@
 import { coolDownMs } from '../engine/cool-down.ts';
 import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '../engine/coordinator.ts';
-import { type Entry, keyOf } from '../engine/entry.ts';
+import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import type { FlightScope } from '../engine/flight.ts';
 import type { LoadContext } from '../engine/load-context.ts';
+import { asKept, candidateOf } from '../engine/load-result.ts';
 import { isLoadError, isLoadTimeoutError, isValueRejectedError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
+import { ignoreRejection } from '../time/deferred.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import { Admission } from './admission.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { MemberStore } from './member-store.ts';
 import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishRecord } from './publication.ts';
 import { SerialRound } from './serial-round.ts';
+import type { EncodedBody } from './snapshot-body.ts';
+
+/** How long a result may wait to be compared: a slow codec does not hold up the value. */
+const LONGEST_COMPARISON_MS = 1000;
 
 /**
  * The cluster's part of one execution, around its tries:
@@ -39,6 +47,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   #isCompleted = false;
   #isEnded = false;
   #isLossReported = false;
+  /** The result, as it was compared with the version in place. */
+  #encoded: { readonly value: unknown; readonly body: Promise<EncodedBody> } | undefined;
 
   constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
     super(member, entry);
@@ -130,7 +140,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     this.#host.began();
     this.#isLoading = true;
     try {
-      return await tries();
+      const inPlace = this.entry.promise;
+      return await this.#unlessEqual(await tries(), inPlace);
     } finally {
       if (!signal.aborted && this.lease?.isLost) this.#lost('expired', undefined);
       this.#isLoading = false;
@@ -152,8 +163,28 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
     const record = publishRecord(this.member, this.entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
-    void this.#publishAndRelease({ ...record, isForced, kept }).then(() => this.end());
+    const encoded = this.#encoded?.value === record.value ? this.#encoded?.body : undefined;
+    void this.#publishAndRelease({ ...record, isForced, kept, encoded }).then(() => this.end());
     return this.over;
+  }
+
+  /** A result whose text is that of the version in place confirms it as `keep()` does: on this instance too the value stays. */
+  async #unlessEqual<R>(result: R, inPlace: Promise<T> | undefined): Promise<R> {
+    const { store, options } = this.member;
+    const { text } = this.state;
+    const candidate = candidateOf(result, options.allowUndefined);
+    const isInPlace = inPlace !== undefined && inPlace === this.entry.promise;
+    if (!isInPlace || candidate === undefined || text === undefined || text.version !== this.#confirmable())
+      return result;
+    const body = ignoreRejection(
+      (store as MemberStore).writer.encode(candidate.value, false, true, this.lease),
+    );
+    this.#encoded = { value: candidate.value, body };
+    const { clock } = options;
+    const leftMs = deadlineOf(this.entry) - clock.monotonic();
+    const isEqual = async (): Promise<boolean> => (await body).digest === text.digest;
+    const found = withTimeout(isEqual, Math.max(0, Math.min(LONGEST_COMPARISON_MS, leftMs / 2)), clock);
+    return (await found.catch(() => false)) ? (asKept(result) as R) : result; // an error is reported by the publication
   }
 
   /** The version in place, if it can be confirmed for other instances. */

@@ -9,7 +9,7 @@ import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
 import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
-import { encodeBody } from './snapshot-body.ts';
+import { type EncodedBody, encodeBody } from './snapshot-body.ts';
 import type { Codec, WriteAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
@@ -20,6 +20,16 @@ export interface Written {
   readonly answer: WriteAnswer | undefined;
   /** The version that the value is the same as; `undefined`: it has one of its own. */
   readonly confirms: number | undefined;
+}
+
+/** What is known of a result that is to be published. */
+export interface KnownOfResult {
+  /** It is the value of this version, which the store may have already. */
+  readonly kept: number | undefined;
+  /** Its text may be that of the version in place. */
+  readonly mayEqual: boolean;
+  /** Its text, where it is encoded already, or is being encoded. */
+  readonly encoded: Promise<EncodedBody> | undefined;
 }
 
 /** Writes the snapshots of a member to its store, and reports what happens. */
@@ -64,7 +74,7 @@ export class SnapshotWriter {
     value: unknown,
     metadata: () => SnapshotMetadata,
     lease: HeldLease | undefined,
-    { kept, mayEqual }: { readonly kept: number | undefined; readonly mayEqual: boolean },
+    { kept, mayEqual, encoded }: KnownOfResult,
   ): Promise<Written | undefined> {
     const { steps } = this.#access;
     const { options, names, log } = this.#context;
@@ -85,10 +95,10 @@ export class SnapshotWriter {
       const known = kept === undefined ? undefined : await confirmed(kept);
       if (known !== undefined) return known;
       const { isAbsent, mark } = metadata();
-      const budget = sliceBudgetOf(options.clock, lease?.leftMs ?? options.timeoutMs);
       const hasDigest =
         mayEqual && options.kind === 'value' && !isAbsent && this.#steps.confirm !== undefined;
-      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, hasDigest, budget);
+      const isEmpty = isAbsent || mark !== undefined;
+      const body = await (encoded ?? this.encode(value, isEmpty, hasDigest, lease));
       const { text } = state;
       const isEqual = text !== undefined && text.digest === body.digest;
       const equal = isEqual ? await confirmed(text.version) : undefined;
@@ -110,6 +120,23 @@ export class SnapshotWriter {
       this.#error = error;
       return undefined;
     }
+  }
+
+  /**
+   * Encodes a value. Rejects with the error of the codec.
+   *
+   * @param isEmpty there is none.
+   * @param hasDigest it is to be compared with the text of the version in place.
+   */
+  encode(
+    value: unknown,
+    isEmpty: boolean,
+    hasDigest: boolean,
+    lease: HeldLease | undefined,
+  ): Promise<EncodedBody> {
+    const { clock, timeoutMs } = this.#context.options;
+    const budget = sliceBudgetOf(clock, lease?.leftMs ?? timeoutMs);
+    return encodeBody(value, isEmpty, this.#codec, hasDigest, budget);
   }
 
   /** One step at the store. @param payload made anew at each try. */

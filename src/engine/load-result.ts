@@ -200,6 +200,12 @@ export function withCandidate<T>(returned: KeyedLoadReturn<T>, value: T): KeyedL
   return isPlain ? value : loaded(value, (returned as Loaded<T>).loadedOptions);
 }
 
+/** The answer of a load whose value says the same as the one in place: that stays. */
+export function asKept(returned: unknown): Kept {
+  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
+  return keep(isPlain ? {} : (returned as Loaded<unknown>).loadedOptions);
+}
+
 /** It is the result of {@link keep}. */
 export function isKept(returned: unknown): boolean {
   return typeof returned === 'object' && (returned as Partial<Kept> | null)?.[returnKind] === 'kept';

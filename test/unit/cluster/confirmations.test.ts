@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../../src/backends/memory.ts';
 import {
   derive,
@@ -10,6 +10,8 @@ import {
 } from '../../../src/index.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 
 interface Rates {
   readonly USD: number;
@@ -71,6 +73,7 @@ const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
 describe('a load that finds its value unchanged', () => {
   it.each([
     ['keep()', {}, ({ previous }: LoadContext<Rates>) => (previous === undefined ? { USD: 1.08 } : keep())],
+    ['the same text, without being asked for', {}, () => ({ USD: 1.08 })],
     ['an equal value', { unchanged: 'deep' }, () => ({ USD: 1.08 })],
     [
       'a function that says so',
@@ -99,14 +102,43 @@ describe('a load that finds its value unchanged', () => {
     expect(sum(counts(cluster, 'snapshot-adopted')), 'adopted').toBe(3);
   });
 
-  it('the same text is no new version, without being asked for', async () => {
-    const cluster = ratesCluster(() => ({ USD: 1.08 }));
+  it('the same text with other notes: the value stays, and the next load gets the notes', async () => {
+    let edition = 0;
+    const notes: unknown[] = [];
+    const cluster = ratesCluster(({ previous }) => {
+      notes.push(previous?.meta);
+      return loaded({ USD: 1.08 }, { meta: { edition: ++edition } });
+    });
     await readsOfAnHour(cluster);
-    expect(cluster.source.calls).toHaveLength(13);
-    const adopted = sum(counts(cluster, 'snapshot-adopted'));
-    expect(adopted, 'adopted').toBe(3);
-    const versions = new Set(cluster.instances.map(({ service }) => service.rates.inspect().lock?.version));
-    expect([...versions], 'versions').toHaveLength(1);
+    expect(notes.slice(0, 3)).toEqual([undefined, { edition: 1 }, { edition: 2 }]);
+    expect(counts(cluster, 'changed')).toEqual([1, 1, 1, 1]);
+  });
+
+  it('a codec that is slow holds up a value for a second at most', async () => {
+    const encoded = new Deferred<string>();
+    const encode = (value: unknown) => (value === 'two' ? encoded.promise : `${value}`);
+    const cluster = new ManualCluster({ codec: { encode, decode: String } });
+    const [a] = await cluster.warm(1, { schedule: 5000 });
+    await cluster.clock.advance(5100);
+    await cluster.reload(a, 1, 'two');
+    expect(a.value.peek()).toBe('one');
+    await cluster.clock.advance(1000);
+    expect(a.value.peek()).toBe('two');
+    encoded.resolve('two');
+    await cluster.clock.flush();
+    expect(a.events.filter(({ type }) => type === 'published')).toHaveLength(1);
+  });
+
+  it('the value of the moment is encoded once, where it has changed', async () => {
+    const encode = vi.fn((value: unknown) => `${value}`);
+    const cluster = new ManualCluster({ codec: { encode, decode: String } });
+    const [a] = await cluster.warm(1, { schedule: 5000 });
+    encode.mockClear();
+    await cluster.clock.advance(5100);
+    await cluster.reload(a, 1, 'two');
+    await cluster.clock.flush();
+    expect(a.value.peek()).toBe('two');
+    expect(encode.mock.calls).toEqual([['two']]);
   });
 
   it('a changed one is adopted by all', async () => {
