@@ -160,6 +160,18 @@ const LOADS = {
   atOnce: 'cache.get(key) of new keys, all at once',
   forced: 'cache.refresh(key)',
 } as const;
+const WAYS = Object.keys(LOADS) as (keyof typeof LOADS)[];
+const MOST_OF_LOADS = 1.3;
+
+/** The ratios of each way to `fetch` of lru-cache. */
+async function bestLoads(): Promise<Record<keyof typeof LOADS, number>> {
+  const least = { oneByOne: Infinity, atOnce: Infinity, forced: Infinity };
+  for (let attempt = 0; attempt < ATTEMPTS && WAYS.some((way) => least[way] > MOST_OF_LOADS); attempt++) {
+    const [, measured] = await measureLoadCosts(['lru-cache', 'tickless']);
+    for (const way of WAYS) least[way] = Math.min(least[way], measured?.[way]?.toLruCache ?? Infinity);
+  }
+  return least;
+}
 
 const races = [
   ...valueRaces(),
@@ -193,14 +205,11 @@ const [clock, ...reads] = leastAllocation();
 for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, MOST_BYTES, 3);
 for (const race of races) judge(race.name, race.beside, await best(race), race.most, 2);
 
-const [, loads] = await measureLoadCosts(['lru-cache', 'tickless']);
-for (const [way, what] of Object.entries(LOADS)) {
-  const { toLruCache = Number.NaN } = loads?.[way as keyof typeof LOADS] ?? {};
-  judge(what, 'lru-cache fetch', toLruCache, 1.3, 2);
-}
+const loads = await bestLoads();
+for (const way of WAYS) judge(LOADS[way], 'lru-cache fetch', loads[way], MOST_OF_LOADS, 2);
 
 console.log(table(['The gate for speed', 'beside', 'ratio', 'at most'], rows));
 console.log(`A clock read alone allocates ${clock?.bytes.toFixed(1)} bytes.`);
-const total = races.length + reads.length + Object.keys(LOADS).length;
+const total = races.length + reads.length + WAYS.length;
 console.log(`${passed} passed, ${total - passed} failed`);
 process.exit(passed === total ? 0 : 1); // lru-cache keeps a timer

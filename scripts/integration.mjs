@@ -25,5 +25,7 @@ try {
 }
 // Apart from the rest, whose types are checked without the drivers.
 if (!succeeds(tool('typescript', ['-p', folder], 'tsc'))) fail();
-const args = ['--project=integration', '--reporter=default', ...process.argv.slice(2)];
+// They wait for leases and servers most of the time.
+const workers = '--maxWorkers=2';
+const args = ['--project=integration', '--reporter=default', workers, ...process.argv.slice(2)];
 process.exitCode = succeeds(vitest(...args)) ? 0 : 1;

@@ -31,8 +31,10 @@ export function nameHere(name: string, known: readonly string[]): string | undef
   return known.find((one) => NAMES_HERE[one]?.includes(name));
 }
 
-/** The duration to write instead of a text that is none: ` ('600s', or 600 for milliseconds)`. */
+/** The text to write instead of one, or of an object, that is not a duration: ` ('600s', or 600 for milliseconds)`. */
 export function durationHint(received: unknown): string {
-  const isNumber = typeof received === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(received);
-  return isNumber ? ` ('${received.trim()}s', or ${received.trim()} for milliseconds)` : '';
+  if (typeof received === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(received))
+    return ` ('${received.trim()}s', or ${received.trim()} for milliseconds)`;
+  const isMeant = typeof received === 'string' || (typeof received === 'object' && received !== null);
+  return isMeant ? " (such as '10m' or { minutes: 10 })" : '';
 }

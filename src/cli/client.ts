@@ -142,7 +142,7 @@ export class ConsoleClient {
     if (response.status === 401)
       throw new ConsoleError(`access is refused (401)${this.#remedy('forbidden')}`);
     throw new ConsoleError(
-      `the answer (${response.status}) is not that of a console of this version: is --url right?`,
+      `the answer (${response.status}) is not that of a console of this version: is --url right (such as ${this.#base.origin}/tickless)?`,
     );
   }
 }

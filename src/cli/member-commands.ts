@@ -129,7 +129,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
       const { backends, here } = target.detail;
       const hasAll = backends.lock && backends.store;
       const pin = here.pinned === undefined ? '' : ' It is pinned now.';
-      return `Put the refused value of ${target.label} into place ${on(target, hasAll)}?${pin}`;
+      return `Put the refused value of ${target.label} into place ${hasAll ? `on ${all(target)}` : onHere(target)}?${pin}`;
     },
   },
   {
@@ -189,7 +189,8 @@ function refusedValue(target: Target): NonNullable<Detail['quarantine']> {
 /** Of a command that takes `--everywhere`. */
 function on(target: Target, everywhere: boolean): string {
   if (everywhere) return `on ${all(target)}`;
-  return target.instances === 1 ? onHere(target) : `${onHere(target)} (--everywhere: on all)`;
+  const hasOthers = target.detail.backends.store && target.instances !== 1;
+  return hasOthers ? `${onHere(target)} (--everywhere: on all)` : onHere(target);
 }
 
 function onHere(target: Target): string {

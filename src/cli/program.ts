@@ -108,7 +108,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
         throw notAllowed(`${action} is not allowed: your rights leave it out`, action);
       if (terminal.confirm === undefined)
         throw new ConsoleError(
-          `${question}\nWithout a terminal it can not ask, and has changed nothing: add --yes`,
+          `${question}\nWithout a terminal it can't ask, and has changed nothing: add --yes`,
         );
       if (!(await terminal.confirm(question))) throw new ConsoleError('nothing was changed');
     }

@@ -22,6 +22,9 @@ import { showDuration } from '../time/show-duration.ts';
 /** In characters. */
 const LONGEST_CELL = 120;
 
+/** That of a problem, the last cell of its line: the cause is at the end of a message. */
+const LONGEST_PROBLEM = 240;
+
 /** That of a cell which has a line of its own. */
 const LONGEST_ERROR = 1000;
 
@@ -91,7 +94,7 @@ export function statusText(
     ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
     ...(rows.length === 0
       ? []
-      : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
+      : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows, LONGEST_PROBLEM)]),
     ...(isAll || (fine === 0 && lines.length === shown.length)
       ? []
       : ['', `${grouped(fine)} without a problem (--all lists each member)`]),
@@ -129,7 +132,7 @@ export function locksText(records: readonly LockRow[]): string {
 }
 
 export function historyText(history: readonly VersionRecord[]): string {
-  if (history.length === 0) return 'the store has no version';
+  if (history.length === 0) return 'no versions: it has no store, or nothing was published yet';
   const rows = history.map(({ version, age, bytes, note, isPinned, mark, damage, ...maker }) => [
     String(version),
     `${showDuration(age)} ago`,
@@ -162,7 +165,10 @@ export function executionsText({ at, executions, key, kind }: Detail): string {
 const MOST_CHANGES = 5;
 
 /** A member, or a key of a cache, on the instance that answers. */
-export function stateOfMember(label: string, { at, here, error }: Detail): string {
+export function stateOfMember(
+  label: string,
+  { at, here, error, lockError, checks, historyError = checks?.error }: Detail,
+): string {
   const { loadedAt, failingSince, pinned, version, nextAt } = here;
   const rows = [
     ['state', stateText({ here })],
@@ -170,6 +176,8 @@ export function stateOfMember(label: string, { at, here, error }: Detail): strin
     ...(version === undefined ? [] : [['version', String(version)]]),
     ...(failingSince === undefined ? [] : [['failing since', agoOf(failingSince, at)]]),
     ...(error === undefined ? [] : [['error', error.message]]),
+    ...(lockError === undefined ? [] : [['lock', lockError]]),
+    ...(historyError === undefined ? [] : [['store', historyError]]),
     ...(nextAt === undefined ? [] : [['next load', nextAt > at ? `in ${showDuration(nextAt - at)}` : 'due']]),
     ...(pinned === undefined ? [] : [['pinned by', pinned.by + (pinned.note ? `: ${pinned.note}` : '')]]),
   ] as const;
@@ -240,7 +248,7 @@ function problemOf({ problems, here }: MemberRow, at: number): string {
   const text = failing(since, at, kind === 'failing' && since !== undefined ? (cause ?? message) : message);
   if (others.length === 0) return text;
   const more = ` (and ${others.length} more)`;
-  return printable(text, LONGEST_CELL - more.length) + more;
+  return printable(text, LONGEST_PROBLEM - more.length) + more;
 }
 
 /** @param since `undefined`: not known. */

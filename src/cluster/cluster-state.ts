@@ -159,6 +159,12 @@ export class ClusterState implements ClusterStateLike {
     return sharedVersion(this.held);
   }
 
+  /** The version that the value in place has once its write has arrived, or that is being read. `undefined`: neither, or the version is not known. */
+  get takingOver(): number | undefined {
+    const { version, isInPlace } = this.publishing ?? {};
+    return version !== undefined && isInPlace?.() ? version : this.reading;
+  }
+
   /** The round under way is about to ask the store. */
   get willAskStore(): boolean {
     const isAsking = this.publishing?.isSent === true || this.reading !== undefined;

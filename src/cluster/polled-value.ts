@@ -102,7 +102,7 @@ export class PolledValue<T> implements PolledName, Reporting {
     const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
     const state = clusterStateOf(entry);
     const version = isLoaded ? state.reported(written) : undefined;
-    const { reading = -1 } = state;
+    const { takingOver = -1 } = state;
     const now = clock.monotonic();
     const pin = state.pinAt(now);
     const refused = quarantined?.status;
@@ -111,7 +111,7 @@ export class PolledValue<T> implements PolledName, Reporting {
       namespace,
       kind: 'value',
       version: version || undefined,
-      takingOver: reading > (version ?? -1) ? reading : undefined,
+      takingOver: takingOver > (version ?? -1) ? takingOver : undefined,
       age: isLoaded ? Math.max(0, now - loadedAt) : undefined,
       failures,
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,

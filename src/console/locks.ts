@@ -54,6 +54,16 @@ export interface FoundLock {
   readonly name: string;
 }
 
+/** Each once: two lock objects of one backend have the same records. The first one is kept. */
+function withoutTwins(records: readonly LockRow[]): LockRow[] {
+  const ids = new Map<string, LockRow>();
+  for (const record of records) {
+    const id = JSON.stringify([record.name, record.token, record.owner]);
+    if (!ids.has(id)) ids.set(id, record);
+  }
+  return [...ids.values()];
+}
+
 /** All locks: those of members, of the console itself, and further ones. */
 export class Locks {
   readonly #group: RefreshGroup;
@@ -114,7 +124,8 @@ export class Locks {
     const errors = answers.flatMap((answer) =>
       answer.status === 'rejected' ? [String((answer.reason as Error)?.message)] : [],
     );
-    return { at: Date.now(), records, errors, took: performance.now() - begun };
+    const took = performance.now() - begun;
+    return { at: Date.now(), records: withoutTwins(records), errors: [...new Set(errors)], took };
   }
 
   #row(record: LockRecord, lock: number): LockRow {

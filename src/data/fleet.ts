@@ -18,8 +18,8 @@ export interface ReportedMember extends MemberName {
    */
   readonly version: number | undefined;
   /**
-   * The version that it was reading from the store when it left the report. It holds that since, unless it could not use it:
-   * its next report tells. 0: it had no value, and was reading any. `undefined`: it was not reading one that it did not have.
+   * The version that it was reading from the store, or was publishing, when it left the report. It holds that since, unless it could
+   * not use it, or the write did not arrive: its next report tells. 0: it had no value, and was reading any. `undefined`: neither.
    */
   readonly takingOver: number | undefined;
   /**

@@ -24,8 +24,8 @@ export function isMysql2Pool<C>(client: Mysql2Client<C>): client is Mysql2Pool<C
 }
 
 /**
- * Sends a command. Errors of the driver have the statement with its values written in, as `sql`: a megabyte of data, or what is to be
- * known to nobody, in the log of whoever prints the error with its causes. It is left out.
+ * Sends a command. Errors of the driver have the statement with its values written in, as `sql`: a megabyte of data, or a secret, in
+ * each log that shows the causes of errors. It is left out.
  */
 export async function queryMysql2<C>(client: Mysql2Client<C>, command: C): Promise<unknown> {
   try {

@@ -107,18 +107,20 @@ export class LoadLimit {
     const outer = this.#outer;
     const next =
       outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, until, contexts, member);
-    const enter = (waited?: Set<LoadContext>): R | PromiseLike<R> => {
-      const isEndless = until === Infinity;
-      const of = isEndless ? (waited ?? new Set(contexts())) : undefined;
-      const endless = of && { member, contexts: of, since: this.#clock.monotonic() };
-      return this.#call(next, { until: until + RECLAIM_AFTER_MS, endless });
-    };
-    return this.#semaphore.tryEnter() ? enter() : this.#wait(enter, new Set(contexts()));
+    if (this.#semaphore.tryEnter()) return this.#call(next, this.#placeOf(until, contexts, member));
+    const waiting = new Set(contexts());
+    const still = (): Set<LoadContext> => waiting;
+    return this.#wait(() => this.#call(next, this.#placeOf(until, still, member)), waiting);
+  }
+
+  #placeOf(until: number, contexts: () => Iterable<LoadContext>, member: string): Place {
+    if (until < Infinity) return { until: until + RECLAIM_AFTER_MS, endless: undefined };
+    return { until, endless: { member, contexts: new Set(contexts()), since: this.#clock.monotonic() } };
   }
 
   #call<R>(call: () => R | PromiseLike<R>, place: Place): R | PromiseLike<R> {
     this.#places.add(place);
-    for (const context of place.endless?.contexts ?? []) this.#endless.set(context, place);
+    place.endless?.contexts.forEach((context) => void this.#endless.set(context, place));
     this.#reclaimInTime(place.until);
     try {
       const result = call();
@@ -136,17 +138,14 @@ export class LoadLimit {
     }
   }
 
-  #wait<R>(
-    enter: (contexts: Set<LoadContext>) => R | PromiseLike<R>,
-    contexts: Set<LoadContext>,
-  ): Promise<R> {
+  #wait<R>(enter: () => R | PromiseLike<R>, contexts: Set<LoadContext>): Promise<R> {
     return new Promise((resolve, reject) => {
       let isQuit = false;
       const begin = (): R | PromiseLike<R> => {
         if (isQuit)
           this.#semaphore.leave(); // since its turn came
         else for (const context of contexts) this.#waiting.delete(context);
-        return isQuit ? (undefined as R) : enter(contexts);
+        return isQuit ? (undefined as R) : enter();
       };
       const quit = this.#semaphore.queue(() => {
         this.#stopReclaiming();
@@ -168,7 +167,7 @@ export class LoadLimit {
   }
 
   #leave(place: Place): void {
-    for (const context of place.endless?.contexts ?? []) this.#endless.delete(context);
+    place.endless?.contexts.forEach((context) => void this.#endless.delete(context));
     if (this.#places.delete(place)) this.#semaphore.leave();
   }
 

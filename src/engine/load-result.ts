@@ -30,6 +30,11 @@ export interface KeepOptions {
    */
   readonly nextExecuteTime?: number | undefined;
   /**
+   * How long from now until the next load, instead of the schedule's time; beside `nextExecuteTime` the sooner one counts. It depends on
+   * no clock: by the time of the lock's server, `Date.now()` of this machine may be off. Over 0; `Infinity`: never by itself.
+   */
+  readonly dueAfter?: DurationLike | undefined;
+  /**
    * The age beyond which this value is too stale, instead of the option `maxStaleness`. It holds as long as the value
    * does, also when that is kept. Over 0; `Infinity`: never.
    */
@@ -104,6 +109,7 @@ const ABSENT: Absent = /* @__PURE__ */ Object.freeze({ [returnKind]: 'absent' } 
 /** The metadata that a load returned with a value, checked. */
 export interface ValueMetadata {
   readonly nextExecuteTime?: number | undefined;
+  readonly dueAfterMs?: number | undefined;
   readonly maxStalenessMs?: number | undefined;
   readonly headers?: HeadersLike | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -205,6 +211,7 @@ function undefinedError(): TypeError {
 
 const METADATA: readonly (keyof KeepOptions)[] = [
   'nextExecuteTime',
+  'dueAfter',
   'headers',
   'maxStaleness',
   'tags',
@@ -215,15 +222,17 @@ function checkMetadata(given: KeepOptions): ValueMetadata {
   const checks = new OptionChecks('loaded() or keep()');
   checks.names('', given, METADATA);
   checks.done();
-  const { nextExecuteTime, headers, maxStaleness, tags, meta } = ownOptions(given);
-  const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
-  if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {
-    throw new TypeError(
-      `maxStaleness must be a positive duration, the load returned ${showKey(maxStaleness)}`,
-    );
-  }
+  const { nextExecuteTime, dueAfter, headers, maxStaleness, tags, meta } = ownOptions(given);
+  const dueAfterMs = positiveMs('dueAfter', dueAfter);
+  const maxStalenessMs = positiveMs('maxStaleness', maxStaleness);
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
     throw new TypeError(`tags must be an array of strings, the load returned ${showKey(tags)}`);
   }
-  return { nextExecuteTime, headers, maxStalenessMs, tags, meta: metaOf(meta) };
+  return { nextExecuteTime, dueAfterMs, headers, maxStalenessMs, tags, meta: metaOf(meta) };
+}
+
+function positiveMs(name: keyof KeepOptions, given: DurationLike | undefined): number | undefined {
+  const ms = given === undefined ? undefined : toMillis(given);
+  if (ms === undefined || ms > 0) return ms;
+  throw new TypeError(`${name} must be a positive duration, the load returned ${showKey(given)}`);
 }

@@ -37,6 +37,7 @@ export function readError(
 ): TicklessError {
   const { runState, whenClosed } = rules;
   const { key, lastError: cause } = entry;
+  const why = reason ?? cause;
   if (runState === 'closed' && whenClosed === 'throw') {
     return new ClosedError('is closed, and whenClosed is throw', { cacheName, key, cause });
   }
@@ -48,8 +49,8 @@ export function readError(
       : ['maxStaleness', entry.maxStalenessMs];
     const old = showDuration(age);
     const what = rules.isTask ? `the last success was ${old} ago` : `the value is ${old} old`;
-    const message = `${what}, ${limit} is ${showDuration(maxStaleness)}`;
-    return new StaleValueError(message, { cacheName, key, cause: reason ?? cause, age, maxStaleness });
+    const message = `${what}, ${limit} is ${showDuration(maxStaleness)}${why === undefined ? '' : `: ${reasonOf(why)}`}`;
+    return new StaleValueError(message, { cacheName, key, cause: why, age, maxStaleness });
   }
   if (isAbsentError(cause)) return absentError(entry, cacheName, now);
   if (runState === 'closed')

@@ -310,9 +310,14 @@ export class Timing {
     const maxStaleness =
       entry.maxStalenessOverrideMs ??
       (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
-    const isScheduled = metadata.nextExecuteTime === undefined;
+    const { nextExecuteTime, dueAfterMs } = metadata;
+    const isScheduled = nextExecuteTime === undefined && dueAfterMs === undefined;
+    const ofLoad = (): number => {
+      const until = dueAfterMs === undefined ? Infinity : wall + dueAfterMs;
+      return nextExecuteTime === undefined ? until : Math.min(nextExecuteTime, until);
+    };
     const next = askNextExecution(
-      isScheduled ? this.#nextExecuteTime : () => metadata.nextExecuteTime as number,
+      isScheduled ? this.#nextExecuteTime : ofLoad,
       askedExecution(last, maxStaleness, answered),
       after,
     );

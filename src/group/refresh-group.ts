@@ -119,6 +119,9 @@ export interface GroupStartOptions {
   readonly waitUntil?: WaitUntil | undefined;
 }
 
+/** The options that are the group's own, and not defaults of its members. */
+const GROUP_ONLY = ['piggyback', 'lookAhead', 'concurrency', 'maxConcurrentLoads'] as const;
+
 /**
  * A service's values, caches and executors as one: shared defaults, one queue of due members, one shutdown.
  *
@@ -170,7 +173,7 @@ export class RefreshGroup implements GroupLike {
       {
         kind: 'value',
         givesDefaults: true,
-        names: VALUE_SHARED.filter((option) => option !== 'group'),
+        names: [...VALUE_SHARED.filter((option) => option !== 'group'), ...GROUP_ONLY],
         check: (checks) => {
           checks.oneOf('piggyback', piggyback, [true, false]);
           checks.count('concurrency', concurrency, Infinity);

@@ -23,7 +23,7 @@ export function addressOf(given: unknown, rules: UrlRules, checks: OptionChecks)
     checks.names('', given, ['url']);
     const url = String(ownOptions(given).url);
     const problem = urlProblem(url, rules);
-    checks.that(problem === undefined, 'url', `must be ${problem}`, targetName(url));
+    checks.that(problem === undefined, 'url', `must be ${problem}`, targetName(ownOptions(given).url));
     return { kind: 'url', from: problem === undefined ? new URL(url).href : url };
   }
   const problem = typeof given === 'string' ? issuerProblem(given, rules) : 'a text, or an object with a url';

@@ -64,10 +64,23 @@ async function discover(
   { signal }: SourceContext,
 ): Promise<string> {
   const answer = await openid({ signal }).catch((error) => {
-    if ((error as { readonly status?: unknown }).status !== 404) throw error;
-    return oauth({ signal });
+    if (!isNotFound(error)) throw error;
+    return oauth({ signal }).catch((second) => {
+      throw isNotFound(second) ? withoutMetadata(second) : second;
+    });
   });
   return (answer as Loaded<string>).loadedValue; // without `previous` there is nothing that it could keep
+}
+
+function isNotFound(error: unknown): boolean {
+  return (error as { readonly status?: unknown }).status === 404;
+}
+
+function withoutMetadata(cause: Error): Error {
+  return new Error(
+    `${cause.message}: for an issuer without metadata give the URL of its keys: jwks({ url })`,
+    { cause },
+  );
 }
 
 /** The keys that this platform takes as well. @throws {JwksError} where there is none. */

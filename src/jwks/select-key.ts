@@ -64,8 +64,9 @@ export function selectKey({ from, keys }: KeySet, wanted: WantedKey): PublicJwk 
 
 /** No key fits. @param cause why the keys could not be loaded again. `undefined`: they were, or just now. */
 export function noKey({ from, keys }: KeySet, wanted: WantedKey, cause?: unknown): JwksError {
-  const count = keys.length === 1 ? 'the key' : `any of the ${keys.length} keys`;
-  const message = `${shown(wanted)} is not that of ${count} of ${addressName(from)}`;
+  const count = keys.length === 1 ? 'the key' : `none of the ${keys.length} keys`;
+  const fits = keys.length === 1 ? 'does not fit' : 'fits';
+  const message = `${count} of ${addressName(from)} ${fits} ${shown(wanted)}`;
   return new JwksError('ERR_TICKLESS_JWKS_NO_KEY', message, { cause });
 }
 

@@ -58,7 +58,7 @@ export function messageOf(thrown: unknown): string {
   const messages: string[] = [];
   try {
     for (let at = thrown, depth = 0; depth < MOST_CAUSES; at = (at as Error).cause, depth++) {
-      const message = ownMessageOf(at);
+      const message = ownMessageOf(at).trim();
       if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
       if (!(at instanceof Error) || at.cause === undefined) break;
     }

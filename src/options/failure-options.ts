@@ -66,7 +66,12 @@ export function resolveRetry(
     return { retry: { ...defaults.retry, ...given(own) }, isRetryDefault: false };
   }
   const isAllowed = retry === undefined || retry === false;
-  checks.that(isAllowed, 'retry', "must be an object of p-retry's options, or false", retry);
+  checks.that(
+    isAllowed,
+    'retry',
+    "must be an object of p-retry's options, such as { retries: 3 }, or false",
+    retry,
+  );
   return { retry: retry === false ? undefined : defaults.retry, isRetryDefault: retry === undefined };
 }
 

@@ -172,7 +172,7 @@ export function resolveOptions(
   checks.that(
     isBackend,
     'backend',
-    "must be what redisBackend() and the like of 'tickless/redis' … return",
+    "must be a backend, such as redisBackend({ client }) of 'tickless/redis', or false",
     own?.backend,
   );
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);

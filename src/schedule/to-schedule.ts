@@ -58,7 +58,7 @@ export function scheduleArgument(cacheName: string, received: ScheduleLike): Sch
 /** The rule for the option `schedule`, with what to write instead of a text that looks like a schedule. */
 export function scheduleRule(received: unknown): string {
   const text = typeof received === 'string' ? received.trim() : '';
-  let hint = durationHint(text);
+  let hint = durationHint(received);
   if (/^(?:@\w+|\S+(?:\s+\S+){4,5})$/.test(text)) hint = ` (cron('${text}'))`;
   if (/^\d\d?:\d\d$/.test(text)) hint = ` (dailyAt('${text}'))`;
   return `must be a schedule, a function, or a duration over 0${hint}`;

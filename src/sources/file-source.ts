@@ -10,6 +10,7 @@ import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
 import { parseFrom } from './named-failure.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
 import { fittingNotes, ownNotes, type Source, type SourceContext } from './source.ts';
+import { targetName } from './source-url.ts';
 
 /** The options of {@link fileSource}. */
 export interface FileSourceOptions<T> extends ParseOptions<T>, ByteLimit {}
@@ -56,7 +57,7 @@ export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>
   const { parse = 'json', maxBytes = MAX_BYTES } = ownOptions(options ?? {}) as FileSourceOptions<T>;
   const place = placeOf(path);
   const isPlace = place instanceof URL ? place.protocol === 'file:' : place !== undefined;
-  checks.that(isPlace, 'path', 'must be a path or a file: URL', path);
+  checks.that(isPlace, 'path', 'must be a path or a file: URL', targetName(path));
   checks.names('', options ?? {}, ['parse', 'maxBytes']);
   checkParse(checks, parse);
   checkByteLimit(checks, maxBytes);
@@ -90,7 +91,7 @@ export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>
 function placeOf(path: unknown): string | URL | undefined {
   if (path instanceof URL) return path;
   if (typeof path !== 'string' || path === '' || path.includes('\0')) return undefined;
-  return /^file:\/\//i.test(path) && URL.canParse(path) ? new URL(path) : path;
+  return /^[a-z][a-z\d]+:\/\//i.test(path) && URL.canParse(path) ? new URL(path) : path;
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

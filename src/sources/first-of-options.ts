@@ -64,7 +64,7 @@ const NAMES: readonly (keyof FirstOfOptions<unknown>)[] = [
  */
 export function resolveFirstOf<T>(given: readonly unknown[]): ResolvedFirstOf<T> {
   const last = given.at(-1);
-  const hasOptions = typeof last === 'object' && last !== null;
+  const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
   const sources = hasOptions ? given.slice(0, -1) : given;
   const options = ownOptions<FirstOfOptions<T>>(hasOptions ? last : {});
   const {

@@ -111,25 +111,17 @@ async function refuseUnlessAccepted<T>(
   throw new Error(`refused: ${reason}`, { cause });
 }
 
-/**
- * Metadata of a value that the next read after the cool-down replaces, or that the source says is due before. The instant is computed when it is
- * read: guards of the member may take their time before the value is in place.
- */
+/** Metadata of a value that the next read after the cool-down replaces, or that the source says is due before. */
 function dueAtCoolDown<T>(
-  metadata: KeepOptions,
+  metadata: Answer<T>['options'],
   inARow: number,
   failures: readonly unknown[],
   { coolDown, clock, random }: ResolvedFirstOf<T>,
 ): KeepOptions {
-  const { nextExecuteTime = Infinity } = metadata;
+  const { dueAfter = Infinity } = metadata;
   const restMs = Math.max(...failures.map((error) => retryAfterMs(error, clock.now())));
   const delayMs = Math.ceil(Math.max(restMs, coolDownMs(coolDown, inARow, random())));
-  return {
-    ...metadata,
-    get nextExecuteTime() {
-      return Math.min(nextExecuteTime, clock.now() + delayMs);
-    },
-  };
+  return { ...metadata, dueAfter: Math.min(dueAfter, delayMs) };
 }
 
 function allFailed(failures: readonly unknown[]): AggregateError {

@@ -15,7 +15,7 @@ export function failure(what: string, error: unknown, url: URL): Error {
   const texts = chain.flatMap((one) => [one, (one as Partial<AggregateError>).errors].flat().map(textOf));
   const isSecret = url.search !== '' && texts.some((text) => text.includes(url.search));
   const said = isSecret ? deepest.code : deepest.message || deepest.code;
-  const reason = said === undefined ? '' : `: ${printable(String(said), 200)}`;
+  const reason = said === undefined ? '' : `: ${printable(String(said).trim(), 200)}`;
   return new Error(`${what}${reason}`, isSecret ? {} : { cause: chain.at(-1) });
 }
 

@@ -38,7 +38,12 @@ export function mergeOf<S extends Readonly<Record<string, SourceLike<unknown>>>>
 ): Source<{ -readonly [N in keyof S]: SourceValue<S[N]> }> {
   const parts = Object.entries(sources ?? {});
   const checks = new OptionChecks('mergeOf');
-  checks.that(parts.length > 0, 'sources', 'must be an object with at least one source', sources);
+  checks.that(
+    parts.length > 0 && !Array.isArray(sources),
+    'sources',
+    'must be an object with at least one source',
+    sources,
+  );
   for (const [name, source] of parts) checks.function(name, source);
   checks.done();
   return async (context) => {
@@ -78,19 +83,21 @@ async function askAll(
 }
 
 /**
- * The metadata of the whole. The instant of a part is also that of the others, so that it counts only where all have one, or where it is
+ * The metadata of the whole. The due time of a part is also that of the others, so that it counts only where all have one, or where it is
  * sooner than any schedule: that of a backup.
  */
 function soonest(answers: readonly Answer<unknown>[]): KeepOptions {
-  const timed = answers.filter(({ options }) => options.nextExecuteTime !== undefined);
-  const counted = timed.length === answers.length ? timed : timed.filter(({ meta }) => isOfBackup(meta));
-  const limited = answers.filter(({ options }) => options.maxStaleness !== undefined);
+  const isTimed = ({ options }: Answer<unknown>): boolean =>
+    options.nextExecuteTime !== undefined || options.dueAfter !== undefined;
+  const timed = answers.every(isTimed) ? answers : answers.filter(({ meta }) => isOfBackup(meta));
   return {
-    nextExecuteTime: least(counted.map(({ options }) => options.nextExecuteTime as number)),
-    maxStaleness: least(limited.map(({ options }) => options.maxStaleness as number)),
+    nextExecuteTime: least(timed.map(({ options }) => options.nextExecuteTime)),
+    dueAfter: least(timed.map(({ options }) => options.dueAfter)),
+    maxStaleness: least(answers.map(({ options }) => options.maxStaleness)),
   };
 }
 
-function least(numbers: readonly number[]): number | undefined {
-  return numbers.length === 0 ? undefined : Math.min(...numbers);
+function least(numbers: readonly (number | undefined)[]): number | undefined {
+  const given = numbers.filter((number) => number !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
 }

@@ -7,7 +7,7 @@ import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-lim
 import { parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
-import { optionTypes } from './option-types.ts';
+import { optionTypes, typeShown } from './option-types.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
 import { fittingNotes, ownNotes, type Source, type SourceMeta } from './source.ts';
 
@@ -72,12 +72,8 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   const { client, bucket, key, versionId, parse = 'json', maxBytes = MAX_BYTES } = given;
   checks.names('', optionTypes(given), NAMES);
   const isClient = typeof (client as Partial<ObjectClient> | null | undefined)?.getObject === 'function';
-  checks.that(
-    isClient,
-    'client',
-    'must be an S3 of @aws-sdk/client-s3 (with getObject), not an S3Client',
-    typeof client,
-  ); // it may hold a password
+  const clients = 'must be an S3 of @aws-sdk/client-s3 (with getObject), not an S3Client';
+  checks.that(isClient, 'client', clients, typeShown(client)); // it may hold a password
   checks.name('bucket', bucket);
   checks.name('key', key);
   if (versionId !== undefined) checks.name('versionId', versionId);

@@ -3,7 +3,7 @@ import { ownMessageOf } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { unlessAborted } from '../time/on-abort.ts';
-import { optionTypes } from './option-types.ts';
+import { optionTypes, typeShown } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
 import { answerText, statementName } from './queries/row-text.ts';
@@ -89,15 +89,17 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   options: QuerySourceOptions<T, Row>,
 ): Source<T> {
   const checks = new OptionChecks('querySource');
-  const given = ownOptions(options ?? {}) as QuerySourceOptions<T, Row>;
+  const isObject = typeof options === 'object' && options !== null && driverOf(options) === undefined;
+  checks.that(isObject, 'options', 'must be an object: { client, sql }', typeShown(options));
+  const given = ownOptions(isObject ? options : {}) as QuerySourceOptions<T, Row>;
   const { client, sql, params = [], changed, maxRows = 1_000_000, timeout = 30_000, source } = given;
   const { map = (rows) => rows as T } = given;
   checks.names('', optionTypes(given), NAMES);
   const isKnown = driverOf(client) !== undefined;
   const clients = 'must be a client of pg, postgres.js, mysql2, better-sqlite3 or node:sqlite';
-  checks.that(isKnown, 'client', clients, typeof client); // it may hold a password
+  checks.that(isKnown, 'client', clients, typeShown(client)); // it may hold a password
   checks.name('sql', sql);
-  checks.that(Array.isArray(params), 'params', 'must be an array', typeof params);
+  checks.that(Array.isArray(params), 'params', 'must be an array', typeShown(params));
   if (changed !== undefined) checks.name('changed', changed);
   checks.function('map', map);
   checks.count('maxRows', maxRows, Number.POSITIVE_INFINITY);
@@ -115,19 +117,22 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     signal.throwIfAborted();
     const name = source ?? (await statementName(statement));
     const answerBefore = ownNotes(context, name)?.changed;
+    let asked = 'query';
     const load = session(signal, async (query) => {
+      if (changed !== undefined) asked = 'changed';
       const answer =
         changed === undefined
           ? undefined
           : await answerText(await query({ sql: changed, params: [], isRaw: true }));
       if (answer !== undefined && answer === answerBefore) return undefined;
+      asked = 'query';
       const rows = await query(statement);
       if (rows.length > maxRows) throw new Error(`it has more than maxRows (${maxRows}) rows`);
       return { rows, answer };
     });
     const read = await unlessAborted(load, signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new Error(`query failed: ${ownMessageOf(error)} (${name})`, { cause: error });
+      throw new Error(`${asked} failed: ${ownMessageOf(error)} (${name})`, { cause: error });
     });
     if (read === undefined) return keep();
     const notes = { source: name, ...(read.answer !== undefined && { changed: read.answer }) };

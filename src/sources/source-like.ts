@@ -22,9 +22,11 @@ type ValueOfReturn<R> = R extends Loaded<infer T> ? T : Exclude<R, Kept>;
 export interface Answer<T> extends Pick<LoadResult<T>, 'origin' | 'value'> {
   readonly origin: 'loaded' | 'kept';
   readonly meta: SourceMeta | undefined;
-  /** All but `meta`. */
-  readonly options: KeepOptions;
+  /** All but `meta`; durations in milliseconds. */
+  readonly options: Omit<KeepOptions, Duration> & { readonly [name in Duration]?: number | undefined };
 }
+
+type Duration = 'dueAfter' | 'maxStaleness';
 
 /** @throws what the source throws, and a `TypeError` for an answer that a load may not return. */
 export async function ask<T>(source: SourceLike<T>, context: SourceContext): Promise<Answer<T>> {
@@ -33,12 +35,12 @@ export async function ask<T>(source: SourceLike<T>, context: SourceContext): Pro
   const held = { isLoaded: previous !== undefined, value: previous?.value as T };
   const result = readLoadResult(returned, held, { allowUndefined: false, kind: 'value' });
   const { origin, value, metadata } = result as LoadResult<T>;
-  const { meta, maxStalenessMs: maxStaleness, ...options } = metadata;
+  const { meta, dueAfterMs: dueAfter, maxStalenessMs: maxStaleness, ...options } = metadata;
   return {
     origin: origin as Answer<T>['origin'],
     value,
     meta: meta ?? (origin === 'kept' ? previous?.meta : undefined),
-    options: { ...options, maxStaleness },
+    options: { ...options, dueAfter, maxStaleness },
   };
 }
 

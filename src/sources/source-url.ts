@@ -1,3 +1,5 @@
+import { typeShown } from './option-types.ts';
+
 const LONGEST_PATH = 300;
 
 /** A URL for people: without credentials, fragment, and the values of its query; a long path is cut. */
@@ -33,9 +35,10 @@ export function withoutSecrets(given: URL): URL {
 
 /**
  * A target that may be anything, for people: without credentials and query. Of a text that is not a URL, nothing is shown where it has
- * an `@`: a `/`, `?` or `#` in a password is what often makes it none.
+ * an `@`: a `/`, `?` or `#` in a password is what often makes it none. Of an object nothing is shown: its properties may be such URLs.
  */
 export function targetName(target: unknown): unknown {
+  if (typeof target === 'object' && !(target instanceof URL)) return typeShown(target);
   if (typeof target !== 'string' && !(target instanceof URL)) return target;
   if (URL.canParse(target)) return urlName(new URL(target));
   const text = String(target);

@@ -102,9 +102,11 @@ function withMark(mark: Mark, value: unknown): unknown {
 }
 
 /** Replaces objects with methods, which cannot be cloned: luxon's durations, `Headers`. */
-function cloneableOptions({ nextExecuteTime, maxStaleness, headers, tags, meta }: KeepOptions): KeepOptions {
+function cloneableOptions(options: KeepOptions): KeepOptions {
+  const { nextExecuteTime, dueAfter, maxStaleness, headers, tags, meta } = options;
   return {
     nextExecuteTime,
+    dueAfter: dueAfter === undefined ? undefined : toMillis(dueAfter),
     maxStaleness: maxStaleness === undefined ? undefined : toMillis(maxStaleness),
     headers: isIterable(headers) ? Object.fromEntries(headers) : headers,
     // A copy each: an array that several results share could force the value into one chunk.

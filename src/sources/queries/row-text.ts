@@ -28,7 +28,7 @@ function jsonOf(value: unknown): string {
   });
 }
 
-/** Each byte is a character: none is lost where they are no text. */
+/** Each byte is a character, so that none is lost: they need not be a text. */
 function textOfBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 }

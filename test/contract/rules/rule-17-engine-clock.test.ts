@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dailyAt } from '../../../src/index.ts';
+import { dailyAt, loaded } from '../../../src/index.ts';
+import { firstOf } from '../../../src/sources/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 
 const HOUR = 3_600_000;
@@ -39,6 +40,45 @@ describe("rule 17: only the server's clock decides", () => {
       expect(value.inspect().nextExecuteTime).toBeLessThan(five + 24 * HOUR + 100);
     }
   });
+
+  it.each([5, -5])(
+    'a duration of the load is one, also where the clock of its machine is off by %d h',
+    async (hours) => {
+      const cluster = new ManualCluster();
+      const a = cluster.instance({ schedule: '1h' }, hours * HOUR);
+      const read = a.value.get();
+      await cluster.clock.flush();
+      a.manual.call(0).resolve(loaded('one', { dueAfter: '10m' }) as never);
+      await cluster.clock.advance(1000);
+      expect(await read).toBe('one');
+      await cluster.clock.advance({ minutes: 9 });
+      await cluster.read(a);
+      expect(a.manual.calls).toHaveLength(1);
+      await cluster.clock.advance({ minutes: 1 });
+      await cluster.read(a);
+      expect(a.manual.calls).toHaveLength(2);
+    },
+  );
+
+  it.each([5, -5])(
+    'a backup is replaced at its cool-down, also where the clock of its machine is off by %d h',
+    async (hours) => {
+      const cluster = new ManualCluster();
+      const load = firstOf(
+        () => Promise.reject(new Error('down')),
+        async () => 'backup',
+        { coolDown: '10m' },
+      );
+      const a = cluster.instance({ schedule: '1h', load: load as never }, hours * HOUR);
+      const read = a.value.get();
+      await cluster.clock.advance(1000);
+      expect(await read).toBe('backup');
+      const { nextExecuteTime, failures } = a.value.inspect();
+      expect(failures).toBe(0);
+      expect(nextExecuteTime - cluster.clock.now()).toBeGreaterThan(HOUR / 60);
+      expect(nextExecuteTime - cluster.clock.now()).toBeLessThan(HOUR / 6);
+    },
+  );
 
   it('the age of a snapshot is what the engine says, not what wall clocks tell', async () => {
     const cluster = new ManualCluster();

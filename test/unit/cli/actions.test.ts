@@ -341,6 +341,21 @@ describe('a key', () => {
   });
 });
 
+describe('a member without a store', () => {
+  it('is asked about without --everywhere, which it could not take', async () => {
+    const { source, start } = cluster({ isShared: false });
+    const { type, questions, prices } = await start();
+    source.prices = [1];
+    await prices.refresh().catch(() => {});
+    await type(['refresh', 'price list'], false);
+    await type(['accept', 'price list'], false);
+    expect(questions).toEqual([
+      'Load price list now on the instance that answers?',
+      'Put the refused value of price list into place on the instance that answers?',
+    ]);
+  });
+});
+
 describe('a value that was refused at night', () => {
   it('is shown with its changes, and what showValue shows of them', async () => {
     const { source, start } = cluster();
@@ -476,7 +491,7 @@ describe('without a terminal', () => {
       code: 2,
       out: '',
       err: expect.stringMatching(
-        /^tickless: Pause price list on .*\?.*\nWithout a terminal it can not ask, and has changed nothing: add --yes\n$/,
+        /^tickless: Pause price list on .*\?.*\nWithout a terminal it can't ask, and has changed nothing: add --yes\n$/,
       ),
     });
     expect({ paused: prices.inspect().paused, audit }).toEqual({ paused: false, audit: [] });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type ExitCode, run } from '../../../src/cli/program.ts';
-import { statusText } from '../../../src/cli/tables.ts';
+import { stateOfMember, statusText } from '../../../src/cli/tables.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
@@ -64,6 +64,25 @@ async function service(options: ConsoleOptions = {}) {
   };
   return { group, prices, lock, url, type, asked };
 }
+
+describe('an outage of the backend', () => {
+  const cause = `${'the lock is unavailable: '.padEnd(130, 'x')}: connect ECONNREFUSED 127.0.0.1:6379`;
+
+  it('is in the state of a member', () => {
+    const detail = { at: 0, here: { state: 'stale' }, lockError: cause, checks: { error: 'no store' } };
+    expect(stateOfMember('rates', detail as never)).toMatch(
+      /\nlock +the lock .* ECONNREFUSED .*\nstore +no store$/,
+    );
+  });
+
+  it('is in the status with its cause, which is at the end', () => {
+    const problem = { kind: 'lock-unavailable', isFatal: false, message: cause };
+    const here = { state: 'stale', loadedAt: 0 };
+    const members = [{ level: 'warn', name: 'rates', here, problems: [problem, problem] }];
+    const overview = { group: { name: 'shop' }, ok: true, at: 0, instances: [], members };
+    expect(statusText(overview as never, false)).toContain('ECONNREFUSED 127.0.0.1:6379 (and 1 more)');
+  });
+});
 
 describe('status', () => {
   it('says since when loads fail, and has members that fail for one cause in one line; --all has each', async () => {

@@ -87,6 +87,25 @@ describe('the fleet of a store', () => {
     for (const { version } of v.behind) expect(version).toBe(undefined);
   });
 
+  it('shows no instance behind whose value is being published as it reports', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    await readFor(cluster, [a, b], WITHIN);
+    const arrives = new Deferred<void>();
+    a.link.breakOnce({ arrives: arrives.promise }, 'write');
+    void a.value.refresh();
+    await cluster.clock.flush();
+    await cluster.end(a, 1, 'second');
+    await readFor(cluster, [a], WITHIN); // a check goes before the write has arrived
+    const held = (await memberIn(cluster))?.version;
+    expect(await memberIn(cluster)).toMatchObject({ of: 2, holding: 1, takingOver: 1, behind: [] });
+    arrives.resolve();
+    await readFor(cluster, [b], 2 * WITHIN); // the other one takes it over; the first one is not read any more
+    const after = (await memberIn(cluster)) as FleetMember;
+    expect(after.version).toBeGreaterThan(held as number);
+    expect(after).toMatchObject({ of: 2, holding: 1, takingOver: 1, behind: [] });
+  });
+
   it('shows a pin, and what is in quarantine', async () => {
     const cluster = new ManualCluster({ keepVersions: 2 });
     const accept = (value: unknown): true | string => value !== 'bad' || 'it is bad';

@@ -284,6 +284,18 @@ describe('a lock', () => {
 });
 
 describe('records of locks', () => {
+  it('are shown once where two lock objects are of one backend', async () => {
+    const { make, lock } = instances();
+    const { console, group, prices } = make();
+    await group.executor(() => {}, { name: 'nightly', lock: asLock(lock) }).requestStart();
+    await prices.get();
+    const shown = async () => (await console.get('api/locks')).body;
+    const names = (await shown()).records.map(({ name }: { name: string }) => name);
+    expect(names.sort()).toEqual(['nightly', 'prices']);
+    lock.list = () => Promise.reject(new Error('ECONNREFUSED'));
+    expect((await console.get('api/locks?prefix=p')).body.errors).toHaveLength(1);
+  });
+
   it('are read once for all who ask within a second, and again after an action', async () => {
     const { make, lock } = instances();
     const { console } = make();

@@ -66,6 +66,8 @@ describe('readLoadResult', () => {
     [{ maxStaleness: -1 }, 'maxStaleness must be a positive duration, the load returned -1'],
     [{ maxStaleness: Number.NaN }, 'maxStaleness must be a positive duration, the load returned NaN'],
     [{ maxStaleness: 'soon' }, 'maxStaleness must be a positive duration, the load returned "soon"'],
+    [{ dueAfter: 0 }, 'dueAfter must be a positive duration, the load returned 0'],
+    [{ dueAfter: 'soon' }, 'dueAfter must be a positive duration, the load returned "soon"'],
     [{ tags: 'news' }, 'tags must be an array of strings, the load returned "news"'],
     [{ tags: new Set(['news']) }, 'tags must be an array of strings, the load returned {}'],
     [{ tags: ['news', 5] }, 'tags must be an array of strings, the load returned ["news",5]'],

@@ -23,7 +23,7 @@ const tooOld = {
   code: 'ERR_TICKLESS_STALE_VALUE',
   age: 5000,
   maxStaleness: 4000,
-  message: /rates.*NL.*the value is 5 s old, maxStaleness is 4 s/,
+  message: /rates.*NL.*the value is 5 s old, maxStaleness is 4 s: down$/,
 };
 const coolingDown = {
   code: 'ERR_TICKLESS_COOLING_DOWN',

@@ -172,6 +172,29 @@ describe('nextExecuteTime of the load', () => {
   });
 });
 
+describe('dueAfter of the load', () => {
+  it('counts from now, moves with a step, and the schedule is not asked', async () => {
+    const { asked, step, due, succeed } = await make();
+    succeed({ dueAfterMs: 400 });
+    for (const ms of [HOUR, -HOUR]) {
+      step(ms);
+      expect(due()).toEqual([400, 400]);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    [300, 400, 300],
+    [500, 400, 400],
+    [500, Infinity, 500],
+    [Infinity, Infinity, Infinity],
+  ])('beside nextExecuteTime the sooner one counts: %d, %d', async (inMs, dueAfterMs, expected) => {
+    const { clock, due, succeed } = await make();
+    succeed({ nextExecuteTime: clock.now() + inMs, dueAfterMs });
+    expect(due()[0]).toBe(expected);
+  });
+});
+
 describe('a broken schedule', () => {
   it('is not asked again after a step: the cool-down moves along', async () => {
     const { asked, step, due, succeed } = await make({ results: [Number.NaN] });

@@ -70,6 +70,13 @@ it('asks as RFC 8414 says where OpenID Connect has nothing, with the path of the
   ]);
 });
 
+it('of an issuer without metadata the error says what to write', async () => {
+  issuer.behaviour = (_request, response) => void response.writeHead(404).end();
+  const error = await outcome(issuer.url);
+  expect(error).toContain('/.well-known/oauth-authorization-server answered 404 Not Found');
+  expect(error).toContain('give the URL of its keys: jwks({ url })');
+});
+
 it('asks no second URL where the first one fails', async () => {
   issuer.behaviour = 'unavailable';
   expect(await outcome(issuer.url)).toContain('503');
@@ -189,7 +196,7 @@ it.each([
   [undefined, 'issuer must be a text, or an object with a url'],
   [{ url: 'http://issuer.example/keys' }, 'url must be an https: URL'],
   [{ url: 'https://a:b@issuer.example/keys' }, 'url must be a URL without a user and a password'],
-  [{}, 'url must be a URL'],
+  [{}, 'url must be a URL, received undefined'],
   [{ uri: 'https://issuer.example/keys' }, 'uri is unknown'],
 ])('refuses an address that it would not ask: %s', (address, problem) => {
   expect(() => jwks(address as never)).toThrow(problem);

@@ -80,7 +80,7 @@ describe('the option backend', () => {
 
   it.each([[{}], [{ lock: {} }], [5], [null]])('must be one: %o', (backend) => {
     expect(() => new RefreshingValue({ name: 'rates', load, backend: backend as never })).toThrow(
-      /backend must be what redisBackend\(\)/,
+      /backend must be a backend, such as redisBackend/,
     );
   });
 });

@@ -122,6 +122,16 @@ describe('a wrong option', () => {
     [{ schedule: '05:00' }, "(dailyAt('05:00'))"],
     [{ schedule: '600' }, "('600s', or 600 for milliseconds)"],
     [{ timeout: '1.5' }, "timeout must be a duration over 0 ('1.5s', or 1.5 for milliseconds)"],
+    [
+      { timeout: '5 parsecs' },
+      "timeout must be a duration over 0 (such as '10m' or { minutes: 10 }), received",
+    ],
+    [{ schedule: { minute: 10 } }, "a duration over 0 (such as '10m' or { minutes: 10 }), received"],
+    [{ retry: 3 }, "retry must be an object of p-retry's options, such as { retries: 3 }, or false"],
+    [
+      { backend: 'redis://db' },
+      "backend must be a backend, such as redisBackend({ client }) of 'tickless/redis'",
+    ],
     [{ load: Promise.resolve(1) }, 'load must be a function that returns the promise, received'],
   ])('%j: the error says what to write', (given, text) => {
     expect(errorOf(given).message).toContain(text);
@@ -133,6 +143,12 @@ describe('a wrong option', () => {
     expect(message).toMatch(
       /one is unknown \(expected .*; two is unknown, received 2; three is unknown, received 3$/,
     );
+  });
+
+  it('of a group names its own options too', () => {
+    const group = (given: object) => () => new RefreshGroup(given);
+    expect(group({ pigyback: true })).toThrow('pigyback is unknown; did you mean piggyback?');
+    expect(group({ required: true })).toThrow(/expected one of: .*piggyback, lookAhead, concurrency/);
   });
 
   it('in the place of a task is told', () => {

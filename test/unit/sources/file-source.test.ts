@@ -285,6 +285,10 @@ it('checks its options at once', () => {
   refuse('a\0b');
   refuse(undefined);
   refuse(new URL('https://prices.example/all'));
+  refuse('s3://prices/all');
+  expect(() => fileSource('https://user:SECRET@prices.example/all')).toThrow(
+    'path must be a path or a file: URL, received "https://prices.example/all"',
+  );
   refuse('a', { maxBytes: 0 });
   refuse('a', { maxBytes: '10' });
   refuse('a', { parse: 'xml' });

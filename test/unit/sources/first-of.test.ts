@@ -233,6 +233,17 @@ describe('a value of a backup is due at the cool-down', () => {
     expect(setup.dueIn(member)).toBe(1000);
   });
 
+  it.each([
+    ['80ms', 80],
+    ['1h', 500],
+  ])('or before, where the source says after how long: %s', async (dueAfter, expected) => {
+    const down = () => Promise.reject(new Error('down'));
+    const setup = new Setup({}, [down, async () => loaded('x', { dueAfter })]);
+    const member = setup.member();
+    await member.get();
+    expect(setup.dueIn(member)).toBe(expected);
+  });
+
   it('at least the Retry-After of the sources that have failed', async () => {
     const setup = new Setup();
     setup.primary.down(Object.assign(new Error('busy'), { headers: { 'retry-after': '40' } }));
@@ -617,4 +628,6 @@ it('refuses wrong options and sources, all at once', () => {
   ]);
   expect(error.message).toContain('timeOut is unknown; did you mean timeout?');
   expect(() => (firstOf as () => unknown)()).toThrow('sources must be at least one');
+  const inArray = [() => 1, () => 2];
+  expect(() => firstOf(inArray as never)).toThrow('sources[0] must be a function, received');
 });

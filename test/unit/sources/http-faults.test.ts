@@ -68,6 +68,20 @@ describe('a status', () => {
   });
 });
 
+it('the reason of the platform is one line, and is given once', async () => {
+  const origin = await startOrigin((_request, response) => response.end());
+  const member = new RefreshingValue({
+    name: 'prices',
+    load: httpSource(origin.url.replace('http:', 'https:')),
+    retry: false,
+  });
+  const { message, cause } = (await member.get().catch((error: Error) => error)) as Error;
+  const reason = ((cause as Error).cause as Error).message.trim();
+  expect(message).toBe(`prices: load failed: ${(cause as Error).message}`);
+  expect(message).toMatch(/\S$/);
+  expect(message.split(reason)).toHaveLength(2);
+});
+
 describe('a body', () => {
   it.each([
     ['HTML in place of JSON', '<html>SECRET', 'text/html; charset=utf-8', 'line 1, column 1, is not JSON'],

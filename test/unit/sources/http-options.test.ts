@@ -25,7 +25,8 @@ it.each<[target: unknown, shown: string]>([
   ['data:text/plain,SECRET', 'data:'],
   ['file:///etc/prices.json', 'file:'],
   [undefined, 'undefined'],
-  [new Request(URL_HERE), ''],
+  [new Request('https://prices.example/?key=SECRET'), '(object, not shown)'],
+  [{ url: 'https://user:SECRET@prices.example/all' }, '(object, not shown)'],
 ])('%s is no URL to ask', (target, shown) => {
   const message = refusal(target);
   expect(message).toContain('url must be an absolute URL of http: or https:, or a function');
@@ -47,7 +48,7 @@ it.each<[options: unknown, rule: string]>([
   [{ source: 'x'.repeat(501) }, 'source must have at most 500 characters'],
   [{ source: 5 }, 'source must be a string that is not empty'],
   [{ headers: null }, 'headers must be headers that can be sent'],
-  [{ maxBytez: 5 }, 'maxBytez is unknown; did you mean maxBytes?'],
+  [{ maxBytez: 5 }, 'maxBytez is unknown; did you mean maxBytes?, received "(number, not shown)"'],
 ])('%o is refused', (options, rule) => expect(refusal(URL_HERE, options)).toContain(rule));
 
 it('a header that cannot be sent is named, and not shown', () => {

@@ -192,6 +192,25 @@ describe('the metadata of the whole', () => {
     expect(dueIn(member as never, clock)).toBe(4000);
   });
 
+  it('is due at the soonest, whether a part says when or after how long', async () => {
+    const clock = new FakeClock({ now: NOON });
+    let inMs = 4000;
+    const member = new RefreshingValue({
+      name: 'x',
+      load: mergeOf({
+        when: () => loaded(1, { nextExecuteTime: clock.now() + inMs }),
+        after: () => loaded(2, { dueAfter: '5s' }),
+      }),
+      schedule: 1000,
+      clock,
+    });
+    await member.get();
+    expect(dueIn(member as never, clock)).toBe(4000);
+    inMs = 6000;
+    await member.refresh();
+    expect(dueIn(member as never, clock)).toBe(5000);
+  });
+
   it('is due by the schedule where one has none: a part that lasts does not hold up the others', async () => {
     const { clock, member } = times([5000, undefined], [undefined, undefined]);
     await member.get();
@@ -262,6 +281,6 @@ it('thousands of parts note those that find room', async () => {
 it('refuses what is not a function, and no parts', () => {
   const error = thrownBy(() => mergeOf({ one: 1, two: () => 2, three: null } as never)) as OptionError;
   expect(error.problems.map(({ option }) => option)).toEqual(['one', 'three']);
-  for (const given of [{}, undefined, null])
+  for (const given of [{}, undefined, null, [() => 1]])
     expect(() => mergeOf(given as never)).toThrow('at least one source');
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type QueryClient, querySource } from '../../../src/sources/index.ts';
+import { contextOf } from './origin.ts';
 
 const client = { prepare: () => ({ iterate: () => [] }) };
 
@@ -23,6 +24,26 @@ it('checks its options at once', () => {
   expect(() => querySource(undefined as never)).toThrow(refused);
   expect(() => querySource({ ...good, maxrows: 1 } as never)).toThrow('did you mean maxRows?');
   expect(() => querySource({ ...good, timeout: Infinity, maxRows: Infinity })).not.toThrow();
+});
+
+it('says so in one rule when the client comes in place of the options', () => {
+  const options = 'options must be an object: { client, sql }, received "(object, not shown)"';
+  const inPlace = querySource as (...given: unknown[]) => unknown;
+  for (const given of [client, { query: () => {}, _events: {} }])
+    expect(() => inPlace(given, 'SELECT 1')).toThrow(options);
+  expect(() => inPlace('SELECT 1')).toThrow('options must be an object: { client, sql }');
+});
+
+it.each([
+  ['changed', 'SELECT nope', 'SELECT 1'],
+  ['query', 'SELECT 1', 'SELECT nope'],
+])('names what failed: %s', async (what, changed, sql) => {
+  const prepare = (text: string) => {
+    if (text === 'SELECT nope') throw new Error('no such column: nope');
+    return { iterate: () => [], all: () => [], raw: () => {}, setReturnArrays: () => {} };
+  };
+  const load = querySource({ client: { prepare } as unknown as QueryClient, sql, changed });
+  await expect(load(contextOf())).rejects.toThrow(`${what} failed: no such column: nope (${sql})`);
 });
 
 it('shows nothing of a client that it does not know', () => {

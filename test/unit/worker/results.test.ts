@@ -141,6 +141,14 @@ describe('the result', () => {
     expect(kept).toHaveLength(1);
   });
 
+  it('dueAfter of loaded(), also as an object with methods', async () => {
+    const clock = new FakeClock();
+    const load = withAnswers('() => loaded([1], { dueAfter: { toMillis: () => 90_000 } })');
+    const value = valueFrom(load, { clock });
+    expect(await value.get()).toEqual([1]);
+    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 90_000);
+  });
+
   it('loaded() has the same effect as in this thread', async () => {
     const clock = new FakeClock();
     const next = clock.now() + 90_000;
