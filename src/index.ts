@@ -6,11 +6,9 @@ export type { LoadMany, LoadManyContext } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
 export type { CacheStatus } from './cache/cache-status.ts';
 export type { CacheDump, DumpedEntry } from './cache/dump.ts';
-export {
-  type GetManyOptions,
-  RefreshingCache,
-  type StartKeysOptions,
-} from './cache/refreshing-cache.ts';
+export type { GetManyOptions } from './cache/read-many.ts';
+export { RefreshingCache } from './cache/refreshing-cache.ts';
+export type { StartKeysOptions } from './cache/start-requests.ts';
 // As functions.
 export type {
   AnyLoad,

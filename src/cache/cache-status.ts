@@ -1,7 +1,7 @@
 import type { CoordinationProblem, LockStatus } from '../engine/coordinator.ts';
-import type { RunState } from '../engine/decide.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import type { MemberStats } from '../observe/stats.ts';
+import { type MemberStats, memberStats } from '../observe/stats.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
 /** The state of a cache as a whole at one instant. A copy: it does not change. */
@@ -26,25 +26,21 @@ export interface CacheStatus extends JsonStatus {
   readonly closed: boolean;
 }
 
-export function cacheStatus(
-  name: string,
-  runState: RunState,
-  stats: MemberStats,
-  problems: readonly CoordinationProblem[] | undefined,
-  entries: KeyedEntries<unknown, unknown>,
-): CacheStatus {
+export function cacheStatus<K, V>(engine: MemberEngine<V>, entries: KeyedEntries<K, V>): CacheStatus {
+  const { options, runState, events } = engine;
+  const problems = engine.coordinator?.problems();
   const errorOf = (kind: CoordinationProblem['kind']): Error | undefined =>
     problems?.find((problem) => problem.kind === kind)?.error;
   const active = entries.active();
   const { size } = entries.table;
   const failing = entries.failing().length;
   return withJson({
-    name,
+    name: options.name,
     size,
     running: active.filter(({ flight }) => flight !== undefined).length,
     failing,
     refusesReads: failing > 0 && size === 0,
-    stats,
+    stats: memberStats(events.counters),
     ...(problems && {
       lock: { lockError: errorOf('lock-unavailable'), storeError: errorOf('store-unavailable') },
     }),

@@ -25,7 +25,7 @@ interface Starter {
 export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | 'ahead'>;
 
 /**
- * The due times of the keys of a cache. It exists only once keys are to be started without a read of their own: in a
+ * The due times of the keys of a cache. They are known only once keys are to be started without a read of their own: in a
  * group, after `requestStart`, or where a due reload takes other keys along.
  */
 export class DueKeys<K, V> implements EntryObserver<K, V> {
@@ -57,6 +57,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     this.#many = many;
     this.#engine = engine;
     this.#batch = batch;
+    if (batch.ahead !== undefined) entries.observer = this;
   }
 
   /** Joins a queue that is to start keys. */
@@ -69,29 +70,26 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     });
     const starter: Starter = { slot, afterPass: Number.NEGATIVE_INFINITY };
     this.#all.push(starter);
+    this.#entries.observer = this;
     this.#lookAheadMs = Math.max(this.#lookAheadMs, slot.lookAheadMs);
     this.rebuild();
     return slot;
   }
 
-  /** All keys have to be scanned before the next start. */
   rebuild(): void {
     this.#isToBuild = true;
     this.plan();
   }
 
-  /** Keys may be due that are not in the heap; reads are not to pay for the scan. */
   markUnscanned(): void {
     for (const { slot } of this.#all) slot.markUnscanned();
   }
 
-  /** A key with a slot has changed. */
   changed(slot: number, entry: KeyedEntry<K, V>): void {
     this.#planKey(slot, entry);
     this.plan();
   }
 
-  /** The key has no load under way any longer. */
   ended(entry: KeyedEntry<K, V>): void {
     const started = this.#started.get(entry);
     if (started === undefined) return;
@@ -100,7 +98,6 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     if (started.left === 0) started.ended();
   }
 
-  /** The slot belongs to another key, or to none. */
   freed(slot: number): void {
     this.#heap.delete(slot);
     this.plan();

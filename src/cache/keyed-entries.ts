@@ -1,18 +1,12 @@
-import { waitersOf } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import type { Reader } from '../engine/reader.ts';
-import { putRestored } from '../engine/restored-value.ts';
-import { OptionError } from '../errors.ts';
-import { ignoreThenable } from '../time/deferred.ts';
-import type { LazyAbort } from '../time/lazy-abort.ts';
-import type { KeyContext } from './cache-options.ts';
+import { keyIdentity } from './key-identity.ts';
 import { KeyValidity } from './key-validity.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
-import type { RestoredEntry } from './restored-entry.ts';
+import { SlotColumns } from './slot-columns.ts';
 import { SlotTable, type SlotTableOwner } from './slot-table.ts';
 import { sizeToKeep } from './value-size.ts';
 
@@ -49,49 +43,30 @@ export interface EntryObserver<K, V> {
  * a key that is evicted goes on: the entry stays active until it settles, resolves its waiters, and takes a new slot.
  */
 export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
+  readonly idOf: (key: K) => KeyId;
   readonly table: SlotTable<K, V>;
   readonly validity: KeyValidity<K, V>;
   observer: EntryObserver<K, V> | undefined = undefined;
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #engine: MemberEngine<V>;
-  readonly #reader: Reader<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #negative: NegativeCache<K, V>;
 
-  constructor(options: ResolvedCacheOptions<K, V>, engine: MemberEngine<V>, reader: Reader<V>) {
+  constructor(options: ResolvedCacheOptions<K, V>, engine: MemberEngine<V>) {
     const { member, bound, keepsKeys } = options;
     this.#options = options;
     this.#engine = engine;
-    this.#reader = reader;
     const validity = new KeyValidity<K, V>(engine);
     this.validity = validity;
-    this.table = new SlotTable(member, engine.coordinator, bound, keepsKeys, this);
+    this.idOf = keyIdentity(options);
+    this.table = new SlotTable(new SlotColumns(member, engine.coordinator), bound, keepsKeys, this);
     const hasStore = member.membership?.hasStore === true;
     this.#negative = new NegativeCache(options, hasStore ? () => validity.distrustOlder() : undefined);
   }
 
-  get validSince(): number {
-    return this.validity.validSince;
-  }
-
   get #epoch(): number {
     return this.validity.epochs.now;
-  }
-
-  /** @throws {OptionError} when the key is `undefined`, or has no identity. */
-  idOf(key: K): KeyId {
-    const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
-    const { keepsKeys, member } = this.#options;
-    const isId = keepsKeys ? IDS.includes(typeof id) : id !== undefined && !isObject(id);
-    if (isId) return id as KeyId;
-    const [option, rule, received] =
-      key === undefined
-        ? ['key', 'must not be undefined', key]
-        : keepsKeys
-          ? ['keyOf', 'must return a string, a number, a bigint or a boolean', ignoreThenable(id)]
-          : ['keyOf', 'must be given for keys that are objects: two equal ones are never the same', key];
-    throw new OptionError([{ option, rule, received }], { cacheName: member.name });
   }
 
   /** Runs an action on the entry of a key, which is active meanwhile. */
@@ -112,10 +87,10 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     }
   }
 
-  /** The next value of a key whose first load has begun; as `join` of the reader. */
-  join(id: KeyId): Promise<V> | undefined {
+  /** The entry of a key that is active, without a mark since it was validated. */
+  validActive(id: KeyId): KeyedEntry<K, V> | undefined {
     const entry = this.#active.get(id);
-    return entry?.validatedEpoch === this.#epoch ? this.#reader.join(entry) : undefined;
+    return entry?.validatedEpoch === this.#epoch ? entry : undefined;
   }
 
   /** This instance knows the key. */
@@ -143,17 +118,12 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     // Also of a key that was evicted during its load: reads are served this value until the load has settled.
     if (active !== undefined) return active.value;
     const slot = this.table.find(id);
-    return slot === undefined ? undefined : this.table.value(slot);
+    return slot === undefined ? undefined : this.table.columns.value(slot);
   }
 
   /** The entries whose last load failed, with a value or without. */
   failing(): KeyedEntry<K, V>[] {
     return [...this.#active.values(), ...this.#negative.failed()].filter(({ failures }) => failures > 0);
-  }
-
-  /** The ends of all loads under way; the process lives until then. */
-  ends(): Promise<void>[] {
-    return this.active().flatMap((entry) => (entry.flight === undefined ? [] : [waitersOf(entry).end()]));
   }
 
   active(): KeyedEntry<K, V>[] {
@@ -179,27 +149,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     }
   }
 
-  /** Loads the entry of one key. */
-  load(
-    entry: KeyedEntry<K, V>,
-    context: KeyContext<K, V>,
-    abort: LazyAbort,
-  ): ReturnType<ResolvedCacheOptions<K, V>['load']> {
-    if (context.attempt === 1) this.loadBegan(entry);
-    return this.#options.load(entry, context, abort);
-  }
-
-  /** Takes a value of a dump, unless the one that is held is younger. @returns whether it was taken. */
-  restore(restored: RestoredEntry<K, V>): boolean {
-    return this.use(restored.key, (entry) => {
-      const isTaken = putRestored(this.#engine, entry, restored, () => {
-        entry.describe(restored.size, restored.tags);
-      });
-      if (isTaken) this.table.place(entry); // also while it is being loaded
-      return isTaken;
-    });
-  }
-
   pin(entry: KeyedEntry<K, V>): void {
     entry.pins += 1;
   }
@@ -213,10 +162,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     entry.pins -= 1;
     if (entry.isEvicted) this.#letGo(entry);
     if (this.#active.get(entry.id) === entry) this.changed(entry);
-  }
-
-  loadBegan(entry: KeyedEntry<K, V>): void {
-    this.validity.loadBegan(entry);
   }
 
   changed(entry: KeyedEntry<K, V>): void {
@@ -234,10 +179,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   admit(entry: KeyedEntry<K, V>, { origin, value }: LoadResult<V>): void {
     if (origin !== 'kept') entry.size = sizeToKeep(this.#options, value, entry.key);
-  }
-
-  isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {
-    return this.validity.isOutdated(entry, result);
   }
 
   freed(slot: number): void {
@@ -258,8 +199,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
    */
   #letGo(entry: KeyedEntry<K, V>): void {
     if (entry.pins > 0) return;
-    if (!isBusy(entry)) this.#active.delete(entry.id);
-    else if (!isLoading(entry)) entry.leaving = entry.promise;
+    if (!entry.isBusy) this.#active.delete(entry.id);
+    else if (!entry.isLoading) entry.leaving = entry.promise;
   }
 
   #activate(id: KeyId, key: K): KeyedEntry<K, V> {
@@ -274,7 +215,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     const slot = this.table.find(id);
     if (slot !== undefined) {
       const entry = this.table.activate(id, slot, this.#epoch);
-      this.table.invalidate(slot); // a listener may read before it is settled
+      this.table.columns.invalidate(slot); // a listener may read before it is settled
       return entry;
     }
     const negative = this.#negative.find(id);
@@ -286,8 +227,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   #settle(entry: KeyedEntry<K, V>): void {
     const { id } = entry;
     if (entry.pins > 0 || this.#active.get(id) !== entry) return;
-    const busy = isBusy(entry);
-    if (isLoading(entry)) entry.leaving = undefined;
+    const busy = entry.isBusy;
+    if (entry.isLoading) entry.leaving = undefined;
     if (entry.isLoaded) {
       if (entry.isNegative) this.#negative.delete(entry);
       if (entry.leaving !== entry.promise) this.#place(entry, busy);
@@ -303,36 +244,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   #place(entry: KeyedEntry<K, V>, busy: boolean): void {
     // A key that was evicted during its load evicts another when the load has settled, not before.
-    if (isLoading(entry) && entry.isEvicted) return;
+    if (entry.isLoading && entry.isEvicted) return;
     entry.isEvicted = false;
     const slot = this.table.place(entry);
-    if (!busy && isCalm(entry)) {
+    if (!busy && entry.isCalm) {
       this.#active.delete(entry.id);
-      this.table.passivate(slot, entry);
+      this.table.columns.passivate(slot, entry);
     }
     this.observer?.changed(slot, entry);
   }
-}
-
-/** The types of what `keyOf` may return. */
-function isObject(key: unknown): boolean {
-  return typeof key === 'function' || (typeof key === 'object' && key !== null);
-}
-
-const IDS: readonly string[] = ['string', 'number', 'bigint', 'boolean'];
-
-/** It has a load under way, or one that is about to start, or waiters. */
-function isLoading({ flight, successor, waiters }: KeyedEntry<unknown, unknown>): boolean {
-  return flight !== undefined || successor !== undefined || waiters !== undefined;
-}
-
-/** It is being loaded, or its lease is not released yet. */
-function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
-  return isLoading(entry) || entry.cluster?.isBusy === true;
-}
-
-/** Only its value and its times are to be remembered. */
-function isCalm({ lastError, deferredUntil, cluster }: KeyedEntry<unknown, unknown>): boolean {
-  const isDeferred = deferredUntil !== Number.NEGATIVE_INFINITY;
-  return lastError === undefined && !isDeferred && cluster?.isAtRest !== false;
 }

@@ -28,6 +28,22 @@ export class KeyedEntry<K, V> extends Entry<V> {
     this.loadEpoch = epoch;
   }
 
+  /** It has a load under way, or one that is about to start, or waiters. */
+  get isLoading(): boolean {
+    return this.flight !== undefined || this.successor !== undefined || this.waiters !== undefined;
+  }
+
+  /** It is being loaded, or its lease is not released yet. */
+  get isBusy(): boolean {
+    return this.isLoading || this.cluster?.isBusy === true;
+  }
+
+  /** Only its value and its times are to be remembered. */
+  get isCalm(): boolean {
+    const isDeferred = this.deferredUntil !== Number.NEGATIVE_INFINITY;
+    return this.lastError === undefined && !isDeferred && this.cluster?.isAtRest !== false;
+  }
+
   /** The size and the tags of the value that is about to be in place. */
   describe(size: number, tags: readonly string[] | undefined): void {
     this.size = size;

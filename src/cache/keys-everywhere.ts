@@ -13,16 +13,9 @@ import { type EverywhereOptions, everywhereArgument } from '../value/everywhere.
  * @returns whether it is to be done for all instances.
  * @throws {OptionError} as `everywhereArgument`, and without `propagateWithin`.
  */
-export function marksArgument<V>(
-  { options: member, coordinator }: MemberEngine<V>,
-  options: EverywhereOptions | undefined,
-): boolean {
-  const isForAll = everywhereArgument(member, options);
-  const checks = new OptionChecks(member.name);
-  const isHeard = !isForAll || coordinator?.hasMarks === true;
-  checks.that(isHeard, 'everywhere', 'must not be given without propagateWithin', isForAll);
-  checks.done();
-  return isForAll;
+export function marksArgument<V>(engine: MemberEngine<V>, options: EverywhereOptions | undefined): boolean {
+  const isHeard = engine.coordinator?.hasMarks === true;
+  return argument(engine, options, isHeard, 'must not be given without propagateWithin');
 }
 
 /**
@@ -31,14 +24,21 @@ export function marksArgument<V>(
  * @returns whether it is to be done for all instances.
  * @throws {OptionError} as `everywhereArgument`, and with `propagateWithin` without a lock.
  */
-export function keyArgument<V>(
-  { options: member, coordinator }: MemberEngine<V>,
+export function keyArgument<V>(engine: MemberEngine<V>, options: EverywhereOptions | undefined): boolean {
+  const { coordinator, options: member } = engine;
+  const canMark = coordinator?.hasMarks !== true || member.membership?.hasLock === true;
+  return argument(engine, options, canMark, 'must not be given without a lock');
+}
+
+function argument<V>(
+  { options: member }: MemberEngine<V>,
   options: EverywhereOptions | undefined,
+  isPossible: boolean,
+  rule: string,
 ): boolean {
   const isForAll = everywhereArgument(member, options);
   const checks = new OptionChecks(member.name);
-  const canMark = coordinator?.hasMarks !== true || member.membership?.hasLock === true;
-  checks.that(!isForAll || canMark, 'everywhere', 'must not be given without a lock', isForAll);
+  checks.that(!isForAll || isPossible, 'everywhere', rule, isForAll);
   checks.done();
   return isForAll;
 }

@@ -1,6 +1,11 @@
 import type { MemberEngine } from '../engine/member-engine.ts';
+import { OptionError } from '../errors.ts';
+import { OptionChecks } from '../option-checks.ts';
+import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
+
+type Named<K, V> = Pick<KeyedEntry<K, V>, 'id' | 'key'>;
 
 /** Changes many keys of a cache at a time. Marks on all of them or on a tag take one step, whatever their number. */
 export class ManyKeys<K, V> {
@@ -15,16 +20,13 @@ export class ManyKeys<K, V> {
   /** Computes all due times anew if the wall clock was stepped. */
   compareClocks(): void {
     const now = this.#engine.options.clock.monotonic();
-    for (const [, { id, key }] of [...this.#entries.eachLoaded()]) {
-      this.#entries.useId(id, key, (entry) => this.#engine.compareClocks(entry, now));
-    }
+    this.#useEach(this.#loaded(), (entry) => this.#engine.compareClocks(entry, now));
   }
 
   /** Computes all due times anew by another schedule. */
   reschedule(): void {
-    for (const { id, key } of [...this.#loaded(), ...this.#entries.active()]) {
-      this.#entries.useId(id, key, (entry) => this.#engine.loader.clocks.rescheduled(entry));
-    }
+    const { clocks } = this.#engine.loader;
+    this.#useEach([...this.#loaded(), ...this.#entries.active()], (entry) => clocks.rescheduled(entry));
   }
 
   /** Makes all entries with the tag out of date. */
@@ -52,24 +54,27 @@ export class ManyKeys<K, V> {
   /** The same, where newer snapshots stay usable. @param invalidate is called for active entries. */
   markAll(invalidate: (entry: KeyedEntry<K, V>) => void): void {
     this.#entries.validity.epochs.markAll();
-    for (const { id, key } of this.#entries.active()) this.#entries.useId(id, key, invalidate);
+    this.#useEach(this.#entries.active(), invalidate);
     this.#entries.observer?.rebuild();
   }
 
-  /** Makes the entries out of date for which the predicate returns true. @returns how many. */
+  /**
+   * Makes the entries out of date for which the predicate returns true. @returns how many.
+   *
+   * @throws {OptionError} when it is not a function, or returns a promise.
+   */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    const isPicked = checkedPredicate(this.#engine.options.name, predicate);
     const { table, validity } = this.#entries;
     validity.distrustOlder();
-    const picked: Pick<KeyedEntry<K, V>, 'id' | 'key'>[] = [];
+    const picked: Named<K, V>[] = [];
     for (const [id, slot] of [...table.slots()]) {
       if (table.find(id) !== slot || this.#entries.isActive(id)) continue; // a predicate may have changed it
       const key = table.key(id, slot);
-      if (predicate(key, table.value(slot))) picked.push({ id, key });
+      if (isPicked(key, table.columns.value(slot))) picked.push({ id, key });
     }
-    for (const entry of this.#entries.active()) if (predicate(entry.key, entry.value)) picked.push(entry);
-    for (const { id, key } of picked) {
-      this.#entries.useId(id, key, (entry) => this.#engine.invalidate(entry, false));
-    }
+    for (const entry of this.#entries.active()) if (isPicked(entry.key, entry.value)) picked.push(entry);
+    this.#useEach(picked, (entry) => this.#engine.invalidate(entry, false));
     return picked.length;
   }
 
@@ -78,9 +83,8 @@ export class ManyKeys<K, V> {
     const { table, validity } = this.#entries;
     validity.distrustOlder();
     for (const [id] of [...table.slots()]) if (!this.#entries.isActive(id)) table.delete(id);
-    for (const { id, key } of [...this.#entries.active(), ...this.#entries.negative()]) {
-      this.#entries.useId(id, key, (entry) => this.#engine.invalidate(entry, true));
-    }
+    const others = [...this.#entries.active(), ...this.#entries.negative()];
+    this.#useEach(others, (entry) => this.#engine.invalidate(entry, true));
   }
 
   /** Forgets the values that are meant by a mark of another instance; newer snapshots of their keys stay usable. */
@@ -91,6 +95,10 @@ export class ManyKeys<K, V> {
       if (this.#entries.isActive(id) || isNegative) this.#entries.useId(id, key, drop);
       else this.#entries.table.delete(id);
     }
+  }
+
+  #useEach(named: readonly Named<K, V>[], action: (entry: KeyedEntry<K, V>) => void): void {
+    for (const { id, key } of named) this.#entries.useId(id, key, action);
   }
 
   #loaded(): KeyedEntry<K, V>[] {
@@ -107,9 +115,25 @@ export class ManyKeys<K, V> {
       if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
     }
     for (const [, slot] of table.slots()) {
-      if (epochs.isOutdated(table.validatedEpoch(slot, epochs.now), table.tags(slot))) table.invalidate(slot);
-      table.validate(slot, epochs.now);
+      if (epochs.isOutdated(table.columns.validatedEpoch(slot, epochs.now), table.columns.tags(slot)))
+        table.columns.invalidate(slot);
+      table.columns.validate(slot, epochs.now);
     }
     epochs.forget(oldest);
   }
+}
+
+function checkedPredicate<K, V>(
+  cacheName: string,
+  predicate: (key: K, value: V) => boolean,
+): (key: K, value: V) => boolean {
+  const checks = new OptionChecks(cacheName);
+  checks.function('predicate', predicate);
+  checks.done();
+  return (key, value) => {
+    const received: unknown = ignoreThenable(predicate(key, value));
+    if (!isThenable(received)) return Boolean(received);
+    const rule = 'must not return a promise';
+    throw new OptionError([{ option: 'predicate', rule, received }], { cacheName, key });
+  };
 }

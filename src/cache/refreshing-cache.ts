@@ -1,24 +1,19 @@
 import type { VersionRecord } from '../data/version-record.ts';
-import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
-import { closedError } from '../engine/read-errors.ts';
-import { READ_OPTIONS, type ReadAgain, Reader, type ReadOptions } from '../engine/reader.ts';
-import { isAbsentError, OptionError } from '../errors.ts';
+import type { ReadOptions } from '../engine/reader.ts';
+import { isAbsentError } from '../errors.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
-import { callUserCode } from '../observe/call-user-code.ts';
 import type { Counters } from '../observe/counters.ts';
 import { objectiveOf } from '../observe/freshness.ts';
-import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
-import { defaults } from '../options/defaults.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { droppable, ignoreRejection, ignoreThenable, isThenable, rejected } from '../time/deferred.ts';
+import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
@@ -31,7 +26,7 @@ import {
   shareIf,
 } from '../value/everywhere.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
-import { type ReadResult, readResult } from '../value/read-result.ts';
+import type { ReadResult } from '../value/read-result.ts';
 import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
@@ -43,33 +38,18 @@ import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import { KeyedReader } from './keyed-reader.ts';
 import { keyArgument, markIf, marksArgument, thenMarked } from './keys-everywhere.ts';
 import { ManyKeys } from './many-keys.ts';
 import { MarkedKeys } from './marked-keys.ts';
-import { readMany } from './read-many.ts';
+import { type GetManyOptions, readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
 import { restore } from './restore.ts';
+import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
+import { type StartKeysOptions, StartRequests } from './start-requests.ts';
 import { sizeArgument } from './value-size.ts';
-
-/** The options of `getMany`. */
-export interface GetManyOptions<K> extends ReadOptions {
-  /**
-   * Called for each key whose read fails, except absent ones; the `Map` does not have these keys then. Without it,
-   * `getMany` rejects when the read of a key fails. An error that it throws rejects `getMany`; it is not awaited: one that it
-   * rejects with later is logged.
-   */
-  readonly onError?: ((error: unknown, key: K) => void) | undefined;
-}
-
-/** The options of `requestStart` of a cache. */
-export interface StartKeysOptions {
-  /** Resolve when all due keys have been loaded, or have failed; never rejects because of a load. @default false */
-  readonly wait?: boolean | undefined;
-  /** Receives a promise of that. It never rejects. */
-  readonly waitUntil?: WaitUntil | undefined;
-}
 
 /**
  * Many values by key, each kept fresh when it is read; bounded by lru-cache.
@@ -97,52 +77,55 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #entries: KeyedEntries<K, V>;
   readonly #many: ManyKeys<K, V>;
-  readonly #reader: Reader<V>;
+  readonly #reader: KeyedReader<K, V>;
+  readonly #requests: StartRequests<K, V>;
   // For fresh reads, which take the short way.
   readonly #counters: Counters;
   readonly #rules: ReadRules;
   readonly #table: SlotTable<K, V>;
+  readonly #columns: SlotColumns<K, V>;
   readonly #epochs: Epochs;
   readonly #stepWatch: StepWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
-  #dueKeys: DueKeys<K, V> | undefined;
-  #queue: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
-    const load: Load<V> = (context, entry, abort) =>
-      entries.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
+    const load: Load<V> = (context, entry, abort) => {
+      if (context.attempt === 1) entries.validity.loadBegan(entry as KeyedEntry<K, V>);
+      return resolved.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
+    };
     const engine = new MemberEngine(member, guardedLoad(load, member), (execution) =>
       this.nextExecuteTime(execution),
     );
-    const reader = new Reader(engine.loader);
-    const entries = new KeyedEntries(resolved, engine, reader);
+    const entries = new KeyedEntries(resolved, engine);
     super(engine, (schedule, given) => {
-      engine.timing.schedule = resolved.spread(schedule, toMillis(given as DurationLike));
+      engine.timing.replaceSchedule(resolved.spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
     engine.setKeyedOwner(entries as KeyedOwner<V>);
     const many = new ManyKeys(entries, engine);
     engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
+    const dueKeys = new DueKeys(entries, many, engine, resolved);
     this.#options = resolved;
     this.#entries = entries;
     this.#many = many;
-    this.#reader = reader;
+    this.#reader = new KeyedReader(entries, engine, resolved.ahead && dueKeys);
+    this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
     this.#counters.objective = objectiveOf(member);
     this.#rules = engine.loader.rules;
     this.#table = entries.table;
+    this.#columns = entries.table.columns;
     this.#epochs = entries.validity.epochs;
     this.#stepWatch = entries.validity.stepWatch;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
     const { sync, awaited } = coarseClocks(member.clock);
     this.#sync = sync;
     this.#awaited = awaited;
-    if (resolved.ahead !== undefined) this.#startable();
     if (member.group === undefined) return;
     const required = resolved.required && new RequiredKeys(resolved.required, entries, engine);
     entries.required = required;
@@ -151,16 +134,9 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
       options: member,
       engine,
       required,
-      joinQueue: (join) => void this.#startable().join(join),
+      joinQueue: (join) => void dueKeys.join(join),
       failing: () => entries.failing(),
-      status: () =>
-        cacheStatus(
-          member.name,
-          engine.runState,
-          this.stats(),
-          engine.coordinator?.problems(),
-          entries as KeyedEntries<unknown, unknown>,
-        ),
+      status: () => cacheStatus(engine, entries),
     });
   }
 
@@ -180,8 +156,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     try {
       const slot = this.#use(key);
       if (options !== undefined || slot < 0) this.#counters.reads += 1;
-      else if (this.#isFresh(slot, this.#awaited)) return Promise.resolve(this.#table.value(slot));
-      return this.#read(key, options);
+      else if (this.#isFresh(slot, this.#awaited)) return Promise.resolve(this.#columns.value(slot));
+      return this.#reader.read(key, options);
     } catch (error) {
       return rejected(error);
     }
@@ -192,20 +168,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * key is evicted in that instant; as `read` of `RefreshingValue`. Rejects as `get` does.
    */
   read(key: K, options?: ReadOptions): Promise<ReadResult<V>> {
-    const engine = engineOf(this);
-    let entry: KeyedEntry<K, V>;
-    const read = (): Promise<V> => {
-      try {
-        this.#use(key);
-        this.#counters.reads += 1;
-        return this.#readOf(this.#entries.idOf(key), key, options, undefined, (found) => {
-          entry = found;
-        });
-      } catch (error) {
-        return rejected(error);
-      }
-    };
-    return readResult(read, () => entry, engine);
+    return asMethod(this).#reader.readResult(key, options);
   }
 
   /**
@@ -236,8 +199,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     if (this === undefined) asMethod(this);
     const slot = this.#use(key);
     if (slot < 0) this.#counters.reads += 1;
-    else if (this.#isFresh(slot, this.#sync)) return this.#table.value(slot);
-    return this.#readNow(key);
+    else if (this.#isFresh(slot, this.#sync)) return this.#columns.value(slot);
+    return this.#reader.readNow(key);
   }
 
   /**
@@ -248,37 +211,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * `AggregateError` of several. With `onError` it resolves without these keys instead.
    */
   getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
-    if (this === undefined) asMethod(this);
-    const { onError, waitUntil, ...others } = ownOptions(options ?? {});
-    const checks = new OptionChecks(this.#options.member.name);
-    const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
-    checks.that(isIterable, 'keys', 'must be an iterable of keys', keys);
-    checks.names('', options ?? {}, [...READ_OPTIONS, 'onError']);
-    if (onError !== undefined) checks.function('onError', onError);
-    let asked: K[];
-    try {
-      checks.done();
-      asked = [...new Set(keys)];
-    } catch (error) {
-      return rejected(error);
-    }
-    const ends: Promise<unknown>[] = [];
-    const ofEach = {
-      ...others,
-      ...(waitUntil === undefined ? {} : { waitUntil: (end: Promise<unknown>) => void ends.push(end) }),
-    };
-    const read = Object.keys(ofEach).length > 0 ? ofEach : undefined;
-    const { name, logger } = this.#options.member;
-    const report = (error: unknown, key: K): void => {
-      const result: unknown = onError?.(error, key);
-      callUserCode(
-        () => result,
-        (reason) => logger.error('onError of getMany rejected', reason),
-      );
-    };
-    const found = readMany(name, asked, (key) => this.get(key, read), onError && report);
-    if (waitUntil !== undefined && ends.length > 0) passToPlatform(waitUntil, Promise.all(ends), logger);
-    return found;
+    const { member } = asMethod(this).#options;
+    return ignoreRejection(readMany(member, keys, options, (key, ofEach) => this.get(key, ofEach)));
   }
 
   /**
@@ -369,21 +303,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * @throws {OptionError} when it is not a function, or returns a promise.
    */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
-    const checks = new OptionChecks(this.#options.member.name);
-    checks.function('predicate', predicate);
-    checks.done();
-    const { name } = this.#options.member;
-    return this.#many.invalidateWhere((key, value) => {
-      const isPicked: unknown = ignoreThenable(predicate(key, value));
-      if (!isThenable(isPicked)) return Boolean(isPicked);
-      throw new OptionError(
-        [{ option: 'predicate', rule: 'must not return a promise', received: isPicked }],
-        {
-          cacheName: name,
-          key,
-        },
-      );
-    });
+    return this.#many.invalidateWhere(predicate);
   }
 
   /**
@@ -439,8 +359,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * `OptionError` also when it is larger than `maxSize`.
    */
   acceptQuarantined(key: K): Promise<boolean> {
-    try {
-      if (!this.#entries.has(key)) return Promise.resolve(false);
+    return droppable(async () => {
+      if (!this.#entries.has(key)) return false;
       return this.#entries.use(key, (entry) => {
         const engine = engineOf(this);
         const accepted = acceptQuarantined(engine, entry, ({ value, tags }) => {
@@ -449,12 +369,9 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
         });
         const { membership } = this.#options.member;
         if (membership?.hasStore !== true || membership.hasLock !== true) return accepted;
-        const marked = accepted.then((isDone) => isDone && thenMarked(engine, entry, accepted, 'changed'));
-        return ignoreRejection(marked);
+        return accepted.then((isDone) => isDone && thenMarked(engine, entry, accepted, 'changed'));
       });
-    } catch (error) {
-      return rejected(error);
-    }
+    });
   }
 
   /** Forgets the value of a key in quarantine. @returns whether there was one. @throws {OptionError} for the key `undefined`. */
@@ -510,28 +427,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * call. Rejects with `ClosedError` after `close`.
    */
   requestStart(options?: StartKeysOptions): Promise<void> {
-    const { name, clock } = this.#options.member;
-    try {
-      namesArgument(name, options, ['wait', 'waitUntil']);
-    } catch (error) {
-      return rejected(error);
-    }
-    if (engineOf(this).runState === 'closed') return rejected(closedError(name));
-    if (this.#queue === undefined) {
-      const { concurrency, lookAhead } = defaults;
-      const queue = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
-      this.#startable().join((keys) => queue.join(keys));
-      this.#queue = queue;
-    }
-    const { wait = false, waitUntil } = ownOptions(options ?? {});
-    if (!wait && waitUntil === undefined) {
-      this.#queue.request();
-      return Promise.resolve();
-    }
-    const ends = [...this.#entries.ends(), this.#queue.requestAndWait()];
-    const end = Promise.all(ends).then(() => {});
-    if (waitUntil !== undefined) passToPlatform(waitUntil, end, this.#options.member.logger);
-    return wait ? engineOf(this).unlessOwn(end) : Promise.resolve();
+    return ignoreRejection(this.#requests.request(options));
   }
 
   /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */
@@ -560,51 +456,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing was restored then.
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
-    return restore(dump, this.#entries, this.#options);
-  }
-
-  // Not part of the fresh reads, which need no closures.
-  #read(key: K, options: ReadOptions | undefined): Promise<V> {
-    const id = this.#entries.idOf(key);
-    const joined = options === undefined ? this.#entries.join(id) : undefined;
-    if (joined !== undefined) return joined;
-    return this.#readOf(id, key, options);
-  }
-
-  /** @param wasTooStale as of `Reader.read`. @param uses is given the entry that is read, each time. */
-  #readOf(
-    id: KeyId,
-    key: K,
-    options: ReadOptions | undefined,
-    wasTooStale?: boolean,
-    uses?: (entry: KeyedEntry<K, V>) => void,
-  ): Promise<V> {
-    return this.#entries.useId(id, key, (entry) => {
-      uses?.(entry);
-      const isIdle = entry.flight === undefined;
-      const again: ReadAgain<V> = (others, stale) => this.#readOf(id, key, others, stale, uses);
-      const read = this.#reader.read(entry, options, again, wasTooStale);
-      if (isIdle) this.#takeAlong(entry);
-      return read;
-    });
-  }
-
-  #readNow(key: K): V {
-    return this.#entries.use(key, (entry) => {
-      const isIdle = entry.flight === undefined;
-      try {
-        return this.#reader.readNow(entry);
-      } finally {
-        if (isIdle) this.#takeAlong(entry);
-      }
-    });
-  }
-
-  /** A read has started the due reload of a key: takes others along. */
-  #takeAlong(entry: KeyedEntry<K, V>): void {
-    if (this.#options.ahead !== undefined && entry.isLoaded && entry.flight !== undefined) {
-      this.#dueKeys?.takeAlong(entry);
-    }
+    return restore(dump, this.#entries, engineOf(this), this.#options);
   }
 
   /** The slot of a key, which counts as used now; -1 where it has none. */
@@ -620,17 +472,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const { instant } = clock;
     if (instant >= this.#stepWatch.checkAt) this.#entries.validity.checkClockStep();
     const isFresh =
-      this.#table.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh) this.#counters.objective?.served(instant, instant - this.#table.loadedAt(slot));
+      this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
+    if (isFresh) this.#counters.objective?.served(instant, instant - this.#columns.loadedAt(slot));
     return isFresh;
-  }
-
-  /** Its due keys, for a queue that starts keys without a read. */
-  #startable(): DueKeys<K, V> {
-    if (this.#dueKeys === undefined) {
-      this.#dueKeys = new DueKeys(this.#entries, this.#many, engineOf(this), this.#options);
-      this.#entries.observer = this.#dueKeys;
-    }
-    return this.#dueKeys;
   }
 }

@@ -142,21 +142,8 @@ export function resolveCacheOptions<K, V, P>(
 }
 
 function checkOwn<K, V, P>(options: Partial<RefreshingCacheOptions<K, V, P>>, checks: OptionChecks): void {
-  const {
-    load,
-    loadMany,
-    batchSize,
-    batchAhead,
-    missing,
-    maxConcurrentLoads,
-    max,
-    maxSize,
-    sizeOf,
-    keyOf,
-    maxAbsent,
-    jitter,
-  } = options;
-  const { required = false } = options;
+  const { load, loadMany, batchSize, batchAhead, missing, maxConcurrentLoads } = options;
+  const { max, maxSize, sizeOf, keyOf, maxAbsent, jitter, required = false } = options;
   const isList = Array.isArray(required);
   const isRequired = isList || typeof required === 'boolean';
   checks.that(isRequired, 'required', 'must be true, false or an array of keys', required);

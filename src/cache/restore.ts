@@ -1,10 +1,18 @@
+import type { MemberEngine } from '../engine/member-engine.ts';
+import { putRestored, type RestoredValue } from '../engine/restored-value.ts';
 import { messageOf } from '../observe/logger.ts';
 import { DumpReader, type RestoreReport } from '../value/dump.ts';
 import type { CacheDump, DumpedEntry } from './dump.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyId } from './keyed-entry.ts';
-import type { RestoredEntry } from './restored-entry.ts';
 import { type SizeOptions, sizeOfValue } from './value-size.ts';
+
+/** An entry of a dump, checked, with its age now. */
+interface RestoredEntry<K, V> extends RestoredValue<V> {
+  readonly key: K;
+  readonly size: number;
+  readonly tags: readonly string[] | undefined;
+}
 
 /** An entry that is invalid ends a restore. At most this number is collected, to report them together. */
 const MOST_INVALID = 100;
@@ -20,11 +28,20 @@ const MOST_INVALID = 100;
 export function restore<K, V>(
   dump: CacheDump<K, V>,
   entries: KeyedEntries<K, V>,
+  engine: MemberEngine<V>,
   options: SizeOptions<K, V>,
 ): RestoreReport {
-  const picked = entriesToRestore(dump, (key) => entries.idOf(key), options);
-  const taken = [...picked.values()].reverse().filter((entry) => entries.restore(entry));
-  const held = taken.filter(({ key }) => entries.table.find(entries.idOf(key)) !== undefined).length;
+  const { idOf, table } = entries;
+  const picked = [...entriesToRestore(dump, idOf, options).values()].reverse();
+  const taken = picked.filter((restored) =>
+    entries.use(restored.key, (entry) => {
+      const describe = (): void => entry.describe(restored.size, restored.tags);
+      const isTaken = putRestored(engine, entry, restored, describe);
+      if (isTaken) table.place(entry); // also while it is being loaded
+      return isTaken;
+    }),
+  );
+  const held = taken.filter(({ key }) => table.find(idOf(key)) !== undefined).length;
   return { restored: held, dropped: dump.entries.length - held };
 }
 

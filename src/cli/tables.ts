@@ -28,33 +28,20 @@ const LONGEST_PROBLEM = 240;
 /** That of a cell which has a line of its own. */
 const LONGEST_ERROR = 1000;
 
+const EDGES = ['top', 'bottom'].flatMap((edge) => ['', '-mid', '-left', '-right'].map((end) => edge + end));
+const NO_LINES = Object.fromEntries(
+  [...EDGES, 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'].map((part) => [part, '']),
+);
+
 /** Rows for people: plain text in columns, which a script can cut too. */
 function tableOf(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   longest: number = LONGEST_CELL,
 ): string {
-  const none = {
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    top: '',
-    'bottom-mid': '',
-    'bottom-left': '',
-  };
-  const lines = {
-    'bottom-right': '',
-    bottom: '',
-    'left-mid': '',
-    left: '',
-    mid: '',
-    'mid-mid': '',
-    'right-mid': '',
-    right: '',
-  };
   const table = new Table({
     head: [...head],
-    chars: { ...none, ...lines, middle: '  ' },
+    chars: { ...NO_LINES, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
   for (const row of rows) table.push(row.map((cell) => printable(cell, longest)));

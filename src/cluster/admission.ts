@@ -94,7 +94,7 @@ export class Admission<T> {
     if (lock === undefined) return undefined;
     this.#pin = this.#pinInPlace;
     if (entry.isLoaded && this.#pin === undefined) endPin(entry, this.#member); // its hold is over
-    this.#force = this.#pin === undefined && (this.#isForced || state.ignoresHold);
+    this.#force = this.#pin === undefined && this.#isForced;
     const since = options.clock.monotonic();
     const pause = (retryAfter?: number): number => pollAfter(options.clock.monotonic() - since, retryAfter);
     for (let polls = 0; ; polls++) {
@@ -115,6 +115,10 @@ export class Admission<T> {
         return new StillPinned(options, this.#pinned);
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
+        if (!wasForced && this.#pin === undefined && this.#isOfEarlierSchedule(answer)) {
+          this.#force = true;
+          continue;
+        }
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
         if (found === undefined && this.#pinned && state.held.pin !== undefined) {
@@ -155,7 +159,6 @@ export class Admission<T> {
   }: AcquiredAs<'acquired'>): Promise<RemoteResult<T> | undefined> | undefined {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
-    this.#state.ignoresHold = false;
     return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(lease) : undefined;
   }
 
@@ -205,6 +208,11 @@ export class Admission<T> {
     this.#state.expectedToken = isOver ? undefined : token;
     const forMs = isBackoff ? retryAfter : recheckAfter(this.#entry, answer);
     return new Deferral(options, this.snapshots.withinAgeLimit(forMs), true);
+  }
+
+  /** The hold of that round says nothing about when this one is due. */
+  #isOfEarlierSchedule({ sentAt, finishedAgo }: AcquiredAs<'done'>): boolean {
+    return sentAt - finishedAgo <= this.#member.timing.scheduledAt;
   }
 
   /** The pin of the value in place that is in force now. */

@@ -75,8 +75,6 @@ export class ClusterState implements ClusterStateLike {
   expectedToken: number | undefined = undefined;
   /** When it was last invalidated here (monotonic): the result of a load that began before does not answer that. */
   invalidatedAt: number = Number.NEGATIVE_INFINITY;
-  /** The next acquire ignores the hold of a round that is done: the schedule is another one. */
-  ignoresHold: boolean = false;
   /** The result of the round under way, while it is written to the store. */
   publishing: Publishing | undefined = undefined;
   /** The version that is being read from the store; 0: any. `undefined`: it is not read. */
@@ -245,10 +243,6 @@ export class ClusterState implements ClusterStateLike {
   invalidated(now: number): void {
     this.expectedToken = undefined; // the loads of other instances began before
     this.invalidatedAt = now;
-  }
-
-  rescheduled(): void {
-    this.ignoresHold = true;
   }
 
   previous(): Promise<LoadContext['previous']> | undefined {

@@ -50,14 +50,16 @@ export class ManualRound extends SerialRound<unknown> {
     super(member, entry);
     const { clock, timeoutMs } = member.options;
     const now = clock.monotonic();
-    if (as === 'due') member.timing.expected(entry);
+    const request = typeof as === 'object' ? as : {};
+    const isUnpinned = 'unpinned' in request;
+    if (as === 'due' || isUnpinned) member.timing.expected(entry);
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#until = now + timeoutMs;
-    this.#endsPin = as === 'due' && prepare === undefined;
+    this.#endsPin = isUnpinned;
     const recordNow = (): PublishRecord => {
       const about = { isAbsent: false, isKept: false, took: 0 };
-      const origin = typeof as === 'object' ? as : undefined;
-      const by = { isManual: true, mark, made: makerOf(as, prepare !== undefined), origin };
+      const origin = isUnpinned ? request.unpinned : request;
+      const by = { isManual: true, mark, made: makerOf(as), origin };
       const record = { ...publishRecord(member, entry, about, this.state.newest), ...by };
       const { pin } = this.state.held;
       return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;
@@ -249,8 +251,8 @@ function pinned(record: PublishRecord, pin: Pin): PublishRecord {
   return { ...record, pin, dueAt: pin.untilAt, isDueTimeOverridden: true };
 }
 
-function makerOf(as: ShareRequest | undefined, isLog: boolean): VersionMaker {
+function makerOf(as: ShareRequest | undefined): VersionMaker {
   if (as === 'pinned') return 'rollback';
-  if (as === 'due' && !isLog) return 'unpin';
-  return as === undefined || typeof as === 'object' ? 'set' : 'invalidate';
+  if (typeof as === 'object') return 'unpinned' in as ? 'unpin' : 'set';
+  return as === undefined ? 'set' : 'invalidate';
 }

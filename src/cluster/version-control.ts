@@ -1,7 +1,7 @@
 import type { Difference } from '../data/difference.ts';
 import type { HeldOptions } from '../data/fleet.ts';
 import type { Mark } from '../data/mark.ts';
-import { checkOrigin } from '../data/origin.ts';
+import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { PinRequest } from '../data/pin.ts';
 import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
@@ -58,21 +58,27 @@ export class EntryVersions<T> implements VersionControl<T> {
     return this.#share(edition, 'pinned', present?.version);
   }
 
-  async unpin(): Promise<boolean> {
+  async unpin(given?: PublishOrigin): Promise<boolean> {
     this.#host.refuseOwnLoad();
-    return this.#unpin(undefined);
+    const { name } = this.#member.options;
+    namesArgument(name, given, ['by', 'note']);
+    const { by, note } = ownOptions(given ?? {});
+    const checks = new OptionChecks(name);
+    checkOrigin({ by, note }, checks, false);
+    checks.done();
+    return this.#unpin({ by, note });
   }
 
   /** @param gone a version that was pinned, and is not kept any longer. */
-  async #unpin(gone: number | undefined): Promise<boolean> {
+  async #unpin(by: PublishOrigin, gone?: number): Promise<boolean> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = clusterStateOf(this.#entry);
     const isHere = this.#entry.isLoaded && sharedVersion(state.held) === present.version;
     const edition = isHere ? undefined : await this.#edition(present.version);
-    if (!isHere && edition === undefined) return this.#unpin(present.version); // it was replaced meanwhile
+    if (!isHere && edition === undefined) return this.#unpin(by, present.version); // it was replaced meanwhile
     try {
-      await this.#share(edition, 'due', present.version);
+      await this.#share(edition, { unpinned: by }, present.version);
     } catch (error) {
       const [now] = await this.#store('unpin').history(this.#entry);
       if (now === undefined || now.isPinned || now.version <= present.version) throw error;

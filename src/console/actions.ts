@@ -89,7 +89,7 @@ async function actOnValue(value: RefreshingValue<unknown>, request: ActionReques
       return `version ${to ?? 'before the present one'} is in place as version ${made}, pinned ${until(holdMs)}`;
     }
     case 'unpin':
-      if (!(await value.unpin())) throw new Refusal('no version is pinned');
+      if (!(await value.unpin({ by, ...(note ? { note } : {}) }))) throw new Refusal('no version is pinned');
       return 'unpinned; the next read loads it';
     default:
       throw new Refusal(`a value has no ${action}`);

@@ -3,6 +3,7 @@ import type { Difference } from './difference.ts';
 import type { HeldOptions } from './fleet.ts';
 import type { IdOf } from './items.ts';
 import type { Mark } from './mark.ts';
+import type { PublishOrigin } from './origin.ts';
 import type { VersionRecord } from './version-record.ts';
 
 /** The options of `rollback`. */
@@ -34,8 +35,8 @@ export interface VersionControl<T> {
   history(): Promise<readonly VersionRecord[]>;
   /** @returns the new version. */
   rollback(options: RollbackOptions): Promise<number>;
-  /** @returns whether a version was pinned. */
-  unpin(): Promise<boolean>;
+  /** @param by for the record. @returns whether a version was pinned. */
+  unpin(by?: PublishOrigin): Promise<boolean>;
   /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
   mark(mark: Mark): Promise<void>;
   /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */

@@ -12,8 +12,6 @@ export interface ClusterStateLike {
   readonly isAtRest: boolean;
   /** Snapshots of loads that began before no longer count. @param now the monotonic clock. */
   invalidated(now: number): void;
-  /** The hold of the last round came from another schedule. */
-  rescheduled(): void;
   /** The last snapshot that others can read, however old. `undefined`: there is none, or no round is under way. */
   previous(): Promise<LoadContext['previous']> | undefined;
   /** A caller has joined the round that requires a load begun after its call. */

@@ -121,7 +121,7 @@ export interface Coordinator {
    *
    * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
    *
-   * @param as a mark; the value with its pin; or as due at once, and no longer pinned. @default the value, due when it is due here
+   * @param as a mark; the value with its pin; as due at once; or no longer pinned. @default the value, due when it is due here
    */
   share(entry: Entry<unknown>, as?: ShareRequest): Promise<number | undefined>;
   /** The versions of the entry in the store. */
@@ -183,7 +183,12 @@ export interface VersionHost<T> {
 }
 
 /** How a value is published by hand, or what instead of it; an object: as it was set, for that person. */
-export type ShareRequest = 'pinned' | 'due' | Mark | PublishOrigin;
+export type ShareRequest = 'pinned' | 'due' | Unpinned | Mark | PublishOrigin;
+
+/** The value is due at once, and no longer pinned. */
+interface Unpinned {
+  readonly unpinned: PublishOrigin;
+}
 
 /** The execution that a round belongs to, as the round sees it. */
 export interface RoundHost extends LoadDetails {

@@ -10,7 +10,7 @@ import { Waiters } from './waiters.ts';
  * `loader.ts` and `timing.ts` change it.
  *
  * Each field has one writer, the file that is named at it; the methods here write those that depend on each other: the
- * value with its promise, the due time with `freshUntil`. The slot table of a cache makes an entry again of what it was
+ * value with its promise, the due time with `freshUntil`. The slot columns of a cache make an entry again of what it was
  * (`field-writers.test.ts` reads the source).
  *
  * Instants are on the monotonic clock, but for `nextExecuteTime`, `scheduledFor` and those inside `last`, which are on

@@ -154,11 +154,11 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     const { entry } = this;
     const round: CoordinatedRound<T> = coordinator.begin(entry, {
       ...this.details,
-      validSince: () => host.keys?.validSince ?? Number.NEGATIVE_INFINITY,
+      validSince: () => host.keys?.validity.validSince ?? Number.NEGATIVE_INFINITY,
       began: () => {
         if (entry.flight !== this || this.outdatedBy === 'abort') return;
         this.outdatedBy = undefined;
-        host.keys?.loadBegan(entry);
+        host.keys?.validity.loadBegan(entry);
       },
       fail: (error) => this.fail(error),
       over: () => {

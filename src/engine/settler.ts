@@ -189,7 +189,7 @@ export class Settler<T> {
     result: LoadResult<T> | 'absent',
     outdatedBy: OutdatedBy | undefined,
   ): boolean {
-    const isMarked = this.#host.keys?.isOutdated(entry, result) === true;
+    const isMarked = this.#host.keys?.validity.isOutdated(entry, result) === true;
     const isOutdated = isMarked || outdatedBy === 'invalidate';
     if (isOutdated) this.#timing.invalidated(entry);
     return isOutdated;

@@ -41,6 +41,8 @@ export interface AdoptedTimes {
  */
 export class Timing {
   schedule: Schedule;
+  /** When it took the place of another one (monotonic): the holds of rounds that ended before came from that. */
+  scheduledAt: number = Number.NEGATIVE_INFINITY;
   readonly #options: ResolvedOptions;
   readonly #nextExecuteTime: (execution: Execution) => number;
   /** The schedule that was warned about: once for all keys of a cache. */
@@ -50,6 +52,12 @@ export class Timing {
     this.schedule = options.schedule;
     this.#options = options;
     this.#nextExecuteTime = nextExecuteTime;
+  }
+
+  /** Another schedule applies from now on: each entry is to be {@link rescheduled}. */
+  replaceSchedule(schedule: Schedule): void {
+    this.schedule = schedule;
+    this.scheduledAt = this.#options.clock.monotonic();
   }
 
   /**
@@ -252,9 +260,8 @@ export class Timing {
     }
   }
 
-  /** Another schedule applies from now on; an instant that has passed by it is due. */
+  /** The schedule was replaced; an instant that has passed by the new one is due. */
   rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
-    entry.cluster?.rescheduled();
     entry.deferredUntil = Number.NEGATIVE_INFINITY;
     if (entry.last === undefined || entry.isInvalidated || entry.isInitial) return undefined;
     const now = this.#options.clock.monotonic();

@@ -31,7 +31,7 @@ import { Deferred, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { EverywhereOptions } from '../value/everywhere.ts';
-import { type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
+import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshing-value.ts';
 import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
@@ -199,19 +199,19 @@ export class RefreshGroup implements GroupLike {
   value<T, Previous = T>(
     options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous> {
-    return new RefreshingValue({ ...options, group: this });
+    return new RefreshingValue({ ...options, group: asMethod(this) });
   }
 
   /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   cache<K, V, Previous = V>(
     options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous> {
-    return new RefreshingCache({ ...options, group: this });
+    return new RefreshingCache({ ...options, group: asMethod(this) });
   }
 
   /** A {@link PeriodicExecutor} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   executor(task: Task, options: PeriodicExecutorOptions): PeriodicExecutor {
-    return new PeriodicExecutor(task, { ...options, group: this });
+    return new PeriodicExecutor(task, { ...options, group: asMethod(this) });
   }
 
   /**

@@ -3,13 +3,17 @@ import { isNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
 
+/** An element of an array or a `Set`. */
+// biome-ignore lint/suspicious/noExplicitAny: of a value of any type it is of any type too.
+type ElementOf<T> = T extends readonly (infer E)[] | ReadonlySet<infer E> ? (0 extends 1 & T ? any : E) : any;
+
 /** The options of {@link changesAtMost}. */
 export interface ChangeOptions<T> extends SizeOptions<T> {
   /**
    * The identity of an element of an array or a `Set` that is an object, such as its code. Without it such elements are
    * only counted: objects that were loaded anew are never the same. Not beside `sizeOf`.
    */
-  readonly idOf?: ((element: never) => unknown) | undefined;
+  readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
 }
 
 /**

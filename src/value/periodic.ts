@@ -38,7 +38,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
   /** @internal */
   constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, engine: MemberEngine<T>) {
     super(engine, (schedule) => {
-      engine.timing.schedule = schedule;
+      engine.timing.replaceSchedule(schedule);
       engine.loader.clocks.rescheduled(entry);
     });
     this.#entry = entry;

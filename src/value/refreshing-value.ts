@@ -1,5 +1,6 @@
 import type { Difference } from '../data/difference.ts';
 import type { HeldOptions } from '../data/fleet.ts';
+import type { PublishOrigin } from '../data/origin.ts';
 import type { CompareOptions, RollbackOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
@@ -275,10 +276,11 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Ends the pin of `rollback`, on all instances: the version in place is due, and the next read starts a load. Other
    * instances notice within a minute of reads.
    *
+   * @param options the person or tool that ends it, and the reason, for `history()`. @default not named
    * @returns whether a version was pinned. Rejects as `rollback` does.
    */
-  unpin(): Promise<boolean> {
-    return droppable(() => versionsOf(engineOf(this), entryOf(this)).unpin());
+  unpin(options?: PublishOrigin): Promise<boolean> {
+    return droppable(() => versionsOf(engineOf(this), entryOf(this)).unpin(options));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { randomId } from '../../cluster/identity.ts';
 import type { Edition, StoredRecord } from '../../records/edited.ts';
+import { isTextFile, type TextFile } from './file-names.ts';
 import {
   hasRestarted,
   isComparable,
@@ -8,7 +9,6 @@ import {
   type Moment,
   passedSince,
 } from './machine-clock.ts';
-import { isTextFile, type TextFile } from './numbered-files.ts';
 
 /** How the text of a record is kept: within its state, or in a file of its own. */
 export type Text = string | TextFile;

@@ -5,6 +5,7 @@ import { randomId } from '../../cluster/identity.ts';
 import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import type { DurationLike } from '../../time/duration.ts';
+import { fileOf, isListed, type Listing, listingOf, type TextFile } from './file-names.ts';
 import { folderName, mayBeginWith, nameOfFolder } from './folder-name.ts';
 import { whileInUse } from './in-use.ts';
 import { makeFolder } from './make-folder.ts';
@@ -19,38 +20,17 @@ const ABANDONED_AFTER_MS = 600_000;
 /** Begins the names of all folders. Those of earlier versions of the library begin with `lock-`, `snapshot-` and `report-`. */
 const FOLDER = 'record-';
 
-/** A numbered file. Without leading zeros, so that each number has one file name. */
-const NUMBERED = /^(0|[1-9]\d{0,15})\.json$/;
-
 /** A numbered file is a record, which is some hundred bytes long, and its texts. In bytes. */
 const LONGEST_NUMBERED = 1024 * 1024;
 
 /** A text of half a gigabyte would be too long for the JavaScript engine. In bytes. */
 const LONGEST_TEXT = 256 * 1024 * 1024;
 
-/** A long text, and a file that is being written: names that no other program gives. */
-const TEXT = /^tickless-[0-9a-f-]{36}\.text$/;
-const TEMPORARY = /^tickless-[0-9a-f-]{36}\.tmp$/;
-
 /** Options of the lock and the store. */
 export interface FileOptions {
   readonly directory: string | URL;
   readonly allowOtherUsers?: boolean | undefined;
   readonly timeout?: DurationLike | undefined;
-}
-
-/** Contents of the folder of one name. */
-export interface Listing {
-  /** Ascending. */
-  readonly numbers: readonly number[];
-  /** Long texts, and files being written; or left by a process that was killed. */
-  readonly others: readonly string[];
-}
-
-/** A long text in a file of its own. */
-export interface TextFile {
-  readonly file: string;
-  readonly bytes: number;
 }
 
 /**
@@ -107,22 +87,15 @@ export class NumberedFiles {
 
   /** @throws when the directory or the folder is not to be trusted. */
   async list(folder: string): Promise<Listing> {
-    const entries = await this.#reads.run(async () => {
+    return this.#reads.run(async () => {
       await this.#directory.check(folder);
-      return ignoreMissing(readdir(folder), []);
+      return listingOf(await ignoreMissing(readdir(folder), []));
     });
-    return {
-      numbers: entries
-        .filter((entry) => NUMBERED.test(entry) && isListed(Number.parseInt(entry, 10)))
-        .map((entry) => Number.parseInt(entry, 10))
-        .sort((a, b) => a - b),
-      others: entries.filter((entry) => TEXT.test(entry) || TEMPORARY.test(entry)),
-    };
   }
 
   /** The path of the file of a number. */
   pathOf(folder: string, number: number): string {
-    return join(folder, `${number}.json`);
+    return join(folder, fileOf(number));
   }
 
   /** @returns `undefined`: the file does not exist, or was deleted. `null`: it is not one of ours. */
@@ -170,12 +143,7 @@ export class NumberedFiles {
     return this.#write(folder, 'text', text, survives, async (path) => ({ file: basename(path), bytes }));
   }
 
-  /** Deletes the files of numbers, one after the other; missing files are ignored. */
-  async removeNumbers(folder: string, numbers: readonly number[]): Promise<void> {
-    for (const number of numbers) await remove(this.pathOf(folder, number));
-  }
-
-  /** Deletes files that have no use any more; missing files are ignored. */
+  /** Deletes files that have no use any more, one after the other; missing files are ignored. */
   async remove(folder: string, files: readonly string[]): Promise<void> {
     for (const file of files) await remove(join(folder, file));
   }
@@ -236,17 +204,6 @@ export class NumberedFiles {
 async function isAbandoned(path: string): Promise<boolean> {
   const found = await ignoreMissing(lstat(path), undefined);
   return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS;
-}
-
-/** Whether the next number is exact too. */
-function isListed(number: number): boolean {
-  return number < Number.MAX_SAFE_INTEGER;
-}
-
-/** Whether parsed data is a {@link TextFile}: no path leads out of its folder. */
-export function isTextFile(data: unknown): data is TextFile {
-  const { file, bytes } = (data ?? {}) as Partial<Record<keyof TextFile, unknown>>;
-  return typeof file === 'string' && TEXT.test(file) && Number.isSafeInteger(bytes);
 }
 
 /** The length in bytes. @throws for a content that would not be read again. */

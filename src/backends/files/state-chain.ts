@@ -1,4 +1,5 @@
-import type { Durability, Listing, NumberedFiles } from './numbered-files.ts';
+import { fileOf, type Listing } from './file-names.ts';
+import type { Durability, NumberedFiles } from './numbered-files.ts';
 
 /** The last states that are kept, so that a paused process can see that it is late. */
 const KEPT_COUNT = 16;
@@ -60,17 +61,17 @@ export class StateChain {
     const { number, listing } = head;
     if (!(await this.#files.create(this.#folder, number + 1, content, survives))) return false;
     if ((await this.#files.read(this.#folder, number)) !== head.content) {
-      await this.#files.removeNumbers(this.#folder, [number + 1]);
+      await this.#files.remove(this.#folder, [fileOf(number + 1)]);
       return false;
     }
     const old = listing.numbers.filter((one) => one <= number + 1 - KEPT_COUNT);
-    await this.#files.removeNumbers(this.#folder, old).catch(() => {}); // no right to delete files of another user
+    await this.#files.remove(this.#folder, old.map(fileOf)).catch(() => {}); // no right to delete files of another user
     return true;
   }
 
   /** Deletes all states, the present one last, so that no reader ever sees an older one. */
   async remove(numbers: readonly number[]): Promise<void> {
-    await this.#files.removeNumbers(this.#folder, numbers);
+    await this.#files.remove(this.#folder, numbers.map(fileOf));
     await this.#files.removeFolder(this.#folder);
   }
 }

@@ -1,5 +1,5 @@
+import type { Change } from './changes.ts';
 import type { MongoCollection } from './collection.ts';
-import type { Change } from './pipelines.ts';
 
 /** A document as the driver returns it. */
 export type MongoDocument = Readonly<{ _id: string } & Record<string, unknown>>;

@@ -12,8 +12,9 @@ import type {
   Records,
   Row,
 } from '../../records/records.ts';
+import { changeOf } from './changes.ts';
 import type { MongoDocument, MongoDocuments } from './documents.ts';
-import { changeOf, editionsPipeline, isRead, listPipeline, pipelineOf, WITHOUT_TEXTS } from './pipelines.ts';
+import { editionsPipeline, isRead, listPipeline, pipelineOf, WITHOUT_TEXTS } from './pipelines.ts';
 
 /** The most edits of one call: a server takes 100,000 in one `bulkWrite`. */
 const MOST_EDITS = 500;

@@ -5,7 +5,8 @@ import type { SqlRow } from './client.ts';
 import { inStatements, MOST_NAMES } from './in-statements.ts';
 import { type Clock, editionsBy, listBy } from './lists.ts';
 import type { MysqlBatch, MysqlSql } from './mysql.ts';
-import { type Given, givenRows, type MysqlStatements, mysqlStatements } from './mysql-statements.ts';
+import { type Given, givenRows } from './mysql-given-rows.ts';
+import { type MysqlStatements, mysqlStatements } from './mysql-statements.ts';
 import { clockIn, rowOf } from './record-sql.ts';
 import type { SqlTable } from './sql-table.ts';
 

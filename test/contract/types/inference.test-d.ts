@@ -1,6 +1,6 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { expectTypeOf, test } from 'vitest';
-import { every, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
+import { changesAtMost, every, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   type Derived,
   derive,
@@ -40,6 +40,14 @@ test('functions in guards get the type of the value that is loaded', () => {
   const value = new RefreshingValue({ name, load, accept: every((v) => v.usd > 0) });
   expectTypeOf(value.current).toEqualTypeOf<Rates>();
   new RefreshingValue({ name, load, accept: shrinksAtMost(0.3, { sizeOf: (v) => v.usd }) });
+  new RefreshingValue({ name, load: () => [rates], accept: changesAtMost(0.5, { idOf: (v) => v.usd }) });
+  new RefreshingValue({
+    name,
+    load: async () => new Set([rates]),
+    accept: every(changesAtMost(0.5, { idOf: (v) => v.usd })),
+  });
+  // @ts-expect-error they have no property of that name
+  new RefreshingValue({ name, load: () => [rates], accept: changesAtMost(0.5, { idOf: (v) => v.euro }) });
   // @ts-expect-error they have no property of that name
   new RefreshingValue({ name, load, accept: every((v) => v.usd > 0 && v.euro) });
   // @ts-expect-error the same

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KeyedEntry } from '../../../src/cache/keyed-entry.ts';
 import type { Bound } from '../../../src/cache/lru.ts';
+import { SlotColumns } from '../../../src/cache/slot-columns.ts';
 import { SlotTable } from '../../../src/cache/slot-table.ts';
 import { clusterStateOf } from '../../../src/cluster/cluster-state.ts';
 import { MemberCoordinator } from '../../../src/cluster/member-coordinator.ts';
@@ -16,7 +17,7 @@ function make({ bound = { max: 3 } as Bound, isShared = false } = {}) {
   const calls: string[] = [];
   const options = { maxStalenessMs: LIMIT, random: Math.random } as unknown as ResolvedOptions;
   const coordinator = isShared ? new MemberCoordinator({} as never) : undefined; // it asks no backend here
-  const table = new SlotTable<string, string>(options, coordinator, bound, false, {
+  const table = new SlotTable<string, string>(new SlotColumns(options, coordinator), bound, false, {
     freed: (slot) => void calls.push(`slot ${slot}`),
     gone: (id) => void calls.push(`key ${String(id)}`),
   });
@@ -54,7 +55,7 @@ const memory = ({ promise: _, ...rest }: CacheEntry): object => rest;
 
 function passivate(table: SlotTable<string, string>, entry: CacheEntry): number {
   const slot = table.place(entry) as number;
-  table.passivate(slot, entry);
+  table.columns.passivate(slot, entry);
   return slot;
 }
 
@@ -90,7 +91,7 @@ describe('an entry that was passivated is activated as it was', () => {
     const activated = table.activate('a', passivate(table, entry), 0);
     expect(memory(activated)).toEqual(memory(entry));
     expect(memory(table.activate('before', others[0] as number, 0))).toEqual(memory(entryOf('before')));
-    expect(table.tags(others[0] as number)).toBeUndefined();
+    expect(table.columns.tags(others[0] as number)).toBeUndefined();
   });
 
   it.each<[string, (entry: CacheEntry) => void]>([
@@ -121,21 +122,27 @@ describe('a read needs only the value', () => {
   it('before it is due, if it was validated in the present epoch', () => {
     const { table } = make();
     const slot = passivate(table, entryOf('a'));
-    expect([5999, 6000].map((now) => table.isFresh(slot, at(now), 0))).toEqual([true, false]);
-    expect(table.tags(slot)).toBeUndefined();
-    expect(table.isFresh(slot, at(5999), 1)).toBe(false);
-    table.validate(slot, 1);
-    expect([table.isFresh(slot, at(5999), 1), table.validatedEpoch(slot, 3)]).toEqual([true, 1]);
-    table.invalidate(slot);
-    expect(table.isFresh(slot, at(5999), 1)).toBe(false);
+    expect([5999, 6000].map((now) => table.columns.isFresh(slot, at(now), 0))).toEqual([true, false]);
+    expect(table.columns.tags(slot)).toBeUndefined();
+    expect(table.columns.isFresh(slot, at(5999), 1)).toBe(false);
+    table.columns.validate(slot, 1);
+    expect([table.columns.isFresh(slot, at(5999), 1), table.columns.validatedEpoch(slot, 3)]).toEqual([
+      true,
+      1,
+    ]);
+    table.columns.invalidate(slot);
+    expect(table.columns.isFresh(slot, at(5999), 1)).toBe(false);
   });
 
   it('also after 2 ** 32 epochs', () => {
     const { table } = make();
     const slot = passivate(table, entryOf('a'));
     const epoch = 2 ** 32 + 5;
-    table.validate(slot, epoch);
-    expect([table.isFresh(slot, at(0), epoch), table.validatedEpoch(slot, epoch + 2)]).toEqual([true, epoch]);
+    table.columns.validate(slot, epoch);
+    expect([
+      table.columns.isFresh(slot, at(0), epoch),
+      table.columns.validatedEpoch(slot, epoch + 2),
+    ]).toEqual([true, epoch]);
   });
 });
 
@@ -155,9 +162,13 @@ describe('slots', () => {
       entryOf('a', (entry) => void Object.assign(entry, { tags: ['nl'] })),
     );
     table.delete('a');
-    expect([table.value(slot), table.tags(slot), calls]).toEqual([undefined, undefined, ['slot 0', 'key a']]);
+    expect([table.columns.value(slot), table.columns.tags(slot), calls]).toEqual([
+      undefined,
+      undefined,
+      ['slot 0', 'key a'],
+    ]);
     expect(table.place(entryOf('b'))).toBe(slot);
-    expect(table.tags(slot)).toBeUndefined();
+    expect(table.columns.tags(slot)).toBeUndefined();
   });
 
   it('grow in number, each with its own data', () => {

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { isStaleValueError, type RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+
+const A_DAY = { schedule: { hours: 24 } } as const;
 
 /** Two instances, of which the first loads again, and the second has seen it and stands by. */
 async function standingBy(own: Parameters<ManualCluster['warm']>[1] = {}) {
@@ -102,6 +105,32 @@ describe('who stands by for the load of another instance', () => {
     await cluster.clock.advance({ minutes: 1 });
     await cluster.read(b);
     expect(b.manual.calls).toHaveLength(1);
+  });
+
+  it('the same of a key, where one load is for all instances that have the other schedule', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [keyedInstance(cluster, A_DAY), keyedInstance(cluster, A_DAY)];
+    await loadKey(cluster, a, 'k', 'one');
+    await b.cache.get('k');
+    for (const { cache } of [a, b]) cache.reschedule({ minutes: 1 });
+    await cluster.clock.advance({ minutes: 1 });
+    await loadKey(cluster, a, 'k', 'two');
+    await b.cache.get('k');
+    await cluster.clock.flush();
+    expect([a.calls.length, b.calls.length, b.cache.peek('k')]).toEqual([2, 0, 'two']);
+    await cluster.clock.advance({ minutes: 2 });
+    await loadKey(cluster, b, 'k', 'three');
+    expect(b.calls.length).toBe(1);
+  });
+
+  it('the same of a round that has ended at the very instant of the other schedule', async () => {
+    const cluster = new ManualCluster();
+    const b = keyedInstance(cluster, A_DAY);
+    await loadKey(cluster, b, 'k', 'one');
+    b.cache.reschedule({ minutes: 1 });
+    await cluster.clock.advance({ minutes: 1 });
+    await loadKey(cluster, b, 'k', 'two');
+    expect(b.cache.peek('k')).toBe('two');
   });
 });
 

@@ -4,7 +4,7 @@ import { historyText } from '../../../src/cli/tables.ts';
 import { versionRecord } from '../../../src/cluster/history.ts';
 import { makerText } from '../../../src/data/version-record.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
-import { thrownBy } from '../../support/settle.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 const quiet = { name: 'v', logger: false, retry: false } as const;
 
@@ -16,7 +16,7 @@ describe('history() names what made each version, and by whom', () => {
     await value.set(2, { everywhere: true });
     await value.set(3, { everywhere: true, by: 'ann', note: 'a typo at the source' });
     await value.rollback({ by: 'ben', note: 'as before' });
-    await value.unpin();
+    await value.unpin({ by: 'cid', note: 'the source is well' });
     await value.invalidate({ everywhere: true });
     const history = await value.history();
     expect(history.map(({ made, by, note }) => [made, by, note]).reverse()).toEqual([
@@ -24,11 +24,11 @@ describe('history() names what made each version, and by whom', () => {
       ['set', undefined, undefined],
       ['set', 'ann', 'a typo at the source'],
       ['rollback', 'ben', 'as before'],
-      ['unpin', undefined, undefined],
+      ['unpin', 'cid', 'the source is well'],
       ['invalidate', undefined, undefined],
     ]);
     expect(historyText(history)).toMatch(
-      / invalidate on .* unpin on .* rollback by ben on .* set by ann on .* set on .* a load on /s,
+      / invalidate on .* unpin by cid on .* rollback by ben on .* set by ann on .* set on .* a load on /s,
     );
   });
 
@@ -56,7 +56,7 @@ describe('history() names what made each version, and by whom', () => {
     expect(madeOf({ host: 'vm', made: 'magic' })).toEqual([undefined, 'a load on vm']);
   });
 
-  it('whoever sets it is a short text', () => {
+  it('whoever does it is a short text', async () => {
     const value = new RefreshingValue({ ...quiet, load: () => 1, backend: memoryBackend() });
     for (const wrong of ['', 1, 'x'.repeat(501)]) {
       const set = () => value.set(2, { everywhere: true, by: wrong as string });
@@ -68,6 +68,8 @@ describe('history() names what made each version, and by whom', () => {
     expect(thrownBy(() => value.set(2, { everywhere: true, why: 1 } as never))).toMatchObject({
       option: 'why',
     });
+    expect(await rejectionOf(value.unpin({ by: '' }))).toMatchObject({ option: 'by' });
+    expect(await rejectionOf(value.unpin({ why: 1 } as never))).toMatchObject({ option: 'why' });
     expect(value.peek()).toBeUndefined();
   });
 });

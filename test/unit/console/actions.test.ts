@@ -129,6 +129,7 @@ describe('a value', () => {
       code: 'conflict',
     });
     expect((await console.act('unpin', { id: 'prices' })).status).toBe(200);
+    expect((await prices.history())[0]).toMatchObject({ made: 'unpin', by: 'ann' });
     expect((await console.act('unpin', { id: 'prices' })).body.error.message).toContain(
       'no version is pinned',
     );

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const ENTRY = 'src/engine/entry.ts';
 /** Makes an entry of what it was, before anyone else has it. */
-const MAKER = 'src/cache/slot-table.ts';
+const MAKER = 'src/cache/slot-columns.ts';
 /** Names under which src has an entry. */
 const SUBJECT = String.raw`\b(?:entry|#entry|oldest|first|one)`;
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })

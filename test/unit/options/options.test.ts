@@ -171,6 +171,9 @@ describe('a wrong option', () => {
     const { get: getKey, current, getMany, peek: peekKey } = cache;
     for (const call of [get, peek, refresh, getKey, current, getMany, peekKey])
       expect(() => (call as (key: string) => unknown)('k')).toThrow('write rates.get(), not get()');
+    const { value, cache: ofGroup, executor } = new RefreshGroup();
+    for (const make of [() => value(good), () => ofGroup(good), () => executor(() => {}, { name: 'e' })])
+      expect(make).toThrow('a method was called without its object');
   });
 
   it('of an executor is rejected too, and a missing task', () => {
