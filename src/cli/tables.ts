@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { linesOf, membersOf } from '../console/causes.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
@@ -58,21 +59,32 @@ export function statusText(
 ): string {
   const shown = isAll ? members : members.filter(({ level }) => level !== 'ok');
   const fine = members.length - members.filter(({ level }) => level !== 'ok').length;
-  const rows = shown.map((row) => [
-    LEVEL_TEXTS[row.level],
-    row.name,
-    stateText(row),
-    ageOf(row.here, at),
-    onOf(row),
-    problemOf(row),
-  ]);
+  const lines = isAll ? membersOf(shown) : linesOf(shown, new Set());
+  const byId = new Map(shown.map((row) => [row.id, row]));
+  const rows = lines.map((line) => {
+    if (line.kind === 'cause') {
+      const { level, count, cause, since } = line;
+      return [LEVEL_TEXTS[level], counted(count, 'member'), '', '', '', failing(since, at, cause)];
+    }
+    const row = byId.get(line.id) as MemberRow;
+    return [
+      LEVEL_TEXTS[row.level],
+      row.name,
+      stateText(row),
+      ageOf(row.here, at),
+      onOf(row),
+      problemOf(row, at),
+    ];
+  });
   return [
     `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : instancesText(instances)}`,
     ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
     ...(rows.length === 0
       ? []
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows, LONGEST_PROBLEM)]),
-    ...(isAll || fine === 0 ? [] : ['', `${grouped(fine)} without a problem (--all lists them)`]),
+    ...(isAll || (fine === 0 && lines.length === shown.length)
+      ? []
+      : ['', `${grouped(fine)} without a problem (--all lists each member)`]),
     ...(shown.some(hasRefusedValue)
       ? ['', 'A value was refused: npx tickless accept <member> shows what it changes, and asks']
       : []),
@@ -214,10 +226,19 @@ function onOf({ fleet }: MemberRow): string {
   return fleet?.version === undefined ? '-' : `${fleet.holding} of ${fleet.of}`; // a task has none, nor has a cache without marks
 }
 
-function problemOf({ problems }: MemberRow): string {
+function problemOf({ problems, here }: MemberRow, at: number): string {
   const [first, ...others] = problems;
   if (first === undefined) return '-';
-  if (others.length === 0) return first.message;
+  const { kind, cause, message } = first;
+  const since = cause === undefined ? undefined : here.failingSince;
+  // That the loads fail is what the time says already.
+  const text = failing(since, at, kind === 'failing' && since !== undefined ? (cause ?? message) : message);
+  if (others.length === 0) return text;
   const more = ` (and ${others.length} more)`;
-  return printable(first.message, LONGEST_PROBLEM - more.length) + more;
+  return printable(text, LONGEST_PROBLEM - more.length) + more;
+}
+
+/** @param since `undefined`: not known. */
+function failing(since: number | undefined, at: number, text: string): string {
+  return since === undefined ? text : `failing since ${agoOf(since, at)}: ${text}`;
 }

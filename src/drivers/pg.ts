@@ -29,7 +29,8 @@ export interface PostgresResult {
 
 /** A pool of `pg`. */
 export interface PgPool extends PostgresClient {
-  connect(): PromiseLike<PgPooled>;
+  /** Calls back with a connection, or an error; a compatible pool may return a promise instead. */
+  connect(done?: (error: unknown, connection?: PgPooled) => void): PromiseLike<PgPooled> | undefined;
 }
 
 /** Throws instead of emitting `error` while it has no `error` listener. */
@@ -54,15 +55,15 @@ export async function onPgConnection<R>(
   ready: () => void,
   work: (connection: PostgresClient) => PromiseLike<R>,
 ): Promise<R> {
-  const connection = await pool.connect();
+  const onError = (): void => {}; // the command is rejected too
+  const connection = await connected(pool, onError);
   try {
     ready();
   } catch (error) {
+    connection.removeListener('error', onError);
     connection.release();
     throw error;
   }
-  const onError = (): void => {}; // the command is rejected too
-  connection.on('error', onError);
   try {
     const result = await work(connection);
     connection.removeListener('error', onError);
@@ -73,4 +74,22 @@ export async function onPgConnection<R>(
     connection.release(error);
     throw error;
   }
+}
+
+/**
+ * A connection whose errors have a listener from the moment on at which the pool takes its own away. By a promise it would come a turn
+ * later: a server that closes the connection in the packet by which it opens it would end the process.
+ */
+function connected(pool: PgPool, onError: () => void): Promise<PgPooled> {
+  return new Promise((resolve, reject) => {
+    const take = (connection: PgPooled): void => {
+      connection.on('error', onError);
+      resolve(connection);
+    };
+    const promised = pool.connect((error, connection) => {
+      if (connection === undefined) reject(error);
+      else take(connection);
+    });
+    promised?.then(take, reject);
+  });
 }

@@ -16,7 +16,7 @@ export interface HttpSourceOptions<T> extends ParseOptions<T> {
   readonly maxBytes?: number | undefined;
   /**
    * Sent with each request, unless the `Request` of a function has them. Without an `accept-encoding` here, a body that is not
-   * `'json'` is asked for uncompressed: `fetch` of Node does not notice that a compressed one has been cut.
+   * `'json'` is asked for uncompressed, and refused otherwise: `fetch` of Node does not notice that a compressed one has been cut.
    *
    * @default none
    */

@@ -1,4 +1,5 @@
 import { keep, loaded } from '../index.ts';
+import { printable } from '../printable.ts';
 import { readBounded } from './bounded-body.ts';
 import { conditionsOf, type HttpNotes, keptHeaders, notesOf } from './http-conditions.ts';
 import { parseError, statusError } from './http-errors.ts';
@@ -64,6 +65,7 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
       if (response.status === 304 && answer.isConditional)
         return keep({ headers: keptHeaders(response, held) });
       if (!statuses.includes(response.status)) throw statusError(answer);
+      mustBeAsAsked(answer, request.headers);
       const bytes = await readBounded(answer, maxBytes, request.signal);
       const { integrity } = request;
       if (integrity !== undefined && !(await matchesIntegrity(bytes as Uint8Array<ArrayBuffer>, integrity)))
@@ -75,6 +77,16 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
       await discard(response);
     }
   };
+}
+
+/** @throws for a compressed body where none was asked for: `fetch` of Node takes one that was cut for a whole one. */
+function mustBeAsAsked({ response, url }: HttpAnswer, sent: Headers): void {
+  const coding = response.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
+  if (coding === 'identity' || sent.get('accept-encoding') !== 'identity') return;
+  const what = `${urlName(url)} is compressed (${printable(coding, 20)}) although that was not asked for`;
+  throw new Error(
+    `${what}, and a part could pass for the whole; headers: { 'accept-encoding': 'gzip' } takes it`,
+  );
 }
 
 async function parseOf<T>(answer: HttpAnswer, bytes: Uint8Array, parse: Parse<T>): Promise<T> {

@@ -72,7 +72,8 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   const { client, bucket, key, versionId, parse = 'json', maxBytes = MAX_BYTES } = given;
   checks.names('', optionTypes(given), NAMES);
   const isClient = typeof (client as Partial<ObjectClient> | null | undefined)?.getObject === 'function';
-  checks.that(isClient, 'client', 'must have the methods getObject', typeShown(client)); // it may hold a password
+  const clients = 'must be an S3 of @aws-sdk/client-s3 (with getObject), not an S3Client';
+  checks.that(isClient, 'client', clients, typeShown(client)); // it may hold a password
   checks.name('bucket', bucket);
   checks.name('key', key);
   if (versionId !== undefined) checks.name('versionId', versionId);

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { causeOf, type Line, membersOf } from '../causes.ts';
 import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
 import { counted, emptyText, stateText } from '../words.ts';
-import { causeOf, type Line, membersOf } from './causes.ts';
 import { age, brief, duration, minute, text, until, version } from './format.ts';
 import { memberLink } from './route.ts';
 import { lines, namespace, now, overview, row, shown, unfolded } from './state.ts';
@@ -153,7 +153,7 @@ function placeOf(top: number | undefined): { readonly transform: string } | unde
 
 /** Members that fail for one cause, in one line that unfolds. */
 function CauseRow({
-  of: { id, level, cause, count },
+  of: { id, level, cause, count, since },
   index,
   top,
 }: {
@@ -171,8 +171,8 @@ function CauseRow({
     <div role="row" class={`row grouped ${level}`} aria-rowindex={index + 2} style={placeOf(top)}>
       <span role="cell">
         <button type="button" class="fold" aria-expanded={isOpen} title={text(cause)} onClick={fold}>
-          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> <b>{counted(count, 'member')}:</b>{' '}
-          <bdi>{text(cause)}</bdi>
+          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> <b>{counted(count, 'member')}</b>
+          {since !== undefined && `, failing since ${minute(since)}, ${age(since)}`}: <bdi>{text(cause)}</bdi>
         </button>
       </span>
     </div>

@@ -1,9 +1,9 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { type Line, linesOf, membersOf } from '../causes.ts';
 import type { OverviewChanges } from '../changes.ts';
 import type { Overview } from '../overview.ts';
 import type { Level, MemberRow } from '../rows.ts';
 import type { ShownEvent } from '../shown-event.ts';
-import { type Line, linesOf, membersOf } from './causes.ts';
 
 /** How the page learns of changes. */
 export const connection: Signal<'opening' | 'live' | 'polling' | 'offline'> = signal('opening');

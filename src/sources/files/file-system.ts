@@ -22,6 +22,7 @@ export interface FileState {
   readonly ino: bigint;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
+  readonly birthtimeNs: bigint;
   isFile(): boolean;
   isDirectory(): boolean;
 }

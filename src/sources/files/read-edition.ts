@@ -31,10 +31,17 @@ export async function readEdition(
   signal: AbortSignal,
 ): Promise<Edition> {
   const fs = fileSystem();
+  let before: Edition | undefined;
   for (const pause of [...PAUSES, undefined]) {
     const edition = await readOnce(fs, path, maxBytes, signal);
-    if (edition !== undefined && (pause === undefined || isQuiet(edition))) return edition;
+    if (
+      edition !== undefined &&
+      (isQuiet(edition) || (pause === undefined && isReplacement(edition, before)))
+    ) {
+      return edition;
+    }
     if (pause !== undefined) await pass(pause);
+    before = edition;
   }
   throw new Error(
     `was changed each of the ${PAUSES.length + 1} times that it was read: write a new file beside it, and rename that`,
@@ -70,6 +77,13 @@ async function readOnce(
   } finally {
     await file.close();
   }
+}
+
+/** It is another file than the one before, as of a writer that renames whole ones: not one that is still being written. */
+function isReplacement({ state }: Edition, before: Edition | undefined): boolean {
+  if (before === undefined) return false;
+  // The inode of a file that was replaced is soon used again.
+  return before.state.ino !== state.ino || before.state.birthtimeNs !== state.birthtimeNs;
 }
 
 /** Its writer is done, as far as times tell. With a clock ahead of ours, the file system's do not. */

@@ -86,12 +86,30 @@ describe('an outage of the backend', () => {
 });
 
 describe('status', () => {
+  it('says since when loads fail, and has members that fail for one cause in one line; --all has each', async () => {
+    const { group, type } = await service();
+    const load = async (): Promise<number> => {
+      throw new Error('HTTP 502 from pricing.internal');
+    };
+    for (const name of ['nl', 'be', 'de'])
+      await group
+        .value({ name, load, initial: { value: 1, loadedAt: 0 } })
+        .refresh()
+        .catch(() => {});
+    const since = /failing since \d+ m?s ago: HTTP 502 from pricing[.]internal/;
+    const { out } = await type(['status']);
+    expect(out.match(/HTTP 502/g)).toHaveLength(1);
+    expect(out).toMatch(new RegExp(`\nloads fail +3 members +${since.source}\n`));
+    expect(out).toContain('1 without a problem (--all lists each member)');
+    expect((await type(['status', '--all'])).out).toMatch(new RegExp(`\nloads fail +be .*${since.source}`));
+  });
+
   it('lists problems, and is 0 while reads are served, 1 when they fail', async () => {
     const { group, type } = await service();
     const fine = await type(['status']);
     expect({ code: fine.code, out: fine.out }).toEqual({
       code: 0,
-      out: 'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists them)\n',
+      out: 'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists each member)\n',
     });
     const all = await type(['status', '--all']);
     expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nfine +prices +fresh +\d/);

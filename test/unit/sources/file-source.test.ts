@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   mkdirSync,
@@ -18,7 +19,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
 import { type FileSourceOptions, fileSource } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -132,6 +133,38 @@ it.each([
   for (let turn = 0; turn < 4 && isOver; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   await (written ?? write());
   expect(await load).toBe('b'.repeat(9_000_000));
+});
+
+/** Calls it every few milliseconds until the test is over, as if no time passed: a busy machine would make pauses. */
+function keepOn(write: () => void): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  write();
+  const timer = setInterval(write, 5);
+  onTestFinished(() => {
+    clearInterval(timer);
+    vi.useRealTimers();
+  });
+}
+
+const justNow = (path: string): void => utimesSync(path, new Date(), new Date(Date.now() - 20));
+
+it('fails after some times when a file grows all the time, also where it was not changed during a reading', async () => {
+  const { path, user } = setUp('{"row":0}\n', { parse: 'ndjson' });
+  keepOn(() => {
+    appendFileSync(path, '{"row":1}\n');
+    justNow(path);
+  });
+  await expect(user.load()).rejects.toThrow(`${path} was changed each of the 6 times that it was read`);
+});
+
+it('takes a file that is replaced by a whole one all the time', async () => {
+  const { path, user } = setUp('[1]');
+  keepOn(() => {
+    writeFileSync(`${path}.new`, '[2]');
+    justNow(`${path}.new`);
+    renameSync(`${path}.new`, path);
+  });
+  expect(await user.load()).toEqual([2]);
 });
 
 it('fails after some times when a file is changed all the time', async () => {

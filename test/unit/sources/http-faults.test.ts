@@ -182,6 +182,29 @@ describe('a body', () => {
     expect(await load(origin.url, { parse: 'text' })).toMatchObject({ loadedValue: rows });
   });
 
+  it('that is compressed although none was asked for is an error, unless the headers of the source ask for it', async () => {
+    const rows = gzipSync('a,b\n1,2\n');
+    const origin = await startOrigin((_, response) =>
+      response.setHeader('content-encoding', 'gzip').end(rows),
+    );
+    for (const parse of ['csv', 'text', 'ndjson', () => 1] as const) {
+      expect(await messageOf(load(origin.url, { parse }))).toBe(
+        `${origin.url}/ is compressed (gzip) although that was not asked for, and a part could pass for the whole; headers: { 'accept-encoding': 'gzip' } takes it`,
+      );
+    }
+    const headers = { 'accept-encoding': 'gzip' };
+    expect(await load(origin.url, { parse: 'csv', headers })).toMatchObject({
+      loadedValue: [{ a: '1', b: '2' }],
+    });
+  });
+
+  it('that says it is not compressed is taken', async () => {
+    const origin = await startOrigin((_, response) =>
+      response.setHeader('content-encoding', 'identity').end('a'),
+    );
+    expect(await load(origin.url, { parse: 'text' })).toMatchObject({ loadedValue: 'a' });
+  });
+
   it('that is damaged gzip is an error', async () => {
     const damaged = gzipSync('[1]'.padEnd(1000));
     damaged[damaged.length - 6] = (damaged.at(-6) as number) ^ 0xff;

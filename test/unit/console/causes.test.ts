@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf, linesOf } from '../../../../src/console/page/causes.ts';
-import type { Level, MemberRow } from '../../../../src/console/rows.ts';
+import { causeOf, linesOf } from '../../../src/console/causes.ts';
+import type { Level, MemberRow } from '../../../src/console/rows.ts';
 
 function row(name: string, level: Level, cause = 'unknown'): MemberRow {
   const problem = { kind: 'failing' as const, isFatal: false, message: `failed 3 times: ${cause}`, cause };
@@ -29,6 +29,16 @@ describe('members of one cause', () => {
       '  three',
       'fine',
     ]);
+  });
+
+  it('have failed since the first of them has', () => {
+    const [one, two, three] = down.map((each, i) => ({
+      ...each,
+      here: { ...each.here, failingSince: 3000 - i },
+    }));
+    const rows = [...([one, two, three] as MemberRow[]), row('four', 'bad', 'HTTP 502 from /four')];
+    expect(linesOf(rows, new Set())).toMatchObject([{ count: 4, since: 2998 }]);
+    expect(linesOf(down, new Set())).toMatchObject([{ count: 3, since: undefined }]);
   });
 
   it('are lines of their own where they are two, or of two levels', () => {

@@ -1,4 +1,4 @@
-import type { MemberRow } from '../rows.ts';
+import type { MemberRow } from './rows.ts';
 
 /** Fewer members with one cause are rows of their own. */
 const LEAST_GROUPED = 3;
@@ -13,6 +13,8 @@ export type Line =
       readonly level: MemberRow['level'];
       readonly cause: string;
       readonly count: number;
+      /** Since when the first of them has failed, in epoch milliseconds; `undefined`: not known here. */
+      readonly since: number | undefined;
     };
 
 /** The cause of what is wrong with a member, without the name of the member; `undefined`: reads and loads do not fail. Pure. */
@@ -44,7 +46,10 @@ export function linesOf(rows: readonly MemberRow[], unfolded: ReadonlySet<string
     if (id === undefined || group === undefined || group.rows.length < LEAST_GROUPED)
       return [{ kind: 'member', id: row.id, isInside: false }];
     if (group.rows[0] !== row) return [];
-    const head: Line = { kind: 'cause', id, level: row.level, cause: group.cause, count: group.rows.length };
+    const instants = group.rows.flatMap(({ here: { failingSince } }) => failingSince ?? []);
+    const since = instants.length === 0 ? undefined : Math.min(...instants);
+    const count = group.rows.length;
+    const head: Line = { kind: 'cause', id, level: row.level, cause: group.cause, count, since };
     const inside = unfolded.has(id) ? group.rows : [];
     return [head, ...inside.map((one): Line => ({ kind: 'member', id: one.id, isInside: true }))];
   });
