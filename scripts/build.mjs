@@ -93,6 +93,7 @@ await build({
   external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
   plugins: [dts({ oxc: true, sourcemap: false }), slimMaps, noCycle],
+  experimental: { attachDebugInfo: 'none' }, // the maps tell which file a line is from
   output: {
     dir: folderOfOutput,
     cleanDir: true,

@@ -1,26 +1,19 @@
 import { coolDownMs } from '../engine/cool-down.ts';
 import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '../engine/coordinator.ts';
-import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
+import { type Entry, keyOf } from '../engine/entry.ts';
 import type { FlightScope } from '../engine/flight.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import { asKept, candidateOf } from '../engine/load-result.ts';
 import { isLoadError, isLoadTimeoutError, isValueRejectedError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { ignoreRejection } from '../time/deferred.ts';
-import { withTimeout } from '../time/with-timeout.ts';
 import { Admission } from './admission.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { type ComparedResult, compareResult, versionToConfirm } from './equal-result.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import type { MemberStore } from './member-store.ts';
 import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishRecord } from './publication.ts';
 import { SerialRound } from './serial-round.ts';
-import type { EncodedBody } from './snapshot-body.ts';
-
-/** How long a result may wait to be compared: a slow codec does not hold up the value. */
-const LONGEST_COMPARISON_MS = 1000;
 
 /**
  * The cluster's part of one execution, around its tries:
@@ -47,8 +40,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   #isCompleted = false;
   #isEnded = false;
   #isLossReported = false;
-  /** The result, as it was compared with the version in place. */
-  #encoded: { readonly value: unknown; readonly body: Promise<EncodedBody> } | undefined;
+  /** The result, where it was compared with the version in place. */
+  #compared: ComparedResult<unknown> | undefined;
 
   constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
     super(member, entry);
@@ -141,7 +134,11 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     this.#isLoading = true;
     try {
       const inPlace = this.entry.promise;
-      return await this.#unlessEqual(await tries(), inPlace);
+      const result = await tries();
+      if (inPlace === undefined || inPlace !== this.entry.promise) return result;
+      const compared = await compareResult(this.member, this.entry, result, this.lease);
+      this.#compared = compared;
+      return compared === undefined ? result : compared.result;
     } finally {
       if (!signal.aborted && this.lease?.isLost) this.#lost('expired', undefined);
       this.#isLoading = false;
@@ -159,44 +156,13 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (token === undefined && this.state.held.pin !== undefined)
       this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
     const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
-    const kept = completed.isKept ? this.#confirmable() : undefined;
+    const kept = completed.isKept ? versionToConfirm(this.member, this.entry, token) : undefined;
     if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
     const record = publishRecord(this.member, this.entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
-    const encoded = this.#encoded?.value === record.value ? this.#encoded?.body : undefined;
+    const encoded = this.#compared?.value === record.value ? this.#compared?.body : undefined;
     void this.#publishAndRelease({ ...record, isForced, kept, encoded }).then(() => this.end());
     return this.over;
-  }
-
-  /** A result whose text is that of the version in place confirms it as `keep()` does: on this instance too the value stays. */
-  async #unlessEqual<R>(result: R, inPlace: Promise<T> | undefined): Promise<R> {
-    const { store, options } = this.member;
-    const { text } = this.state;
-    const candidate = candidateOf(result, options.allowUndefined);
-    const isInPlace = inPlace !== undefined && inPlace === this.entry.promise;
-    if (!isInPlace || candidate === undefined || text === undefined || text.version !== this.#confirmable())
-      return result;
-    const body = ignoreRejection(
-      (store as MemberStore).writer.encode(candidate.value, false, true, this.lease),
-    );
-    this.#encoded = { value: candidate.value, body };
-    const { clock } = options;
-    const leftMs = deadlineOf(this.entry) - clock.monotonic();
-    const isEqual = async (): Promise<boolean> => (await body).digest === text.digest;
-    const found = withTimeout(isEqual, Math.max(0, Math.min(LONGEST_COMPARISON_MS, leftMs / 2)), clock);
-    return (await found.catch(() => false)) ? (asKept(result) as R) : result; // an error is reported by the publication
-  }
-
-  /** The version in place, if it can be confirmed for other instances. */
-  #confirmable(): number | undefined {
-    const { store, marks, lock } = this.member;
-    const { tags, id } = this.entry;
-    const { as, version, pin } = this.state.held;
-    const isOutOfDate = version <= Math.max(this.state.mark, marks?.outOfDateUpTo(id, tags) ?? 0);
-    const isTold = lock === undefined || (lock.tellsConfirmations && this.token !== undefined);
-    const isOrdered = as === 'published' && pin === undefined && isTold;
-    const isIn = store?.confirms === true && version !== this.state.undecodableVersion;
-    return isIn && isOrdered && !isOutOfDate && !marks?.isBeingMarked(tags) ? version : undefined;
   }
 
   discard(): Promise<void> {

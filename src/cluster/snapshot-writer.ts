@@ -22,7 +22,7 @@ export interface Written {
   readonly confirms: number | undefined;
 }
 
-/** What is known of a result that is to be published. */
+/** A result that is to be published: its relation to the version in place, and its text. */
 export interface KnownOfResult {
   /** It is the value of this version, which the store may have already. */
   readonly kept: number | undefined;
