@@ -11,6 +11,7 @@ import {
   RefreshingCache,
   RefreshingValue,
   refreshing,
+  type StandardSchema,
 } from 'tickless';
 import { publishDiagnostics } from 'tickless/diagnostics';
 import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from 'tickless/guards';
@@ -42,6 +43,9 @@ const threaded = new RefreshingValue({
 });
 const euro: number = threaded.current.euro;
 
+const checked: StandardSchema<Rates> = {
+  '~standard': { version: 1, validate: (value) => ({ value: value as Rates }) },
+};
 const prices = async (): Promise<ReadonlyMap<string, number>> => new Map([['apple', 1]]);
 const guarded = [
   new RefreshingValue({ name: 'prices', load: prices, accept: every((v) => v.size > 0) }).current.size,
@@ -52,6 +56,12 @@ const guarded = [
     load: async (code: string) => [code],
     accept: changesAtMost(0.5, { sizeOf: (v) => v.length }),
   }).current('a').length,
+  new RefreshingValue({
+    name: 'checked',
+    load: async (): Promise<unknown> => ({ euro: 1 }),
+    schema: checked,
+    accept: every((v) => v.euro > 0),
+  }).current.euro,
   // @ts-expect-error a Map has no length
   new RefreshingValue({ name: 'prices', load: prices, accept: every((v) => v.length > 0) }),
   // @ts-expect-error an array has no size

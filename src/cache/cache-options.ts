@@ -1,6 +1,6 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
-import type { GuardOptions } from '../guard/guard-options.ts';
+import type { GuardOptions, TypedBySchema } from '../guard/guard-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { JitterRatio } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -106,6 +106,16 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
   /** As of `RefreshingValue`. @default false */
   readonly allowUndefined?: (undefined extends V ? boolean : false) | undefined;
 }
+
+/** The options of a cache whose `schema` says of what type its values are: whatever the load returns, the output of the schema is the value. */
+export type CheckedCacheOptions<K, V, Previous = V> = TypedBySchema<
+  RefreshingCacheOptions<K, V, Previous>,
+  {
+    readonly load?: ((key: K, context: KeyContext<K, Previous>) => unknown) | undefined;
+    readonly loadMany?: LoadMany<K, unknown, Previous> | undefined;
+  },
+  V
+>;
 
 /** Requires `keyOf` where a key may be an object. */
 export type KeyOfObjects<K> = 0 extends 1 & K

@@ -6,6 +6,7 @@ import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { ReadOptions } from '../engine/reader.ts';
 import { isAbsentError } from '../errors.ts';
+import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
@@ -31,7 +32,12 @@ import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/re
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
-import type { KeyContext, KeyOfObjects, RefreshingCacheOptions } from './cache-options.ts';
+import type {
+  CheckedCacheOptions,
+  KeyContext,
+  KeyOfObjects,
+  RefreshingCacheOptions,
+} from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { CacheDump } from './dump.ts';
@@ -91,7 +97,15 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>) {
+  constructor(
+    options: RefreshingCacheOptions<K, V, Previous> &
+      KeyOfObjects<K> &
+      FitsPrevious<V, Previous> &
+      TypedByLoad<NoInfer<V>>,
+  );
+  constructor(options: CheckedCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
+  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
+  constructor(options: RefreshingCacheOptions<K, V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) => {

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Advice } from '../advice/advice.ts';
-import type { KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { CheckedCacheOptions, KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
@@ -15,6 +15,7 @@ import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
+import type { TypedByLoad } from '../guard/guard-options.ts';
 import { type JsonStatus, withJson } from '../json.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
@@ -33,7 +34,11 @@ import { showDuration } from '../time/show-duration.ts';
 import type { EverywhereOptions } from '../value/everywhere.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
-import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshing-value.ts';
+import {
+  type CheckedValueOptions,
+  RefreshingValue,
+  type RefreshingValueOptions,
+} from '../value/refreshing-value.ts';
 import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { isDevelopment } from './development.ts';
@@ -197,12 +202,33 @@ export class RefreshGroup implements GroupLike {
 
   /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   value<T, Previous = T>(
+    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
+  ): RefreshingValue<T, Previous>;
+  value<T, Previous = T>(
+    options: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>,
+  ): RefreshingValue<T, Previous>;
+  value<T, Previous = T>(
+    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
+  ): RefreshingValue<T, Previous>;
+  value<T, Previous = T>(
     options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous> {
     return new RefreshingValue({ ...options, group: asMethod(this) });
   }
 
   /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
+  cache<K, V, Previous = V>(
+    options: RefreshingCacheOptions<K, V, Previous> &
+      KeyOfObjects<K> &
+      FitsPrevious<V, Previous> &
+      TypedByLoad<NoInfer<V>>,
+  ): RefreshingCache<K, V, Previous>;
+  cache<K, V, Previous = V>(
+    options: CheckedCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
+  ): RefreshingCache<K, V, Previous>;
+  cache<K, V, Previous = V>(
+    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
+  ): RefreshingCache<K, V, Previous>;
   cache<K, V, Previous = V>(
     options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous> {

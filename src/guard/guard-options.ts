@@ -12,7 +12,8 @@ export interface GuardOptions<T> {
    * asynchronous (within the deadline), except for these three. A loaded value that it refuses is a failed load
    * (`ValueRejectedError`), a snapshot counts as absent (event `snapshot-rejected`), `set` and `restore`
    * throw, an `initial` value counts as none. `keep()` and `absent()`
-   * are not checked. A schema of the store comes first. @default undefined: no check
+   * are not checked. A schema of the store comes first. Where the load returns `unknown`, `any` or a type that the schema does not, the
+   * type of the value is that of its output. @default undefined: no check
    */
   readonly schema?: StandardSchema<T> | undefined;
   /**
@@ -38,6 +39,13 @@ export interface GuardOptions<T> {
    */
   readonly unchanged?: Unchanged<T> | undefined;
 }
+
+/** The load says what the value is; unless it returns `unknown` or `any`, and there is a schema. */
+export type TypedByLoad<T> = unknown extends T ? { readonly schema?: undefined } : unknown;
+
+/** The schema says what the value is: its output, whatever the load returns. */
+export type TypedBySchema<Options, Loads, T> = Omit<Options, keyof Loads | 'schema'> &
+  Loads & { readonly schema: StandardSchema<T> };
 
 /** The names of {@link GuardOptions}. */
 export const GUARD_OPTIONS = ['schema', 'accept', 'maxQuarantined', 'unchanged'] as const;

@@ -11,7 +11,12 @@ import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
-import { GUARD_OPTIONS, type GuardOptions } from '../guard/guard-options.ts';
+import {
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type TypedByLoad,
+  type TypedBySchema,
+} from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
@@ -93,6 +98,13 @@ export interface RefreshOptions extends EverywhereOptions {
   readonly unpin?: boolean | undefined;
 }
 
+/** The options of a value whose `schema` says of what type it is: whatever the load returns, the output of the schema is the value. */
+export type CheckedValueOptions<T, Previous = T> = TypedBySchema<
+  RefreshingValueOptions<T, Previous>,
+  { readonly load: (context: LoadContext<Previous>) => unknown },
+  T
+>;
+
 /**
  * One value that is kept fresh when it is read.
  *
@@ -122,7 +134,12 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>) {
+  constructor(
+    given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
+  );
+  constructor(given: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>);
+  constructor(given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>);
+  constructor(given: RefreshingValueOptions<T, Previous>) {
     const options = ownOptions(given);
     const load = options?.load as Load<T>;
     const initial = options?.initial as Initial<T> | undefined;

@@ -1,5 +1,6 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
 import { changesAtMost, every, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   type Derived,
@@ -7,8 +8,10 @@ import {
   keep,
   type LoadContext,
   loaded,
+  RefreshGroup,
   RefreshingCache,
   RefreshingValue,
+  type RefreshingValueOptions,
   refreshing,
   type StandardSchema,
   type ValueStatus,
@@ -78,8 +81,76 @@ test('a guard and a schema do not change T', () => {
   const accept = every(notEmpty(), ({ usd }: Rates) => usd > 0 || 'no dollars');
   expectTypeOf(new RefreshingValue({ name, load: () => rates, accept }).current).toEqualTypeOf<Rates>();
   expectTypeOf(value.current).toEqualTypeOf<Rates>();
-  // @ts-expect-error: the schema has another type than the load
-  new RefreshingValue({ name, load: () => 5, schema });
+});
+
+test('T is the output of the schema, where the load says less, or something else', () => {
+  const schema = z.object({ usd: z.number(), codes: z.array(z.string()) });
+  type Checked = z.output<typeof schema>;
+  const unknown = async (): Promise<unknown> => JSON.parse('{}');
+  const any = async () => JSON.parse('{}');
+  const accept = every((v: Checked) => v.usd > 0);
+  const group = new RefreshGroup();
+  for (const value of [
+    new RefreshingValue({ name, load: unknown, schema, accept: every((v) => v.usd > 0) }),
+    new RefreshingValue({
+      name,
+      load: any,
+      schema,
+      accept: shrinksAtMost(0.3, { sizeOf: (v) => v.codes.length }),
+    }),
+    new RefreshingValue({
+      name,
+      load: async ({ previous }) => (previous === undefined ? rates : 5),
+      schema,
+      unchanged: (before, now) => before.usd === now.usd,
+    }),
+    new RefreshingValue({ name, load: () => loaded<unknown>(rates, { dueAfter: '5m' }), schema, accept }),
+    group.value({ name, load: unknown, schema, accept: every((v) => v.usd > 0) }),
+  ]) {
+    expectTypeOf(value).toEqualTypeOf<RefreshingValue<Checked>>();
+  }
+  const many = async (keys: readonly string[]): Promise<Map<string, unknown>> => new Map([[String(keys), 1]]);
+  for (const cache of [
+    new RefreshingCache({
+      name,
+      load: async (key: string): Promise<unknown> => key,
+      schema,
+      accept: every((v) => v.usd > 0),
+      sizeOf: (v) => v.codes.length,
+      maxSize: 10,
+    }),
+    new RefreshingCache({
+      name,
+      loadMany: many,
+      schema,
+      accept: shrinksAtMost(0.3, { sizeOf: (v) => v.codes.length }),
+    }),
+    group.cache({ name, load: async (key: string): Promise<unknown> => key, schema }),
+  ]) {
+    expectTypeOf(cache).toEqualTypeOf<RefreshingCache<string, Checked>>();
+  }
+  // @ts-expect-error: the schema has no euro
+  new RefreshingValue({ name, load: unknown, schema, accept: every((v) => v.euro > 0) });
+  // @ts-expect-error: keys that are objects need keyOf
+  new RefreshingCache({ name, load: async (key: { a: 1 }): Promise<unknown> => key, schema });
+});
+
+test('a schema does not get into the way of what is written otherwise', () => {
+  const schema = {} as StandardSchema<Rates>;
+  const either = maybe ? schema : undefined;
+  expectTypeOf(
+    new RefreshingValue({ name, load: async () => rates, schema: either }).current,
+  ).toEqualTypeOf<Rates>();
+  new RefreshingValue<Rates>({ name, load: () => new Promise((resolve) => resolve(rates)), schema });
+  new RefreshingValue<Rates>({ name, load: () => new Promise((resolve) => resolve(rates)) });
+  const made = <T>(options: RefreshingValueOptions<T>): RefreshingValue<T> => new RefreshingValue(options);
+  const checked = <T>(load: () => Promise<T>, of: StandardSchema<T>): RefreshingValue<T> =>
+    new RefreshingValue({ name, load, schema: of });
+  expectTypeOf(made({ name, load: async () => rates })).toEqualTypeOf<RefreshingValue<Rates>>();
+  expectTypeOf(checked(async () => rates, schema)).toEqualTypeOf<RefreshingValue<Rates>>();
+  expectTypeOf(
+    new RefreshingValue({ name, load: async (): Promise<unknown> => rates }).current,
+  ).toEqualTypeOf<unknown>();
 });
 
 test('a literal widens where it stands alone', () => {
