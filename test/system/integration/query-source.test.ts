@@ -179,7 +179,7 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
     await admin(`DELETE FROM ${table} WHERE id = 3`);
   });
 
-  it.each(dialect.edits)(
+  it.each<readonly [string, string, string]>(dialect.edits)(
     'sees an edit of a column %s that the driver may not show',
     async (type, before, after) => {
       const own = `${table}_edited`;
@@ -221,7 +221,10 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
   it('an error shows no value of the statement, however deep one looks', async () => {
     const params = ['of nobody else'];
     const load = user({ sql: `SELECT v FROM nowhere_at_all WHERE v = ${dialect.place}`, params }).load();
-    const error: unknown = await load.then(expect.unreachable, (error) => error);
+    const error: unknown = await load.then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
     const shown = inspect(error, { depth: 20 });
     expect(shown).toContain('nowhere_at_all');
     expect(shown).not.toContain('nobody');

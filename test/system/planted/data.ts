@@ -35,7 +35,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     ...refusedIsHeldAsAnyFailure,
     name: 'a refused round is held as briefly as any other that failed',
-    seeds: [2],
+    seeds: [3],
   },
   {
     name: 'a discarded candidate stays in quarantine',
@@ -84,7 +84,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a refresh is not refused while a version is pinned',
     rules: [25],
-    seeds: [81],
+    seeds: [456],
     in: 'src/cluster/version-control.ts',
     replace: 'EntryVersions.#throwIfPinned',
     by: '() => {}',
@@ -122,7 +122,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a check finds nothing newer',
     rules: [24],
-    seeds: [4],
+    seeds: [11],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.#ask',
     by: '(...given) => original(...given).then((answer) => answer?.map(() => 0))',
@@ -130,7 +130,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a check comes half as often as it must',
     rules: [24],
-    seeds: [22],
+    seeds: [113],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.#pauseMs',
     by: '(random) => 2 * original(random)',
@@ -154,7 +154,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark is taken for no snapshot',
     rules: [24],
-    seeds: [26],
+    seeds: [11],
     in: 'src/cluster/cluster-state.ts',
     replace: 'ClusterState.unappliedMark',
     by: '() => undefined',
@@ -162,7 +162,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'what a check has found is not adopted',
     rules: [24],
-    seeds: [4],
+    seeds: [11],
     in: 'src/cluster/polled-value.ts',
     replace: 'PolledValue.adoptNewer',
     by: 'async () => {}',
@@ -205,7 +205,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a hint puts off the check that is due anyway',
     rules: [24],
-    seeds: [4],
+    seeds: [9],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: `(ms) => {

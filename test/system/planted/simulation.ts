@@ -26,7 +26,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [27],
+    seeds: [45],
     in: 'src/records/edited.ts',
     replace: 'amended',
     by: '(record, edit, now) => original(record, record && edit.phase === undefined ? { ...edit, token: record.token, id: record.id } : edit, now)',
@@ -71,7 +71,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load that throws synchronously never lands',
     rules: [4, 15],
-    seeds: [209],
+    seeds: [62],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
     by: `() => {
@@ -99,7 +99,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a flight that is ended does not abort its load',
     rules: [1],
-    seeds: [2],
+    seeds: [3],
     in: 'src/engine/flight.ts',
     replace: 'Flight.end',
     by: '() => { if (!this.#isOver) this.#close(); }',
@@ -115,7 +115,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
-    seeds: [26],
+    seeds: [38],
     in: 'src/engine/loader.ts',
     replace: 'Loader.#startSuccessor',
     by: `(entry, trigger) => {
@@ -156,7 +156,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down follows the wall clock',
     rules: [5, 9, 'starts'],
-    seeds: [2],
+    seeds: [4],
     in: 'src/engine/timing.ts',
     replace: 'Timing.failed',
     by: `(entry, error) => {
@@ -200,7 +200,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the renewal goes on after the release',
     rules: [15],
-    seeds: [1],
+    seeds: [4],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
@@ -217,7 +217,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [4],
+    seeds: [28],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -334,9 +334,9 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [4],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#startDeadline',
-    by: `() => {
+    by: `(now) => {
       if (this.#deadlineAt < Infinity) this.#deadlineAt -= this.#timeoutMs / 2;
-      original();
+      original(now);
     }`,
   },
   {
@@ -362,7 +362,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down outlives a success',
     rules: ['starts'],
-    seeds: [102],
+    seeds: [30],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -414,7 +414,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [20],
+    seeds: [75],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.engine.runState === 'closed') original(); }",
@@ -439,7 +439,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a key that is evicted during its load is forgotten',
     rules: [1],
-    seeds: [127],
+    seeds: [7],
     in: 'src/cache/keyed-entries.ts',
     replace: 'KeyedEntries.gone',
     by: `(id, key, isEvicted) => {

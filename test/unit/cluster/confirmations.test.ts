@@ -129,6 +129,37 @@ describe('a load that finds its value unchanged', () => {
     expect(a.events.filter(({ type }) => type === 'published')).toHaveLength(1);
   });
 
+  it('a codec that is slow does not take the time of the load', async () => {
+    const encode = (value: unknown) => (value === 'two' ? new Promise<string>(() => {}) : `${value}`);
+    const cluster = new ManualCluster({ codec: { encode, decode: String } });
+    const [a] = await cluster.warm(1, { schedule: 5000, timeout: 1000 });
+    await cluster.clock.advance(5100);
+    await cluster.read(a);
+    await cluster.clock.advance(100);
+    await cluster.end(a, 1, 'two');
+    await cluster.clock.advance(449);
+    expect(a.value.peek()).toBe('one');
+    await cluster.clock.advance(1); // half of what was left
+    expect(a.value.peek()).toBe('two');
+    expect(a.value.inspect().failures).toBe(0);
+  });
+
+  it('a value that was set here is no version: an equal load is published', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { schedule: 5000 });
+    a.value.set('mine');
+    await cluster.clock.advance(5100);
+    const changed = vi.fn();
+    a.value.on('changed', changed);
+    await cluster.reload(a, 1, 'one');
+    expect(a.value.peek()).toBe('one');
+    await cluster.clock.advance(100);
+    await cluster.read(b);
+    await cluster.clock.flush();
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(a.value.inspect().lock?.version).toBe(b.value.inspect().lock?.version);
+  });
+
   it('the value of the moment is encoded once, where it has changed', async () => {
     const encode = vi.fn((value: unknown) => `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
