@@ -3,6 +3,8 @@
 //   node scripts/integration.mjs               all of them
 //   node scripts/integration.mjs conformance   those of the files whose path holds that
 //
+// Those with workerd are the project `workerd` of vitest.config.ts: `npm run test:all -- --only workerd`.
+//
 // Installs what they need where it is missing, checks their types, and runs them; the servers are started by
 // test/system/integration/support/global-setup.ts. The last line is `N passed, N failed`.
 
