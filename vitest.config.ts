@@ -10,7 +10,6 @@ const ISOLATED = [
   'test/unit/time/{clock,coarse-clock}.test.ts',
   'test/unit/worker/**/*.test.ts',
 ];
-const WORKERD = 'test/system/integration/durable-object.test.ts';
 const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
 
 /**
@@ -105,22 +104,11 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/system/integration/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, WORKERD],
           globalSetup: ['test/system/integration/support/global-setup.ts'],
           testTimeout: 60_000,
           expect: { poll: { timeout: 20_000 } },
           hookTimeout: 120_000,
           maxConcurrency: 16,
-        },
-      },
-      {
-        extends: true,
-        // Nothing may run beside it: when the processors are busy, an answer of miniflare may pass its own notification.
-        test: {
-          name: 'workerd',
-          include: [WORKERD],
-          expect: { poll: { timeout: 20_000 } },
-          hookTimeout: 120_000,
         },
       },
     ],

@@ -3,8 +3,6 @@
 //   node scripts/integration.mjs               all of them
 //   node scripts/integration.mjs conformance   those of the files whose path holds that
 //
-// Those with workerd are the project `workerd` of vitest.config.ts: `npm run test:all -- --only workerd`.
-//
 // Installs what they need where it is missing, checks their types, and runs them; the servers are started by
 // test/system/integration/support/global-setup.ts. The last line is `N passed, N failed`.
 
@@ -27,7 +25,5 @@ try {
 }
 // Apart from the rest, whose types are checked without the drivers.
 if (!succeeds(tool('typescript', ['-p', folder], 'tsc'))) fail();
-// They wait for leases and servers most of the time.
-const workers = '--maxWorkers=2';
-const args = ['--project=integration', '--reporter=default', workers, ...process.argv.slice(2)];
+const args = ['--project=integration', '--reporter=default', ...process.argv.slice(2)];
 process.exitCode = succeeds(vitest(...args)) ? 0 : 1;

@@ -76,7 +76,6 @@ const REST = [
   }),
   step('import', 'time of the import', script('import-time'), { ...after('built'), ...alone }),
   step('integration', 'tests with real servers', script('integration'), { ...after('servers'), ...alone }),
-  step('workerd', 'Durable Objects in workerd', tests('workerd'), { ...after('servers'), ...alone }),
   step('faults', 'faults with real processes', script('faults', '--quick'), {
     ...after('servers'),
     ...alone,
