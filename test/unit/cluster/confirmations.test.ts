@@ -160,6 +160,24 @@ describe('a load that finds its value unchanged', () => {
     expect(a.value.inspect().lock?.version).toBe(b.value.inspect().lock?.version);
   });
 
+  it('the text of an earlier version is not that of the one in place', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { schedule: 5000 });
+    await cluster.clock.advance(4000);
+    const set = b.value.set('two', { everywhere: true }); // no digest of its text goes with it
+    await cluster.clock.advance(1500);
+    await set;
+    await cluster.read(a);
+    await cluster.clock.advance(100);
+    expect(a.value.peek()).toBe('two');
+    const refreshed = a.value.refresh();
+    await cluster.clock.advance(100);
+    a.manual.call(1).resolve('one');
+    await cluster.clock.advance(100);
+    expect(await refreshed).toBe('one');
+    expect(a.value.peek()).toBe('one');
+  });
+
   it('the value of the moment is encoded once, where it has changed', async () => {
     const encode = vi.fn((value: unknown) => `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
