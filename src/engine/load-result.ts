@@ -196,12 +196,14 @@ export function candidateOf<T>(
 
 /** The result of a load, with another value in place of {@link candidateOf}. */
 export function withCandidate<T>(returned: KeyedLoadReturn<T>, value: T): KeyedLoadReturn<T> {
-  return isAnswer(returned) ? loaded(value, (returned as Loaded<T>).loadedOptions) : value;
+  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
+  return isPlain ? value : loaded(value, (returned as Loaded<T>).loadedOptions);
 }
 
 /** The answer of a load whose value says the same as the one in place: that stays. */
 export function asKept(returned: unknown): Kept {
-  return keep(isAnswer(returned) ? (returned as Loaded<unknown>).loadedOptions : {});
+  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
+  return keep(isPlain ? {} : (returned as Loaded<unknown>).loadedOptions);
 }
 
 /** It is the result of {@link keep}. */
