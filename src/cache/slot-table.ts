@@ -1,10 +1,7 @@
 import { ownOptions } from '../option-checks.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
-import { type Bound, createLru, type Lru } from './lru.ts';
+import { type Bound, Lru } from './lru.ts';
 import type { SlotColumns } from './slot-columns.ts';
-
-/** One object for all: a place without a size is taken often. */
-const UNSIZED = ownOptions({});
 
 /** Learns of slots that are given up. */
 export interface SlotTableOwner<K> {
@@ -40,7 +37,7 @@ export class SlotTable<K, V> {
     this.#maxSlots = max;
     this.#isSized = maxSize !== undefined;
     this.#keys = keepsKeys ? [] : undefined;
-    this.#slots = createLru<number>(bound, (slot, id, reason) => {
+    this.#slots = new Lru(bound, (slot, id, reason) => {
       const key = this.key(id, slot);
       this.#release(slot);
       owner.freed(slot);
@@ -98,10 +95,10 @@ export class SlotTable<K, V> {
   place(entry: KeyedEntry<K, V>): number {
     const { id, size } = entry;
     let slot = this.find(id);
-    const isResized = this.#isSized && this.#slots.info(id)?.size !== size;
+    const isResized = this.#isSized && this.#slots.sizeOf(id) !== size;
     if (slot === undefined || isResized) {
       slot = this.#take();
-      this.#slots.set(id, slot, this.#isSized ? ownOptions({ size }) : UNSIZED);
+      this.#slots.set(id, slot, this.#isSized ? size : 0);
       if (this.#keys !== undefined) this.#keys[slot] = entry.key;
     }
     this.columns.putValue(slot, entry.value);
@@ -111,7 +108,7 @@ export class SlotTable<K, V> {
   /** Makes an entry object of a slot. Until the slot is invalidated reads find it: the object is a copy. */
   activate(id: KeyId, slot: number, epoch: number): KeyedEntry<K, V> {
     const entry = this.columns.activate(id, this.key(id, slot), slot, epoch);
-    if (this.#isSized) entry.size = this.#slots.info(id)?.size as number;
+    if (this.#isSized) entry.size = this.#slots.sizeOf(id) as number;
     return entry;
   }
 
