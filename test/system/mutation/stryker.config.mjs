@@ -22,6 +22,7 @@ export default {
     '!test/**',
     '!scripts/**',
     '!vitest*.config.ts',
+    '!docs/ARCHITECTURE.md',
     '!package.json',
     '!tsconfig*.json',
     '**/node_modules/**',
