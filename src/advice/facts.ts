@@ -47,7 +47,7 @@ export function factsOf(member: AdvisedMember, fleet: Fleet | undefined): Facts 
     kind,
     name,
     options,
-    periodMs: Number.isFinite(options.periodMs) ? options.periodMs : Number.NaN,
+    periodMs: Number.isFinite(options.periodMs) ? options.periodMs : NaN,
     statedMaxStalenessMs: state === 'empty' ? undefined : maxStaleness,
     hasLock: lock !== undefined,
     hasStore: store !== undefined,

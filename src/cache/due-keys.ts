@@ -68,7 +68,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
       rescan: () => this.#build(),
       compareClocks: () => this.#many.compareClocks(),
     });
-    const starter: Starter = { slot, afterPass: Number.NEGATIVE_INFINITY };
+    const starter: Starter = { slot, afterPass: -Infinity };
     this.#all.push(starter);
     this.#entries.observer = this;
     this.#lookAheadMs = Math.max(this.#lookAheadMs, slot.lookAheadMs);
@@ -105,7 +105,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
 
   /** Plans in each queue from when on there is a key to start. While paused none can be, and the queue takes the slot out. */
   plan(): void {
-    const from = this.#isToBuild ? Number.NEGATIVE_INFINITY : this.#heap.soonestAt;
+    const from = this.#isToBuild ? -Infinity : this.#heap.soonestAt;
     for (const { slot } of this.#all) slot.plan(from);
   }
 
@@ -195,7 +195,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
   #planKey(slot: number, entry: KeyedEntry<K, V>): void {
     this.#ids[slot] = entry.id;
     const from = startableFrom(entry, this.#lookAheadMs);
-    this.#heap.set(slot, Math.max(from, this.#inPass.get(entry.id) ?? Number.NEGATIVE_INFINITY));
+    this.#heap.set(slot, Math.max(from, this.#inPass.get(entry.id) ?? -Infinity));
   }
 
   /** The process lives until the loads that were started here have ended. */

@@ -9,7 +9,7 @@ export class KeyValidity<K, V> {
   readonly epochs: Epochs = new Epochs();
   readonly stepWatch: StepWatch;
   /** Snapshots loaded before this instant (monotonic) may have been invalidated since, with no record of it. */
-  validSince: number = Number.NEGATIVE_INFINITY;
+  validSince: number = -Infinity;
   readonly #engine: MemberEngine<V>;
   /** The epoch of the last mark that was made here, not by another instance. */
   #markedHere = 0;

@@ -40,7 +40,7 @@ export class KeyedEntry<K, V> extends Entry<V> {
 
   /** Only its value and its times are to be remembered. */
   get isCalm(): boolean {
-    const isDeferred = this.deferredUntil !== Number.NEGATIVE_INFINITY;
+    const isDeferred = this.deferredUntil !== -Infinity;
     return this.lastError === undefined && !isDeferred && this.cluster?.isAtRest !== false;
   }
 

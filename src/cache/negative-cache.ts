@@ -1,6 +1,6 @@
 import { isAbsentError } from '../errors.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
-import { Lru } from './lru.ts';
+import { createLru, type Lru } from './lru.ts';
 
 /** How many keys without a value are remembered. */
 export interface NegativeCacheBounds {
@@ -24,12 +24,12 @@ export class NegativeCache<K, V> {
    */
   constructor({ maxAbsent, maxFailed }: NegativeCacheBounds, onEvicted: (() => void) | undefined) {
     // Bounded by size, not by number: lru-cache then allocates only for the keys that are there.
-    this.#absent = new Lru({ maxSize: maxAbsent });
+    this.#absent = createLru({ maxSize: maxAbsent });
     const dispose = ({ isInvalidated }: KeyedEntry<K, V>, _: unknown, reason: string): void => {
       if (reason === 'evict' && isInvalidated) onEvicted?.();
     };
-    this.#failed = new Lru({ maxSize: maxFailed }, dispose);
-    this.#deleted = onEvicted && new Lru({ maxSize: maxFailed }, dispose);
+    this.#failed = createLru({ maxSize: maxFailed }, dispose);
+    this.#deleted = onEvicted && createLru<KeyedEntry<K, V>>({ maxSize: maxFailed }, dispose);
   }
 
   find(id: KeyId): KeyedEntry<K, V> | undefined {
@@ -43,7 +43,7 @@ export class NegativeCache<K, V> {
     this.delete(entry);
     if (lru === undefined) return;
     entry.isNegative = true;
-    lru.set(entry.id, entry, 1);
+    lru.set(entry.id, entry, { size: 1 });
   }
 
   /** Forgets a key, if it is remembered. */

@@ -89,7 +89,7 @@ export class SlotColumns<K, V> {
 
   /** Makes a passive entry due at once, or its reads find the active one. */
   invalidate(slot: number): void {
-    this.#due[slot] = Number.NEGATIVE_INFINITY;
+    this.#due[slot] = -Infinity;
   }
 
   /** Stores the value of an active entry, or of one that {@link passivate} follows. */
@@ -103,12 +103,12 @@ export class SlotColumns<K, V> {
     const { dueAt, loadedAt, clockOffset } = entry;
     const last = entry.last as LastExecution;
     const cell = slot * CELLS;
-    this.#due[slot] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
+    this.#due[slot] = entry.isInvalidated ? -Infinity : dueAt;
     this.validate(slot, entry.validatedEpoch);
     this.#took[slot] = last.endedAt - last.startedAt;
     this.#cells[cell + LOADED] = loadedAt;
     this.#cells[cell + OFFSET] = clockOffset;
-    this.#cells[cell + NAMED] = last.dueAt ?? Number.NaN;
+    this.#cells[cell + NAMED] = last.dueAt ?? NaN;
     if (this.#versions !== undefined)
       this.#versions[slot] = (this.#coordinator as Coordinator).packVersion(entry);
     const extra = this.#extraOf(entry, last);
@@ -129,8 +129,8 @@ export class SlotColumns<K, V> {
     const dueAt = this.dueAt(slot);
     entry.putValue(this.value(slot));
     entry.loadedAt = at(LOADED);
-    entry.setDue(dueAt, Number.POSITIVE_INFINITY); // to be checked by its first read
-    entry.isInvalidated = dueAt === Number.NEGATIVE_INFINITY;
+    entry.setDue(dueAt, Infinity); // to be checked by its first read
+    entry.isInvalidated = dueAt === -Infinity;
     entry.clockOffset = offset;
     entry.maxStalenessOverrideMs = extra?.maxStalenessOverrideMs;
     entry.nextExecuteTime = extra?.nextExecuteTime ?? instant(dueAt + offset);

@@ -69,7 +69,7 @@ export class AnswerWatch {
   #attentiveMs = 0;
   #countedAt = 0;
   /** The reading of `#attentiveMs` at the last answer. */
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #heardAt = -Infinity;
   /** How long answers take, in milliseconds, the slow ones above all. */
   #slownessMs = 0;
   #timer: Timer | undefined;

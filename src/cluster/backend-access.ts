@@ -89,7 +89,7 @@ export class BackendAccess<S> {
       (now) => breaker.succeeded(now),
       () => commands?.silent(),
     );
-    this.#semaphore = new Semaphore(commands ? Number.POSITIVE_INFINITY : MAX_CONCURRENT_STEPS);
+    this.#semaphore = new Semaphore(commands ? Infinity : MAX_CONCURRENT_STEPS);
   }
 
   /**

@@ -19,10 +19,7 @@ export function isWithin(text: string, bytes: number): boolean {
  * @param longest what the backend accepts, in bytes of UTF-8.
  * @returns `undefined`: the backend accepts not even the hash.
  */
-export function backendName(
-  name: string,
-  longest: number = Number.POSITIVE_INFINITY,
-): string | Promise<string> | undefined {
+export function backendName(name: string, longest: number = Infinity): string | Promise<string> | undefined {
   if (isWithin(name, longest)) return name;
   return longest < HASH_BYTES ? undefined : hashedName(name, longest);
 }

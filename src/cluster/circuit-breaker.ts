@@ -38,9 +38,9 @@ export class CircuitBreaker {
   #outage: BackendOutage | undefined;
   #inconclusive = 0;
   #openMs = FIRST_OPEN_MS;
-  #openUntil: number = Number.NEGATIVE_INFINITY;
-  #openForWritesUntil: number = Number.NEGATIVE_INFINITY;
-  #answeredAt: number = Number.NEGATIVE_INFINITY;
+  #openUntil: number = -Infinity;
+  #openForWritesUntil: number = -Infinity;
+  #answeredAt: number = -Infinity;
 
   /** The backend could not be asked the last time: the breaker is open or half-open. */
   get isTripped(): boolean {
@@ -86,7 +86,7 @@ export class CircuitBreaker {
     if (this.#outage === undefined) {
       this.#outage = { startedAt: now, endedAt: undefined, cause, onEnd: [] };
       this.#openMs = FIRST_OPEN_MS;
-      this.#openForWritesUntil = Number.NEGATIVE_INFINITY;
+      this.#openForWritesUntil = -Infinity;
     } else if (isProbe) this.#openMs = Math.min(2 * this.#openMs, LONGEST_OPEN_MS);
     this.#inconclusive = 0;
     this.cause = cause;
@@ -100,7 +100,7 @@ export class CircuitBreaker {
    * @returns whether that still proves nothing.
    */
   failedInconclusively(): boolean {
-    this.#answeredAt = Number.NEGATIVE_INFINITY;
+    this.#answeredAt = -Infinity;
     this.#inconclusive += 1;
     return this.#inconclusive < MAX_INCONCLUSIVE;
   }

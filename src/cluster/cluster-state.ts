@@ -74,7 +74,7 @@ export class ClusterState implements ClusterStateLike {
   /** The token of the lease that another instance holds. The next round reads the snapshot with this version first. */
   expectedToken: number | undefined = undefined;
   /** When it was last invalidated here (monotonic): the result of a load that began before does not answer that. */
-  invalidatedAt: number = Number.NEGATIVE_INFINITY;
+  invalidatedAt: number = -Infinity;
   /** The result of the round under way, while it is written to the store. */
   publishing: Publishing | undefined = undefined;
   /** The version that is being read from the store; 0: any. `undefined`: it is not read. */
@@ -231,7 +231,7 @@ export class ClusterState implements ClusterStateLike {
 
   /** An invalidation that was made here has no answer yet: only a load that began after it is one. */
   isInvalidatedHere({ isInvalidated, loadedAt }: Entry<unknown>): boolean {
-    return isInvalidated && this.invalidatedAt > Number.NEGATIVE_INFINITY && this.invalidatedAt >= loadedAt;
+    return isInvalidated && this.invalidatedAt > -Infinity && this.invalidatedAt >= loadedAt;
   }
 
   /** The pin that is in force at that instant (monotonic). */

@@ -30,7 +30,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   #reader: { readonly as: ClusterMember; readonly of: ClusterMember } | undefined;
   #record: ControlRecord = {};
   /** When the record is published again (monotonic). */
-  #renewAt = Number.POSITIVE_INFINITY;
+  #renewAt = Infinity;
 
   constructor(checks: VersionPoll) {
     super({});

@@ -78,7 +78,7 @@ export class HeldLease {
    * @param lost called once if it ends meanwhile.
    * @param until it never lasts longer than until that instant (monotonic). @default for ever
    */
-  renew(lost: (reason: LossReason, cause: unknown) => void, until: number = Number.POSITIVE_INFINITY): void {
+  renew(lost: (reason: LossReason, cause: unknown) => void, until: number = Infinity): void {
     let isExtending = false;
     const lose = (reason: LossReason): void => {
       this.#isLost = true;

@@ -71,7 +71,7 @@ export class InstanceReporter {
     const lasts = Math.min(Math.max(SHORTEST_MS, LASTS_TIMES * everyMs), LONGEST_MS);
     const upFor = now - (this.#startedAt ?? now);
     const { text, fingerprint } = reportOf({ host: thisHost(), upFor, lasts }, members);
-    const isLate = now + everyMs > (this.#last?.at ?? Number.NEGATIVE_INFINITY) + lasts * RENEWED_IN;
+    const isLate = now + everyMs > (this.#last?.at ?? -Infinity) + lasts * RENEWED_IN;
     if (!isForced && !isLate && fingerprint === this.#last?.fingerprint) return undefined;
     this.#isSent = true;
     const left = (): void => {

@@ -287,7 +287,7 @@ function confirmedAgo(
   stored: StoredSnapshot['confirmation'],
   version: number,
 ): (Confirmation & { readonly ago: number }) | undefined {
-  const { text, age = Number.NaN } = stored ?? {};
+  const { text, age = NaN } = stored ?? {};
   const confirmation = confirmationIn(text, version);
   if (confirmation === undefined || !(age >= -CLOCK_BACK_MS)) return undefined;
   return { ...confirmation, round: Math.max(confirmation.round, version), ago: Math.max(0, age) };

@@ -14,7 +14,7 @@ export function longestWithin(longest: number | undefined, prefix: string): numb
 export function checkNamespace(
   checks: OptionChecks,
   namespace: string | undefined,
-  longest: number = Number.POSITIVE_INFINITY,
+  longest: number = Infinity,
 ): void {
   if (namespace === undefined) return;
   checks.name('namespace', namespace);

@@ -60,7 +60,7 @@ export class PolledValue<T> implements PolledName, Reporting {
       entry,
       true,
       () => PATIENT,
-      () => Number.NEGATIVE_INFINITY,
+      () => -Infinity,
     );
     const { adoption, isThere } = await snapshots.newer();
     const mark = state.unappliedMark;

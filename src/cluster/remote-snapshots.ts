@@ -244,7 +244,7 @@ export class RemoteSnapshots<T> {
 
   /** The version up to which marks say that a value with these tags is out of date. */
   #outOfDateUpTo(tags: readonly string[] | undefined): number {
-    if (this.#member.marks?.isBeingMarked(tags)) return Number.POSITIVE_INFINITY;
+    if (this.#member.marks?.isBeingMarked(tags)) return Infinity;
     return Math.max(this.#state.mark, this.#member.marks?.outOfDateUpTo(this.#entry.id, tags) ?? 0);
   }
 

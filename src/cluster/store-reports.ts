@@ -38,11 +38,11 @@ const UNKNOWN_MS = 200_000;
  */
 export class StoreReports {
   /** The time between two checks; `Infinity`: there are none. */
-  checksEveryMs: number = Number.POSITIVE_INFINITY;
+  checksEveryMs: number = Infinity;
   readonly #records: ReportCarrier;
   readonly #reporter: InstanceReporter = new InstanceReporter();
   /** When the last one was made, to be left or not (monotonic). */
-  #madeAt: number = Number.NEGATIVE_INFINITY;
+  #madeAt: number = -Infinity;
   /** One has shown a version or a failure, or was the second: from then on they are apart. */
   #hasNews = false;
   #isAskedFor = false;

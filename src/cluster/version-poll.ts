@@ -64,10 +64,10 @@ export class VersionPoll {
   readonly #members: Map<PolledName, Membership> = new Map();
   readonly #reports: StoreReports;
   #underWay: Promise<void> | undefined;
-  #beganAt = Number.NEGATIVE_INFINITY;
-  #dueAt = Number.POSITIVE_INFINITY;
+  #beganAt = -Infinity;
+  #dueAt = Infinity;
   /** When one is to begin that a hint has asked for. It leaves `#dueAt` as it is, or all instances would fall into step. */
-  #hintedAt = Number.POSITIVE_INFINITY;
+  #hintedAt = Infinity;
 
   constructor(access: BackendAccess<StoreSteps>, reports: StoreReports, hints: HintPort | undefined) {
     this.#access = access;
@@ -92,7 +92,7 @@ export class VersionPoll {
     this.#members.delete(polled);
     this.#reports.checksEveryMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
     if (this.#members.size > 0) return;
-    this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Number.POSITIVE_INFINITY;
+    this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Infinity;
     this.#hints?.stop();
   }
 
@@ -145,9 +145,9 @@ export class VersionPoll {
     const [first] = this.#members.values();
     if (first === undefined) return;
     this.#beganAt = now;
-    if (now >= this.#dueAt) this.#dueAt = Number.POSITIVE_INFINITY;
-    this.#hintedAt = Number.POSITIVE_INFINITY;
-    this.trigger.readsFrom = Number.POSITIVE_INFINITY;
+    if (now >= this.#dueAt) this.#dueAt = Infinity;
+    this.#hintedAt = Infinity;
+    this.trigger.readsFrom = Infinity;
     this.#hints?.listen(first.poller); // where that has ended
     this.#underWay = this.#check(first.poller).finally(() => {
       this.#underWay = undefined;
@@ -172,7 +172,7 @@ export class VersionPoll {
 
   #plan(): void {
     const isWanted = this.#underWay === undefined && this.#members.size > 0;
-    this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Number.POSITIVE_INFINITY;
+    this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Infinity;
   }
 
   /** Never rejects. */

@@ -95,7 +95,7 @@ export class Locks {
   list(prefix: string, by: string): Promise<ListedLocks> {
     const known = this.#listed.get(prefix);
     if (known !== undefined && performance.now() < known.until) return known.answer;
-    const listed = { answer: this.#turns.run(by, () => this.#read(prefix)), until: Number.POSITIVE_INFINITY };
+    const listed = { answer: this.#turns.run(by, () => this.#read(prefix)), until: Infinity };
     this.#listed.delete(prefix);
     this.#listed.set(prefix, listed);
     const [oldest] = this.#listed.keys();

@@ -12,7 +12,7 @@ export class DueHeap {
   readonly #instants: number[] = [];
 
   /** The instant at which the first falls due; `Infinity`: the heap is empty. */
-  soonestAt: number = Number.POSITIVE_INFINITY;
+  soonestAt: number = Infinity;
 
   get size(): number {
     return this.#items.length;
@@ -25,13 +25,13 @@ export class DueHeap {
 
   /** Puts the item in, moves it, or for `Infinity` removes it. @param item a small number from 0. */
   set(item: number, instant: number): void {
-    if (instant === Number.POSITIVE_INFINITY) {
+    if (instant === Infinity) {
       this.delete(item);
       return;
     }
     while (this.#places.length <= item) {
       this.#places.push(-1);
-      this.#instants.push(Number.POSITIVE_INFINITY);
+      this.#instants.push(Infinity);
     }
     this.#instants[item] = instant;
     let place = this.#places[item] as number;
@@ -79,6 +79,6 @@ export class DueHeap {
   }
 
   #updateSoonest(): void {
-    this.soonestAt = this.#items.length === 0 ? Number.POSITIVE_INFINITY : this.#at(0);
+    this.soonestAt = this.#items.length === 0 ? Infinity : this.#at(0);
   }
 }

@@ -41,7 +41,7 @@ export class DueQueue {
   /** Its instant is that of the soonest start. `Infinity`: no read starts a pass. */
   readonly piggyback: PiggybackTrigger = new PiggybackTrigger(() => this.read());
   /** The last pass takes what is due by this instant. */
-  until: number = Number.NEGATIVE_INFINITY;
+  until: number = -Infinity;
   readonly #options: DueQueueOptions;
   readonly #stepWatch: StepWatch;
   readonly #heap: DueHeap = new DueHeap();
@@ -80,7 +80,7 @@ export class DueQueue {
       afterPass: () => this.until + MOMENT_MS,
       leave: () => {
         if (!isIn()) return;
-        this.#plan(place, Number.POSITIVE_INFINITY);
+        this.#plan(place, Infinity);
         this.#members[place] = undefined;
         this.#unscanned.delete(member);
         this.#free.push(place);

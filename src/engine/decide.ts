@@ -115,9 +115,9 @@ export function startableFrom(
   { flight, dueAt, loadedAt, coolDownUntil, deferredUntil }: Times,
   lookAheadMs: number,
 ): number {
-  if (flight !== undefined) return Number.POSITIVE_INFINITY;
+  if (flight !== undefined) return Infinity;
   const mayFrom = Math.max(coolDownUntil, deferredUntil);
-  if (dueAt === Number.NEGATIVE_INFINITY) return mayFrom;
+  if (dueAt === -Infinity) return mayFrom;
   return Math.max(dueAt - Math.min(lookAheadMs, (dueAt - loadedAt) / 2), mayFrom);
 }
 
@@ -140,5 +140,5 @@ export function isTooStale(
   { loadedAt, maxStalenessMs }: Pick<Times, 'loadedAt' | 'maxStalenessMs'>,
   now: number,
 ): boolean {
-  return now - loadedAt > maxStalenessMs && loadedAt > Number.NEGATIVE_INFINITY;
+  return now - loadedAt > maxStalenessMs && loadedAt > -Infinity;
 }

@@ -23,11 +23,11 @@ export class Entry<T> {
   readonly id: unknown;
 
   /** A read before this instant is fresh and checks nothing else: the lesser of `dueAt` and `checkClocksAt`. @writer entry.ts */
-  freshUntil: number = Number.NEGATIVE_INFINITY;
+  freshUntil: number = -Infinity;
   /** From this instant on a read starts a load. @writer entry.ts */
-  dueAt: number = Number.NEGATIVE_INFINITY;
+  dueAt: number = -Infinity;
   /** From this instant on a read compares both clocks. @writer entry.ts */
-  checkClocksAt: number = Number.NEGATIVE_INFINITY;
+  checkClocksAt: number = -Infinity;
 
   /** @writer entry.ts */
   isLoaded: boolean = false;
@@ -38,7 +38,7 @@ export class Entry<T> {
   /** The value is that of the option `initial`: no load has succeeded yet. @writer entry.ts */
   isInitial: boolean = false;
   /** When the load of the value ended, or the load that found the key absent. @writer timing.ts */
-  loadedAt: number = Number.NEGATIVE_INFINITY;
+  loadedAt: number = -Infinity;
   /** @writer timing.ts */
   maxStalenessMs: number;
   /** The age limit that the load returned with this value, if any. @writer timing.ts */
@@ -57,13 +57,13 @@ export class Entry<T> {
   /** @writer timing.ts */
   lastError: Error | undefined = undefined;
   /** Reads start no load before this instant. @writer timing.ts */
-  coolDownUntil: number = Number.NEGATIVE_INFINITY;
+  coolDownUntil: number = -Infinity;
   /**
    * Another instance is executing, or a person has pinned the value: before this instant only a caller that waits for the
    * result starts a load.
    * @writer timing.ts
    */
-  deferredUntil: number = Number.NEGATIVE_INFINITY;
+  deferredUntil: number = -Infinity;
 
   /** The load under way. Set before it starts, cleared before any caller learns that it has ended. @writer loader.ts */
   flight: LoadHandle | undefined = undefined;
@@ -74,14 +74,14 @@ export class Entry<T> {
   /** Starts the next load, in a turn of its own. @writer loader.ts */
   successor: Timer | undefined = undefined;
   /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. @writer loader.ts */
-  inheritedDeadline: number = Number.POSITIVE_INFINITY;
+  inheritedDeadline: number = Infinity;
   /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. @writer cluster-state.ts */
   cluster: ClusterStateLike | undefined = undefined;
 
   /** The last successful execution, as the schedule saw it. @writer timing.ts */
   last: LastExecution | undefined = undefined;
   /** When to execute next, epoch milliseconds. @writer timing.ts */
-  nextExecuteTime: number = Number.NEGATIVE_INFINITY;
+  nextExecuteTime: number = -Infinity;
   /** The schedule's own last result, also where the load or a cool-down decided. @writer timing.ts */
   scheduledFor: number | undefined = undefined;
   /** `nextExecuteTime` comes from the schedule, which is asked again when the wall clock was stepped. @writer timing.ts */
@@ -89,7 +89,7 @@ export class Entry<T> {
   /** Wall clock minus monotonic clock when the instants above were taken. @writer timing.ts */
   clockOffset: number = 0;
 
-  constructor(key?: unknown, id: unknown = key, maxStalenessMs: number = Number.POSITIVE_INFINITY) {
+  constructor(key?: unknown, id: unknown = key, maxStalenessMs: number = Infinity) {
     this.maxStalenessMs = maxStalenessMs;
     this.key = key;
     this.id = id;
@@ -122,12 +122,12 @@ export class Entry<T> {
     this.checkClocksAt = checkClocksAt;
     const until = Math.min(dueAt, checkClocksAt);
     // A read may use an instant shortly before `now`: an entry that is due now must not be fresh to it.
-    this.freshUntil = until > now ? until : Number.NEGATIVE_INFINITY;
+    this.freshUntil = until > now ? until : -Infinity;
   }
 
   /** A read is to start a load at once. */
   setDueNow(): void {
-    this.dueAt = this.freshUntil = Number.NEGATIVE_INFINITY;
+    this.dueAt = this.freshUntil = -Infinity;
   }
 
   /** @param now the monotonic clock. */

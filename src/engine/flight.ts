@@ -73,7 +73,7 @@ export abstract class Flight<A> implements LoadHandle {
   #attempts = 0;
   /** Of the tries before the last one; `undefined`: there are none. */
   #errors: readonly Error[] | undefined;
-  #deadlineAt = Number.POSITIVE_INFINITY;
+  #deadlineAt = Infinity;
   #refs = 0;
   #isOver = false;
   #hasStarted = false;

@@ -154,7 +154,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     const { entry } = this;
     const round: CoordinatedRound<T> = coordinator.begin(entry, {
       ...this.details,
-      validSince: () => host.keys?.validity.validSince ?? Number.NEGATIVE_INFINITY,
+      validSince: () => host.keys?.validity.validSince ?? -Infinity,
       began: () => {
         if (entry.flight !== this || this.outdatedBy === 'abort') return;
         this.outdatedBy = undefined;

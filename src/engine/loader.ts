@@ -161,7 +161,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
     const flight = new LoadExecution(this, entry, details);
-    entry.inheritedDeadline = Number.POSITIVE_INFINITY;
+    entry.inheritedDeadline = Infinity;
     entry.flight = flight;
     this.active.entries.add(entry);
     entry.waiters?.follow(flight);

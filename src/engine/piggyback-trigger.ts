@@ -9,7 +9,7 @@ export class PiggybackTrigger {
   /** Gets the monotonic clock. */
   readonly read: (now: number) => void;
 
-  constructor(read: (now: number) => void, readsFrom: number = Number.POSITIVE_INFINITY) {
+  constructor(read: (now: number) => void, readsFrom: number = Infinity) {
     this.readsFrom = readsFrom;
     this.read = read;
   }
@@ -19,10 +19,7 @@ export class PiggybackTrigger {
 export const neverTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(() => {});
 
 /** The trigger of a member that is closed and throws at each read: no read takes the short way. */
-export const alwaysTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(
-  () => {},
-  Number.NEGATIVE_INFINITY,
-);
+export const alwaysTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(() => {}, -Infinity);
 
 /** A read calls each of the two when its instant has come. `readsFrom` is computed in each read. */
 export function bothTriggers(one: PiggybackTrigger, other: PiggybackTrigger): PiggybackTrigger {

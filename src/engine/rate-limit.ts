@@ -60,7 +60,7 @@ function pairsOf(headerOf: HeaderOf, now: number): readonly Quota[] {
 }
 
 function untilMs(reset: string, now: number): number {
-  const number = reset.trim() === '' ? Number.NaN : Number(reset);
+  const number = reset.trim() === '' ? NaN : Number(reset);
   if (Number.isNaN(number)) return Date.parse(reset) - now;
   if (number >= EPOCH_MS) return number - now;
   return number >= EPOCH_SECONDS ? number * 1000 - now : number * 1000;

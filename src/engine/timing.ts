@@ -42,7 +42,7 @@ export interface AdoptedTimes {
 export class Timing {
   schedule: Schedule;
   /** When it took the place of another one (monotonic): the holds of rounds that ended before came from that. */
-  scheduledAt: number = Number.NEGATIVE_INFINITY;
+  scheduledAt: number = -Infinity;
   readonly #options: ResolvedOptions;
   readonly #nextExecuteTime: (execution: Execution) => number;
   /** The schedule that was warned about: once for all keys of a cache. */
@@ -79,11 +79,11 @@ export class Timing {
     entry.maxStalenessOverrideMs =
       metadata.maxStalenessMs ?? (origin === 'kept' ? entry.maxStalenessOverrideMs : undefined);
     entry.loadedAt = now;
-    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = entry.deferredUntil = -Infinity;
     entry.isInvalidated = false;
     entry.clockOffset = wall - now;
     // The schedule is asked last. If it reads the value, the value is loaded and not due.
-    entry.setDue(Number.POSITIVE_INFINITY, now, now + CHECK_CLOCKS_EVERY_MS);
+    entry.setDue(Infinity, now, now + CHECK_CLOCKS_EVERY_MS);
     entry.last = {
       startedAt: wall - Math.round(now - startedAt),
       endedAt: wall,
@@ -126,7 +126,7 @@ export class Timing {
     entry.maxStalenessOverrideMs = maxStalenessMs;
     const { value: result } = entry;
     entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined, meta };
-    this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
+    this.#plan(entry, { nextExecuteTime }, now, wall, -Infinity);
     entry.isScheduled = !entry.isInitial; // once, by the schedule
     if (entry.isInitial) entry.setDueNow(); // also for a group that has read the clock before
     this.#refuseIfFailing(entry);
@@ -180,7 +180,7 @@ export class Timing {
     { ageMs, nextExecuteTime, maxStalenessMs, took, meta, ...remote }: AdoptedTimes,
   ): void {
     entry.clearFailures();
-    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = entry.deferredUntil = -Infinity;
     this.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, took, meta);
     if (remote.isPinned) entry.deferredUntil = entry.dueAt; // no group looks ahead
     if (!remote.isDueTimeOverridden) return;
@@ -201,7 +201,7 @@ export class Timing {
   /** The version in place is pinned: it is not due for that time, and no group looks ahead. */
   pinned(entry: Entry<unknown>, forMs: number): void {
     entry.clearFailures();
-    entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = -Infinity;
     entry.isInvalidated = entry.isScheduled = false;
     this.#dueIn(entry, forMs);
     entry.deferredUntil = entry.dueAt;
@@ -216,7 +216,7 @@ export class Timing {
 
   /** Another version is to be served: the next read looks for it. */
   expected(entry: Entry<unknown>): void {
-    entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    entry.deferredUntil = -Infinity;
     this.dueFromNow(entry);
   }
 
@@ -245,30 +245,30 @@ export class Timing {
   /** A load has succeeded, and its result is not stored: the value was dropped meanwhile. */
   discarded(entry: Entry<unknown>): undefined {
     entry.clearFailures();
-    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = entry.deferredUntil = -Infinity;
   }
 
   invalidated(entry: Entry<unknown>): void {
     entry.isInvalidated = true;
     entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.setDueNow();
-    entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    entry.deferredUntil = -Infinity;
     entry.cluster?.invalidated(this.#options.clock.monotonic());
     if (isAbsentError(entry.lastError)) {
       entry.clearFailures(); // the source may have the key by now
-      entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+      entry.coolDownUntil = -Infinity;
     }
   }
 
   /** The schedule was replaced; an instant that has passed by the new one is due. */
   rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
-    entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    entry.deferredUntil = -Infinity;
     if (entry.last === undefined || entry.isInvalidated || entry.isInitial) return undefined;
     const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
     const step = clockStep(entry.clockOffset, wall - now);
     entry.last = { ...afterStep(entry.last, step, wall), dueAt: undefined };
-    const coolingDown = this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
+    const coolingDown = this.#plan(entry, {}, now, wall, -Infinity);
     if (coolingDown === undefined && isOptionError(entry.lastError)) entry.clearFailures();
     this.#refuseIfFailing(entry);
     return coolingDown;
@@ -288,7 +288,7 @@ export class Timing {
     entry.last = afterStep(last, step, wall);
     if (entry.isScheduled) {
       const answered = entry.scheduledFor === undefined ? undefined : entry.scheduledFor + step;
-      return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY, answered);
+      return this.#plan(entry, {}, now, wall, -Infinity, answered);
     }
     entry.nextExecuteTime += step;
     if (entry.scheduledFor !== undefined) entry.scheduledFor += step;
@@ -381,7 +381,7 @@ export class Timing {
 }
 
 /** How long after its load the schedule wanted the next one, in milliseconds; `NaN` before the first. */
-function periodOf({ last, scheduledFor = Number.NaN }: Entry<unknown>): number {
-  const ms = last === undefined ? Number.NaN : scheduledFor - last.endedAt;
-  return ms > 0 ? ms : Number.NaN;
+function periodOf({ last, scheduledFor = NaN }: Entry<unknown>): number {
+  const ms = last === undefined ? NaN : scheduledFor - last.endedAt;
+  return ms > 0 ? ms : NaN;
 }

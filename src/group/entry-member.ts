@@ -18,7 +18,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   /** Tells the queue that the load which it started has ended. */
   #ended: (() => void) | undefined;
   /** When the pass began in which the queue started it last. */
-  #pass: number = Number.NEGATIVE_INFINITY;
+  #pass: number = -Infinity;
 
   /** @param join makes its slot. */
   constructor(member: SingleMember<T>, join: (member: Member) => GroupSlot) {

@@ -128,7 +128,7 @@ class StoreHints implements HintPort {
   readonly #host: HintHost;
   readonly #id: string = randomId();
   #instances: number | undefined;
-  #countedAt = Number.NEGATIVE_INFINITY;
+  #countedAt = -Infinity;
   #isSending = false;
   /** Something has changed since the hint under way. */
   #next: HintMember | undefined;

@@ -44,7 +44,7 @@ export class ExecutionLog {
   /** Those that failed before the last ones, oldest first. */
   #earlier: readonly Ended[] = [];
   /** By the monotonic clock. */
-  #failedAt: number = Number.NEGATIVE_INFINITY;
+  #failedAt: number = -Infinity;
 
   /** @param now the wall clock. */
   constructor(now: () => number, clock: Pick<Clock, 'monotonic'>) {

@@ -42,10 +42,10 @@ export class Outage {
   #failures = 0;
   #mostKeys = 0;
   #ids: Set<unknown> | undefined;
-  #lastRetryAt = Number.NEGATIVE_INFINITY;
+  #lastRetryAt = -Infinity;
   #isLogged = false;
-  #nextLineAt = Number.NEGATIVE_INFINITY;
-  #nextChangeAt = Number.NEGATIVE_INFINITY;
+  #nextLineAt = -Infinity;
+  #nextChangeAt = -Infinity;
   /** Of the cause in the last line. */
   #kind: string | undefined;
 
@@ -84,7 +84,7 @@ export class Outage {
     const summary = this.#isLogged ? this.at(now) : undefined;
     this.#failures = this.#mostKeys = 0;
     this.#ids = undefined;
-    this.#lastRetryAt = Number.NEGATIVE_INFINITY;
+    this.#lastRetryAt = -Infinity;
     this.#isLogged = false;
     return summary;
   }

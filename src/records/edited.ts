@@ -193,7 +193,7 @@ export function rowOf<T>(record: StoredRecord<T>, now: Instant, textOf: (text: T
 
 /** A damaged instant may be of any type. */
 function sinceOf(instant: number, at: number): number {
-  return Number.isFinite(instant) ? at - instant : Number.NaN;
+  return Number.isFinite(instant) ? at - instant : NaN;
 }
 
 /** The edition that a read asks for, in place of the present one. `undefined`: there is none, or none that is newer. */

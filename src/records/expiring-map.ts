@@ -14,7 +14,7 @@ export class ExpiringMap<R> {
   /** Names whose records may be forgotten, by the end of the minute of that instant; each name once. */
   readonly #steps: Map<number, string[]> = new Map();
   readonly #listed: Set<string> = new Set();
-  #soonest = Number.POSITIVE_INFINITY;
+  #soonest = Infinity;
 
   /** @param forgetAt the instant of a record on the caller's clock; `Infinity`: never. */
   constructor(forgetAt: (record: R) => number) {
@@ -65,7 +65,7 @@ export class ExpiringMap<R> {
     }
     if (left.length === 0) {
       this.#steps.delete(step);
-      this.#soonest = Number.POSITIVE_INFINITY;
+      this.#soonest = Infinity;
       for (const next of this.#steps.keys()) this.#soonest = Math.min(this.#soonest, next);
     }
     return names.length;

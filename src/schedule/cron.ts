@@ -46,7 +46,7 @@ madeOfData('cron', cron);
 function nextRunOf(line: string, zone: string | undefined): (instant: number) => number {
   try {
     const pattern = new Cron(line, { ...(zone !== undefined && { timezone: zone }) });
-    return (instant) => pattern.nextRun(new Date(instant))?.getTime() ?? Number.POSITIVE_INFINITY;
+    return (instant) => pattern.nextRun(new Date(instant))?.getTime() ?? Infinity;
   } catch (error) {
     reject('cron', 'line', `must be a cron expression (${reasonOf(error)})`, line, error);
   }

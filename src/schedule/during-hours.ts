@@ -69,7 +69,7 @@ function firstInside(clock: LocalClock, { fromMs, toMs, days }: Window, instant:
     const closesAt = clock.instantOf(day * DAY_MS + toMs);
     if (opensAt < closesAt && instant < closesAt) return Math.max(instant, opensAt);
   }
-  return Number.POSITIVE_INFINITY; // beyond the last day that a Date can hold
+  return Infinity; // beyond the last day that a Date can hold
 }
 
 /** 1970-01-01, day 0, was a Thursday. */

@@ -94,7 +94,7 @@ function resolve(options: HttpFreshnessOptions): Resolved {
     shared = false,
     fallback = { minutes: 5 },
     atLeast = { seconds: 1 },
-    atMost = Number.POSITIVE_INFINITY,
+    atMost = Infinity,
     headers = headersIn,
   } = ownOptions(options);
   if (typeof shared !== 'boolean') reject('httpFreshness', 'shared', 'must be true or false', shared);

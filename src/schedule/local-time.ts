@@ -64,7 +64,7 @@ export function localClock(schedule: string, zone: string | undefined): LocalClo
   function firstAfter(after: number, following: (wallTime: number) => number): number {
     let wallTime = following(latestShownBy(after));
     while (leavesOut(Math.floor(wallTime / DAY_MS))) wallTime = following(wallTime);
-    return wallTime === Number.POSITIVE_INFINITY ? wallTime : instantOf(wallTime);
+    return wallTime === Infinity ? wallTime : instantOf(wallTime);
   }
 
   return { wallTimeAt, instantOf, firstAfter };

@@ -8,5 +8,5 @@ import type { Schedule } from './schedule.ts';
  * mean the same. A plain function would be called as a schedule in the first form, and return no number.
  */
 export const never: Schedule & (() => Schedule) = /* @__PURE__ */ Object.assign((): Schedule => never, {
-  nextExecuteTime: () => Number.POSITIVE_INFINITY,
+  nextExecuteTime: () => Infinity,
 });

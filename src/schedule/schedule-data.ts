@@ -34,7 +34,7 @@ export function dataOf(schedule: ScheduleLike): ScheduleData | undefined {
 
 /** @throws {Error} when the function is not known here. @throws {OptionError} when it refuses the arguments. */
 export function scheduleOfData({ of, given }: ScheduleData): ScheduleLike {
-  if (of === 'every') return (given[0] ?? Number.POSITIVE_INFINITY) as number;
+  if (of === 'every') return (given[0] ?? Infinity) as number;
   const maker = makers.get(of);
   if (maker === undefined) throw new Error(`this program does not import ${of}`);
   return maker(...(given as never[]));

@@ -33,7 +33,7 @@ export function withJitter(schedule: ScheduleLike, jitter: DurationLike | Jitter
   return {
     nextExecuteTime: (execution) => {
       const next = inner.nextExecuteTime(execution);
-      if (next === Number.POSITIVE_INFINITY) return next;
+      if (next === Infinity) return next;
       const { random = Math.random, now = execution.endedAt } = execution;
       return next + random() * widthMs(Math.max(0, next - now));
     },

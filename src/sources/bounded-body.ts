@@ -30,5 +30,5 @@ export async function readBounded(
 
 /** `NaN`: it does not say, or nothing sound. */
 function announcedBytes(contentLength: string | null): number {
-  return /^\d+$/.test(contentLength ?? '') ? Number(contentLength) : Number.NaN;
+  return /^\d+$/.test(contentLength ?? '') ? Number(contentLength) : NaN;
 }

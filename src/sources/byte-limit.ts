@@ -12,7 +12,7 @@ export interface ByteLimit {
 export const MAX_BYTES = 67_108_864;
 
 export function checkByteLimit(checks: OptionChecks, maxBytes: unknown): void {
-  checks.count('maxBytes', maxBytes, Number.POSITIVE_INFINITY);
+  checks.count('maxBytes', maxBytes, Infinity);
 }
 
 /** Ready to follow the name of the source. */

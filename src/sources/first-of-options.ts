@@ -80,7 +80,7 @@ export function resolveFirstOf<T>(given: readonly unknown[]): ResolvedFirstOf<T>
   for (const [index, source] of sources.entries()) checks.function(`sources[${index}]`, source);
   if (accept !== undefined) checks.function('accept', accept);
   const allowOlderAfterMs = checks.durationFromZero('allowOlderAfter', allowOlderAfter);
-  const coolDown = resolveCoolDown(options.coolDown, Number.NaN, checks);
+  const coolDown = resolveCoolDown(options.coolDown, NaN, checks);
   const timeoutMs = checks.duration('timeout', timeout);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
   checks.function('random', random);

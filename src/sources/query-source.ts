@@ -102,7 +102,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   checks.that(Array.isArray(params), 'params', 'must be an array', typeShown(params));
   if (changed !== undefined) checks.name('changed', changed);
   checks.function('map', map);
-  checks.count('maxRows', maxRows, Number.POSITIVE_INFINITY);
+  checks.count('maxRows', maxRows, Infinity);
   const timeoutMs = checks.duration('timeout', timeout);
   if (source !== undefined) {
     checks.name('source', source);

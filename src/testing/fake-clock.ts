@@ -111,7 +111,7 @@ export class FakeClock implements Clock {
    * @throws {OptionError} when the duration is invalid or infinite.
    */
   stepWall(duration: DurationLike): void {
-    this.#wall += finite(duration, Number.NEGATIVE_INFINITY);
+    this.#wall += finite(duration, -Infinity);
   }
 
   #nextTimer(target: number): PendingTimer | undefined {

@@ -316,7 +316,7 @@ const CASES: readonly Case[] = [
     await rejects(store.read(''), isOptionError, 'read of an empty name');
     await rejects(store.write('', 'payload'), isOptionError, 'write to an empty name');
     await rejects(store.delete(''), isOptionError, 'delete of an empty name');
-    for (const token of [Number.NaN, 1.5, Infinity]) {
+    for (const token of [NaN, 1.5, Infinity]) {
       await rejects(store.write(name, 'payload', token), isOptionError, `write with the token ${token}`);
     }
     for (const text of UNSTORABLE_TEXTS) {

@@ -59,7 +59,7 @@ type ScheduleEnd = (callback: () => void) => boolean;
  * less often.
  */
 class CachingClock implements CoarseClock {
-  instant: number = Number.NEGATIVE_INFINITY;
+  instant: number = -Infinity;
   readonly #scheduleEnd: ScheduleEnd;
   /** How many further reads share the present instant. */
   #left: number = 0;
@@ -120,7 +120,7 @@ class CachingClock implements CoarseClock {
 /** A clock that is read each time. */
 class ExactClock implements CoarseClock {
   readonly #clock: Clock;
-  instant: number = Number.NEGATIVE_INFINITY;
+  instant: number = -Infinity;
 
   constructor(clock: Clock) {
     this.#clock = clock;

@@ -37,19 +37,19 @@ const MILLISECONDS_IN = {
 export function toMillis(duration: DurationLike): number {
   if (typeof duration === 'number') return duration;
   if (typeof duration === 'string') return parsed(duration);
-  if (typeof duration !== 'object' || duration === null) return Number.NaN;
+  if (typeof duration !== 'object' || duration === null) return NaN;
   try {
     const toMillisOf = methodOf(duration as { readonly toMillis?: () => unknown }, 'toMillis');
     if (toMillisOf !== undefined) return asNumber(ignoreThenable(toMillisOf.call(duration)));
     const parts = Object.entries(duration).filter(([, count]) => count !== undefined);
-    if (parts.length === 0) return Number.NaN;
+    if (parts.length === 0) return NaN;
     return parts.reduce(
       (sum, [unit, count]) =>
-        sum + asNumber(count) * (MILLISECONDS_IN[unit as keyof typeof MILLISECONDS_IN] ?? Number.NaN),
+        sum + asNumber(count) * (MILLISECONDS_IN[unit as keyof typeof MILLISECONDS_IN] ?? NaN),
       0,
     );
   } catch {
-    return Number.NaN; // a getter or toMillis() of the caller threw
+    return NaN; // a getter or toMillis() of the caller threw
   }
 }
 
@@ -58,12 +58,12 @@ const PART = /\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gi;
 function parsed(text: string): number {
   let sum = 0;
   const rest = text.replace(PART, (_, count: string, unit: string) => {
-    sum += Number(count) * (parse(`1${unit}`) ?? Number.NaN);
+    sum += Number(count) * (parse(`1${unit}`) ?? NaN);
     return '';
   });
-  return rest === '' && text !== '' ? sum : Number.NaN;
+  return rest === '' && text !== '' ? sum : NaN;
 }
 
 function asNumber(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
+  return typeof value === 'number' ? value : NaN;
 }

@@ -11,14 +11,14 @@ const UNITS = [
  * @param ms milliseconds from 0; `Infinity` is shown as `ever`, NaN and negative numbers as they are.
  */
 export function showDuration(ms: number): string {
-  if (ms === Number.POSITIVE_INFINITY) return 'ever';
+  if (ms === Infinity) return 'ever';
   if (!(ms > 999)) return `${Math.ceil(ms)} ms`;
   if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`;
   const index = UNITS.findIndex(([, unitMs]) => Math.round(ms / 1000) * 1000 >= unitMs);
   const [unit, unitMs] = UNITS[index] as (typeof UNITS)[number];
   const [smaller, smallerMs] = UNITS[index + 1] ?? UNITS[3];
   const rounded = Math.round(ms / smallerMs) * smallerMs;
-  const [greater, greaterMs] = UNITS[index - 1] ?? ['', Number.NaN];
+  const [greater, greaterMs] = UNITS[index - 1] ?? ['', NaN];
   if (rounded === greaterMs) return `1 ${greater}`;
   const count = Math.floor(rounded / unitMs);
   const rest = (rounded - count * unitMs) / smallerMs;

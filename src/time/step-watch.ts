@@ -7,7 +7,7 @@ export const CHECK_CLOCKS_EVERY_MS = 60_000;
 /** Detects steps of the wall clock for many entries at once: one comparison a minute of reads. */
 export class StepWatch {
   /** The first read at or after this instant (monotonic) calls {@link hasStepped}. */
-  checkAt: number = Number.NEGATIVE_INFINITY;
+  checkAt: number = -Infinity;
   readonly #clock: Clock;
   #offset: number;
 

@@ -156,7 +156,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
   #served(objective: FreshnessObjective): void {
     const { isLoaded, loadedAt } = entryOf(this);
     const now = engineOf(this).options.clock.monotonic();
-    if (!isLoaded || loadedAt > Number.NEGATIVE_INFINITY) objective.served(now, now - loadedAt);
+    if (!isLoaded || loadedAt > -Infinity) objective.served(now, now - loadedAt);
   }
 
   #requestFirst(options: RequestStartOptions | undefined): Promise<void> {

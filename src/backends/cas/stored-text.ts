@@ -56,12 +56,12 @@ export function closed(record: StoredRecord<Text>, { earliest, latest }: ClockSp
 
 /** In place of a text in another format. Its token is damaged, unless that is all that is left of it. */
 const UNREADABLE: TextRecord = {
-  token: Number.NaN,
+  token: NaN,
   id: '',
   phase: 'held',
-  at: Number.NaN,
-  changedAt: Number.NaN,
-  until: Number.NaN,
+  at: NaN,
+  changedAt: NaN,
+  until: NaN,
   text: '',
   note: '',
   older: [],
@@ -72,7 +72,7 @@ export function recordIn(stored: string | undefined): TextRecord | undefined {
   try {
     const record = JSON.parse(stored) as TextRecord;
     const { token, longest, keepMs, note, replaced, older } = record;
-    const known = isPlausibleToken(token, Infinity) ? token : Number.NaN;
+    const known = isPlausibleToken(token, Infinity) ? token : NaN;
     if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
     return {
       ...record,

@@ -25,12 +25,12 @@ export interface State extends Moment {
 
 /** In place of a record that can't be read: its token and its phase are damaged. */
 export const UNREADABLE: StoredRecord<Text> = {
-  token: Number.NaN,
+  token: NaN,
   id: '',
   phase: '' as StoredRecord['phase'],
-  at: Number.NaN,
-  changedAt: Number.NaN,
-  until: Number.NaN,
+  at: NaN,
+  changedAt: NaN,
+  until: NaN,
   text: '',
   note: '',
   older: [],

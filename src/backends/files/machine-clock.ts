@@ -36,7 +36,7 @@ export class MachineClock {
 
   #read(wall: number): number {
     if (this.#clock === 'monotonic') return Number(hrtime.bigint()) / 1e6;
-    return this.#clock === 'wall' ? wall : (uptime() ?? Number.NaN);
+    return this.#clock === 'wall' ? wall : (uptime() ?? NaN);
   }
 }
 

@@ -18,7 +18,7 @@ export class Sweep {
   readonly #visit: (folder: string) => Promise<Visited>;
   readonly #retentionMs: number;
   #left: string[] = [];
-  #begunAt: number = Number.NEGATIVE_INFINITY;
+  #begunAt: number = -Infinity;
   #isBusy = false;
   /** Since the pass began, a folder was seen or written that is kept for less than the retention. */
   #hasBrief = false;

@@ -21,7 +21,7 @@ export class TrustedDirectory {
   readonly modes: { readonly folder: number; readonly file: number };
   readonly #user: number | undefined;
   /** When the directory itself was found to be trusted. */
-  #checkedAt: number = Number.NEGATIVE_INFINITY;
+  #checkedAt: number = -Infinity;
 
   constructor(path: string, allowOtherUsers: boolean) {
     this.path = path;

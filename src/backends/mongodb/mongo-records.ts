@@ -168,9 +168,9 @@ function editionIn({ token, at, text }: Readonly<Record<string, unknown>>): Stor
 }
 
 function numberOf(value: unknown): number {
-  return typeof value === 'string' || value === null ? Number.NaN : Number(value);
+  return typeof value === 'string' || value === null ? NaN : Number(value);
 }
 
 function instantOf(value: unknown): number {
-  return value instanceof Date ? value.getTime() : Number.NaN;
+  return value instanceof Date ? value.getTime() : NaN;
 }

@@ -29,7 +29,7 @@ export class SlotAnswers {
   readonly #clock: Pick<Clock, 'monotonic' | 'setTimeout'>;
   #slownessMs = 0;
   /** Monotonic. */
-  #isSlowUntil = Number.NEGATIVE_INFINITY;
+  #isSlowUntil = -Infinity;
 
   /** @param timeoutMs the option `timeout`. */
   constructor(timeoutMs: number, clock: Pick<Clock, 'monotonic' | 'setTimeout'> = systemClock) {

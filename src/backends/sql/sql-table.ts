@@ -44,11 +44,11 @@ const LONGEST_PAUSE_MS = 50;
  */
 export class SqlTable {
   readonly #options: SqlTableOptions;
-  #purgedAt: number = Number.NEGATIVE_INFINITY;
-  #reportsPurgedAt: number = Number.NEGATIVE_INFINITY;
+  #purgedAt: number = -Infinity;
+  #reportsPurgedAt: number = -Infinity;
   #isPurging = false;
   /** The last of the rows that this process has written to be kept for less than the retention. */
-  #briefUntil: number = Number.NEGATIVE_INFINITY;
+  #briefUntil: number = -Infinity;
 
   constructor(options: SqlTableOptions) {
     this.#options = options;

@@ -205,7 +205,7 @@ function recordIn(row: SqlRow, text: string = String(row.text ?? '')): StoredRec
 }
 
 function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
+  return typeof value === 'number' ? value : NaN;
 }
 
 function valuesOf(name: string, record: StoredRecord): SqlParameters {

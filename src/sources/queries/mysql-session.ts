@@ -45,7 +45,7 @@ export function mysqlSession(given: MysqlQueryClient, limits: QueryLimits): Sess
 function settings(limits: QueryLimits): string {
   const ms = statementMs(limits) ?? 0;
   const time = `/*!50708 max_execution_time = ${ms} *//*M! max_statement_time = ${ms / 1000} */`;
-  const rows = limits.maxRows === Number.POSITIVE_INFINITY ? 'DEFAULT' : limits.maxRows + 1;
+  const rows = limits.maxRows === Infinity ? 'DEFAULT' : limits.maxRows + 1;
   return `SET SESSION ${time}, SESSION sql_select_limit = ${rows}`;
 }
 

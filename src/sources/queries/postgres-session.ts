@@ -78,7 +78,7 @@ function begin(limits: QueryLimits): string {
 
 /** By a cursor, so that the server sends no more rows than it may. */
 function queryBy(send: Send, { maxRows }: QueryLimits): Query {
-  const count = maxRows === Number.POSITIVE_INFINITY ? 'ALL' : maxRows + 1;
+  const count = maxRows === Infinity ? 'ALL' : maxRows + 1;
   return async ({ sql, params, isRaw }) => {
     await send(`DECLARE tickless NO SCROLL CURSOR FOR ${sql}`, params);
     return send(`FETCH ${count} FROM tickless; CLOSE tickless`, [], isRaw);

@@ -31,5 +31,5 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** @returns whole milliseconds; `undefined`: no timeout. */
 export function statementMs({ timeoutMs }: QueryLimits): number | undefined {
-  return timeoutMs === Number.POSITIVE_INFINITY ? undefined : Math.min(Math.ceil(timeoutMs), LONGEST_MS);
+  return timeoutMs === Infinity ? undefined : Math.min(Math.ceil(timeoutMs), LONGEST_MS);
 }

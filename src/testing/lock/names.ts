@@ -49,12 +49,12 @@ export const NAMES: readonly Case[] = [
     await rejects(lock.acquire(context.request({ name: '' })), isOptionError, 'acquire of an empty name');
     await rejects(lock.inspect(''), isOptionError, 'inspect of an empty name');
     const tooLong = [LONGEST_LEASE_MS + 1, Number.MAX_SAFE_INTEGER, Number.MAX_VALUE, Infinity];
-    for (const leaseFor of [0, -1, Number.NaN, ...tooLong]) {
+    for (const leaseFor of [0, -1, NaN, ...tooLong]) {
       const request = context.request({ leaseFor, name: uniqueName('rules') });
       await rejects(lock.acquire(request), isOptionError, `acquire for ${leaseFor} ms`);
       await rejects(lock.extend(lease, leaseFor), isOptionError, `extend for ${leaseFor} ms`);
     }
-    for (const holdFor of [-1, Number.NaN, ...tooLong]) {
+    for (const holdFor of [-1, NaN, ...tooLong]) {
       await rejects(lock.release(lease, { as: 'done', holdFor }), isOptionError, `a hold of ${holdFor} ms`);
     }
     await context.untouched(lease, 'after invalid arguments');

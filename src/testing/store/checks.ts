@@ -110,8 +110,8 @@ export const CHECKS: readonly Case[] = [
     await isRefused([], { instance: '' }, 'an empty instance');
     await isRefused([], { instance: 'x'.repeat(201) }, 'a long instance');
     await isRefused([], { text: '\u00e9'.repeat(32_769) }, 'a text of more than 64 kB');
-    for (const keepFor of [0, -1, Number.NaN, Infinity]) await isRefused([], { keepFor }, `${keepFor} ms`);
-    for (const serial of [-1, 0.5, Number.NaN]) await isRefused([], { serial }, `the serial ${serial}`);
+    for (const keepFor of [0, -1, NaN, Infinity]) await isRefused([], { keepFor }, `${keepFor} ms`);
+    for (const serial of [-1, 0.5, NaN]) await isRefused([], { serial }, `the serial ${serial}`);
   }),
 
   versionsCase(

@@ -108,7 +108,7 @@ export const rules: readonly RuleFault[] = [
     replace: 'Timing.failed',
     by: `(entry, error) => {
       const coolingDown = original(entry, error);
-      entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+      entry.coolDownUntil = -Infinity;
       return coolingDown;
     }`,
   },
@@ -363,7 +363,7 @@ export const rules: readonly RuleFault[] = [
     name: 'each due read asks a lock that is held',
     in: 'src/cluster/remote-result.ts',
     replace: 'Deferral.applyTo',
-    by: '(entry) => { original(entry); entry.deferredUntil = Number.NEGATIVE_INFINITY; }',
+    by: '(entry) => { original(entry); entry.deferredUntil = -Infinity; }',
   },
   {
     rule: 21,

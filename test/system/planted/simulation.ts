@@ -129,7 +129,7 @@ export const simulation: readonly SimulationFault[] = [
     in: 'src/engine/decide.ts',
     replace: 'decide',
     by: `(entry, rules, now) => {
-      const coolDownUntil = entry.isLoaded ? entry.coolDownUntil : Number.NEGATIVE_INFINITY;
+      const coolDownUntil = entry.isLoaded ? entry.coolDownUntil : -Infinity;
       return original({ ...entry, coolDownUntil }, rules, now);
     }`,
   },
