@@ -100,7 +100,7 @@ export function absent(): Absent {
 }
 
 /** It is what {@link keep}, {@link loaded} or {@link absent} has returned: an answer of a load, and no value. */
-export function isAnswer(thing: unknown): boolean {
+export function isAnswer(thing: unknown): thing is Kept | Loaded<unknown> | Absent {
   return typeof thing === 'object' && thing !== null && returnKind in thing;
 }
 
@@ -139,10 +139,9 @@ export function readLoadResult<T>(
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
   { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
 ): LoadResult<T> | 'absent' {
-  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
-  if (isPlain) {
+  if (!isAnswer(returned)) {
     if (returned === undefined && !allowUndefined) throw undefinedError();
-    return { origin: 'loaded', value: returned as T, metadata: NO_METADATA };
+    return { origin: 'loaded', value: returned, metadata: NO_METADATA };
   }
   switch (returned[returnKind]) {
     case 'absent':
@@ -186,7 +185,7 @@ export function candidateOf<T>(
 ): { readonly value: T; readonly tags: readonly string[] | undefined } | undefined {
   let value = returned as T;
   let tags: LoadedOptions['tags'];
-  if (typeof returned === 'object' && returned !== null && returnKind in returned) {
+  if (isAnswer(returned)) {
     if (returned[returnKind] !== 'loaded') return undefined;
     value = returned.loadedValue;
     ({ tags } = ownOptions(returned.loadedOptions));
@@ -196,19 +195,17 @@ export function candidateOf<T>(
 
 /** The result of a load, with another value in place of {@link candidateOf}. */
 export function withCandidate<T>(returned: KeyedLoadReturn<T>, value: T): KeyedLoadReturn<T> {
-  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
-  return isPlain ? value : loaded(value, (returned as Loaded<T>).loadedOptions);
+  return isAnswer(returned) ? loaded(value, (returned as Loaded<T>).loadedOptions) : value;
 }
 
 /** The answer of a load whose value says the same as the one in place: that stays. */
 export function asKept(returned: unknown): Kept {
-  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
-  return keep(isPlain ? {} : (returned as Loaded<unknown>).loadedOptions);
+  return keep(isAnswer(returned) ? (returned as Loaded<unknown>).loadedOptions : {});
 }
 
 /** It is the result of {@link keep}. */
 export function isKept(returned: unknown): boolean {
-  return typeof returned === 'object' && (returned as Partial<Kept> | null)?.[returnKind] === 'kept';
+  return isAnswer(returned) && returned[returnKind] === 'kept';
 }
 
 function undefinedError(): TypeError {
