@@ -13,6 +13,11 @@ const PLAIN: { size?: number; status: unknown } = /* @__PURE__ */ Object.setProt
   null,
 );
 
+function plain(): typeof PLAIN {
+  PLAIN.status = undefined; // where somebody traces lru-cache it has kept that of the last call
+  return PLAIN;
+}
+
 /** Learns of slots that are given up. */
 export interface SlotTableOwner<K> {
   /** The slot may be given to another key from now on. */
@@ -61,8 +66,7 @@ export class SlotTable<K, V> {
 
   /** The slot of a key, which counts as used now; -1 where it has none. */
   use(id: KeyId): number {
-    PLAIN.status = undefined; // where somebody traces lru-cache it has kept that of the last call
-    return this.#slots.get(id, PLAIN) ?? -1;
+    return this.#slots.get(id, plain()) ?? -1;
   }
 
   /** The slot of a key. */
@@ -109,7 +113,7 @@ export class SlotTable<K, V> {
     const isResized = this.#isSized && this.#slots.info(id)?.size !== size;
     if (slot === undefined || isResized) {
       slot = this.#take();
-      this.#slots.set(id, slot, this.#isSized ? ownOptions({ size }) : PLAIN);
+      this.#slots.set(id, slot, this.#isSized ? ownOptions({ size }) : plain());
       if (this.#keys !== undefined) this.#keys[slot] = entry.key;
     }
     this.columns.putValue(slot, entry.value);
