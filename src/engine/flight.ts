@@ -146,10 +146,7 @@ export abstract class Flight<A> implements LoadHandle {
     this.#deadlineAt = now + this.#timeoutMs;
     if (wrap !== undefined) {
       this.#startDeadline(now);
-      const { signal } = this.#abort;
-      const drainDeadline = (): number => this.#drainDeadline();
-      const sleep = (ms: number): Promise<void> => this.#sleep(ms, ms / 2);
-      this.#settleWith(wrap(() => this.#tries(), { signal, drainDeadline, sleep }));
+      this.#settleWith(this.#wrapped(wrap));
       return;
     }
     const first = this.#firstTry(failsAtOnce);
@@ -160,6 +157,14 @@ export abstract class Flight<A> implements LoadHandle {
     const later = clock.monotonic(); // the first try may have held the stack for a while
     this.#startDeadline(later);
     this.#settleWith(first, later);
+  }
+
+  #wrapped(wrap: NonNullable<typeof this.wrap>): Promise<A> {
+    return wrap(() => this.#tries(), {
+      signal: this.#abort.signal,
+      drainDeadline: () => this.#drainDeadline(),
+      sleep: (ms) => this.#sleep(ms, ms / 2),
+    });
   }
 
   /**

@@ -72,12 +72,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     this.details = details;
     this.#trace = host.events.begin(details);
     this.startedAt = startedAt;
-    this.wrap =
-      rounds &&
-      ((tries, scope) => {
-        this.round = this.#beginRound(rounds);
-        return this.round.run(tries, scope);
-      });
+    this.wrap = rounds && this.#inRound(rounds);
   }
 
   protected override attempt(attempt: number, abort: LazyAbort): ReturnType<Load<T>> {
@@ -94,8 +89,16 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     if (options.kind !== 'task') context.previous = last && previousOf(value, last);
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;
-    const load = (): ReturnType<Load<T>> => this.#host.load(context, this.entry, abort);
-    return this.#trace === undefined ? load() : this.#trace.call(attempt, load);
+    const trace = this.#trace;
+    return trace === undefined ? this.#load(context, abort) : this.#traced(trace, context, abort);
+  }
+
+  #load(context: TryContext, abort: LazyAbort): ReturnType<Load<T>> {
+    return this.#host.load(context, this.entry, abort);
+  }
+
+  #traced(trace: ExecutionTraces, context: TryContext, abort: LazyAbort): ReturnType<Load<T>> {
+    return trace.call(context.attempt, () => this.#load(context, abort));
   }
 
   protected override jitterAfter(error: unknown): number {
@@ -147,6 +150,13 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
 
   protected override gone(): void {
     this.#host.gone(this);
+  }
+
+  #inRound(rounds: Coordinator): NonNullable<LoadExecution<T>['wrap']> {
+    return (tries, scope) => {
+      this.round = this.#beginRound(rounds);
+      return this.round.run(tries, scope);
+    };
   }
 
   #beginRound(coordinator: Coordinator): CoordinatedRound<T> {

@@ -30,6 +30,13 @@ interface WaitingCall {
 /** Executions with the same deadline time out first, or those in line would begin at their own deadline. */
 const RECLAIM_AFTER_MS = 1;
 
+const NONE: readonly LoadContext[] = [];
+
+/** The call, within another limit. Apart, as a function with a closure costs memory in each call, also where it makes none. */
+function within<R>(limit: LoadLimit, ...args: Parameters<typeof limit.run<R>>): () => R | PromiseLike<R> {
+  return () => limit.run(...args);
+}
+
 /**
  * Limits how many calls of loads are under way at a time: those of one cache, or of all members of a group.
  *
@@ -104,10 +111,17 @@ export class LoadLimit {
     contexts: () => readonly LoadContext[],
     member: string,
   ): R | PromiseLike<R> {
-    const outer = this.#outer;
-    const next =
-      outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, until, contexts, member);
+    const next = this.#outer === undefined ? call : within(this.#outer, call, until, contexts, member);
     if (this.#semaphore.tryEnter()) return this.#call(next, this.#placeOf(until, contexts, member));
+    return this.#queue(next, until, contexts, member);
+  }
+
+  #queue<R>(
+    next: () => R | PromiseLike<R>,
+    until: number,
+    contexts: () => readonly LoadContext[],
+    member: string,
+  ): Promise<R> {
     const waiting = new Set(contexts());
     const still = (): Set<LoadContext> => waiting;
     return this.#wait(() => this.#call(next, this.#placeOf(until, still, member)), waiting);
@@ -120,22 +134,23 @@ export class LoadLimit {
 
   #call<R>(call: () => R | PromiseLike<R>, place: Place): R | PromiseLike<R> {
     this.#places.add(place);
-    place.endless?.contexts.forEach((context) => void this.#endless.set(context, place));
+    for (const context of place.endless?.contexts ?? NONE) this.#endless.set(context, place);
     this.#reclaimInTime(place.until);
     try {
       const result = call();
-      if (isThenable(result)) {
-        const promise = Promise.resolve(result);
-        const leave = (): void => this.#leave(place);
-        promise.then(leave, leave);
-        return promise;
-      }
+      if (isThenable(result)) return this.#leaveAfter(Promise.resolve(result), place);
       this.#leave(place);
       return result;
     } catch (error) {
       this.#leave(place);
       throw error;
     }
+  }
+
+  #leaveAfter<R>(promise: Promise<R>, place: Place): Promise<R> {
+    const leave = (): void => this.#leave(place);
+    promise.then(leave, leave);
+    return promise;
   }
 
   #wait<R>(enter: () => R | PromiseLike<R>, contexts: Set<LoadContext>): Promise<R> {
@@ -167,7 +182,7 @@ export class LoadLimit {
   }
 
   #leave(place: Place): void {
-    place.endless?.contexts.forEach((context) => void this.#endless.delete(context));
+    for (const context of place.endless?.contexts ?? NONE) this.#endless.delete(context);
     if (this.#places.delete(place)) this.#semaphore.leave();
   }
 

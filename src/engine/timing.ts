@@ -319,12 +319,8 @@ export class Timing {
       (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
     const { nextExecuteTime, dueAfterMs } = metadata;
     const isScheduled = nextExecuteTime === undefined && dueAfterMs === undefined;
-    const ofLoad = (): number => {
-      const until = dueAfterMs === undefined ? Infinity : wall + dueAfterMs;
-      return nextExecuteTime === undefined ? until : Math.min(nextExecuteTime, until);
-    };
     const next = askNextExecution(
-      isScheduled ? this.#nextExecuteTime : ofLoad,
+      isScheduled ? this.#nextExecuteTime : dueOfLoad(metadata, wall),
       askedExecution(last, maxStaleness, answered),
       after,
     );
@@ -378,6 +374,14 @@ export class Timing {
     const delay = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
     return { until: this.#options.now() + Math.ceil(delay), delay, failures: entry.failures, error };
   }
+}
+
+/** When the next load is due by the load itself: the earlier one of what it has told. */
+function dueOfLoad(
+  { nextExecuteTime = Infinity, dueAfterMs = Infinity }: ValueMetadata,
+  wall: number,
+): () => number {
+  return () => Math.min(nextExecuteTime, wall + dueAfterMs);
 }
 
 /** How long after its load the schedule wanted the next one, in milliseconds; `NaN` before the first. */

@@ -60,12 +60,12 @@ export class Waiters<T> {
   /** The next value. @param signal ends this wait only: rejects with its reason. */
   next(signal: AbortSignal | undefined): Promise<T> {
     const limit = this.#limit;
-    if (limit !== undefined) return this.#wait(signal, limit, (waiter) => waiter.reject(limit.error()));
+    if (limit !== undefined) return this.#waitWithin(signal, limit);
     if (signal !== undefined) return this.#wait(signal);
-    return this.#join(() => {
-      this.#shared ??= new Deferred();
-      return this.#shared.promise;
-    });
+    const keptAlive = this.keepsAlive;
+    this.#shared ??= new Deferred();
+    if (!keptAlive) this.#load?.ref();
+    return this.#shared.promise;
   }
 
   /** The next value; resolves with `undefined` when patience ends before. */
@@ -113,6 +113,10 @@ export class Waiters<T> {
     const joined = join();
     if (!keptAlive) this.#load?.ref();
     return joined;
+  }
+
+  #waitWithin(signal: AbortSignal | undefined, limit: WaitLimit): Promise<T> {
+    return this.#wait(signal, limit, (waiter) => waiter.reject(limit.error()));
   }
 
   #wait<R extends T | undefined>(

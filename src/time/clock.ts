@@ -42,10 +42,13 @@ class SystemTimer implements Timer {
   }
 
   #arm(callback: () => void, delayMs: number): void {
-    const rest = delayMs - LONGEST_DELAY_MS;
-    const next = rest > 0 ? () => this.#arm(callback, rest) : callback;
-    this.#handle = setTimeout(next, rest > 0 ? LONGEST_DELAY_MS : delayMs);
+    const isLong = delayMs > LONGEST_DELAY_MS;
+    this.#handle = isLong ? this.#armLong(callback, delayMs) : setTimeout(callback, delayMs);
     if (!this.#isRef) this.unref();
+  }
+
+  #armLong(callback: () => void, delayMs: number): Handle {
+    return setTimeout(() => this.#arm(callback, delayMs - LONGEST_DELAY_MS), LONGEST_DELAY_MS);
   }
 
   cancel(): void {

@@ -26,7 +26,7 @@ export class Deferred<T> {
 
 /** A promise that may be dropped: its rejection reaches those that await it, and is never an unhandled rejection. */
 export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(nothing);
+  promise.then(undefined, nothing); // `catch` takes longer
   return promise;
 }
 
