@@ -119,16 +119,16 @@ export class SlotColumns<K, V> {
   /** As `activate` of the table. */
   activate(id: KeyId, key: K, slot: number, epoch: number): KeyedEntry<K, V> {
     const cell = slot * CELLS;
-    const at = (which: number): number => this.#cells[cell + which] as number;
+    const loadedAt = this.loadedAt(slot);
     const extra = this.#extras?.[slot];
     const { maxStalenessMs = this.#options.maxStalenessMs } = extra ?? {};
     const validated = this.validatedEpoch(slot, epoch);
     const entry = new KeyedEntry<K, V>(key, id, validated, maxStalenessMs);
-    const offset = at(OFFSET);
-    const endedAt = instant(at(LOADED) + offset);
+    const offset = this.#cells[cell + OFFSET] as number;
+    const endedAt = instant(loadedAt + offset);
     const dueAt = this.dueAt(slot);
     entry.putValue(this.value(slot));
-    entry.loadedAt = at(LOADED);
+    entry.loadedAt = loadedAt;
     entry.setDue(dueAt, Infinity); // to be checked by its first read
     entry.isInvalidated = dueAt === -Infinity;
     entry.clockOffset = offset;
@@ -145,7 +145,7 @@ export class SlotColumns<K, V> {
       endedAt,
       since: extra?.since ?? endedAt,
       now: endedAt,
-      dueAt: finite(at(NAMED)),
+      dueAt: finite(this.#cells[cell + NAMED] as number),
       outcome: extra?.outcome ?? 'loaded',
       result: entry.value,
       headers: extra?.headers,

@@ -14,7 +14,7 @@ const PLAIN: { size?: number; status: unknown } = /* @__PURE__ */ Object.setProt
 );
 
 function plain(): typeof PLAIN {
-  PLAIN.status = undefined; // where somebody traces lru-cache it has kept that of the last call
+  PLAIN.status = undefined; // where lru-cache is traced it has kept that of the last call
   return PLAIN;
 }
 

@@ -374,7 +374,7 @@ export abstract class Flight<A> implements LoadHandle {
     };
     const timer =
       earlyByMs > 0 ? setSharedTimeout(clock, fire, delayMs, earlyByMs) : clock.setTimeout(fire, delayMs);
-    this.#timers = [...this.#timers, timer];
+    this.#timers = this.#timers.concat(timer);
     if (this.#refs > 0) timer.ref();
   }
 

@@ -376,7 +376,7 @@ export class Timing {
   }
 }
 
-/** When the next load is due by the load itself: the earlier one of what it has told. */
+/** When the next load is due by the load itself: the earlier one of what it has reported. */
 function dueOfLoad(
   { nextExecuteTime = Infinity, dueAfterMs = Infinity }: ValueMetadata,
   wall: number,

@@ -11,7 +11,7 @@ interface Traced {
 
 const CHANNEL = 'lru-cache:metrics';
 
-describe('a cache whose lru-cache somebody traces', () => {
+describe('a cache whose lru-cache is traced', () => {
   it('gives each read a status of its own', async () => {
     const cache = new RefreshingCache({ name: 'traced', load: (key: string) => key.toUpperCase() });
     for (const key of ['a', 'b']) cache.current(key);
