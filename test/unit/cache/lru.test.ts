@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it } from 'vitest';
+import { LRUCache } from 'lru-cache';
+import { describe, expect, it, vi } from 'vitest';
 import { RefreshingCache } from '../../../src/index.ts';
 
 /** What lru-cache publishes of a call. */
@@ -11,8 +12,8 @@ interface Traced {
 
 const CHANNEL = 'lru-cache:metrics';
 
-describe('a cache whose lru-cache is traced', () => {
-  it('gives each read a status of its own', async () => {
+describe('the lru-cache of a cache', () => {
+  it('gives each read a status of its own where it is traced', async () => {
     const cache = new RefreshingCache({ name: 'traced', load: (key: string) => key.toUpperCase() });
     for (const key of ['a', 'b']) cache.current(key);
     const seen: Traced[] = [];
@@ -34,6 +35,19 @@ describe('a cache whose lru-cache is traced', () => {
     const traced = seen.length;
     expect(cache.current('b')).toBe('B');
     expect(seen).toHaveLength(traced);
+  });
+
+  it('is given one object of options for all reads: V8 need not inline them for a read that allocates nothing', () => {
+    const cache = new RefreshingCache({ name: 'plain', load: (key: string) => key });
+    const get = vi.spyOn(LRUCache.prototype, 'get');
+    try {
+      for (const key of ['a', 'a', 'b', 'b']) cache.current(key);
+      const options = new Set(get.mock.calls.map(([, given]) => given));
+      expect({ reads: get.mock.calls.length, objects: options.size }).toEqual({ reads: 4, objects: 1 });
+      expect([...options]).toEqual([{ status: undefined }]);
+    } finally {
+      get.mockRestore();
+    }
   });
 
   it('has options without a prototype: what a bug elsewhere adds to that of all objects changes no read', () => {
