@@ -26,7 +26,7 @@ export class ReportedTask implements Reporting {
 
   reported(): OwnMember {
     const { name, namespace, clock } = this.#member.options;
-    const { isLoaded, loadedAt, failures, lastError } = this.#entry;
+    const { isLoaded, isInitial, loadedAt, failures, lastError } = this.#entry;
     const age = Math.max(0, clock.monotonic() - loadedAt);
     return {
       name,
@@ -34,7 +34,7 @@ export class ReportedTask implements Reporting {
       kind: 'executor',
       version: undefined,
       takingOver: undefined,
-      age: isLoaded && age < Infinity ? age : undefined,
+      age: isLoaded && !isInitial && age < Infinity ? age : undefined,
       failures,
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,
       pinned: undefined,

@@ -133,6 +133,22 @@ export class Timing {
     entry.scheduledFor = entry.isScheduled && Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }
 
+  /**
+   * A task that has never run is not due at once: its schedule, which counts from now, says when. The schedule is asked at the first look, since
+   * a subclass that overrides it is still being made.
+   */
+  firstScheduled(entry: Entry<unknown>): void {
+    const { clock, random } = this.#options;
+    const now = clock.monotonic();
+    const wall = this.#options.now();
+    const instants = { startedAt: wall, endedAt: wall, since: wall, now: wall, dueAt: undefined };
+    const answer = { outcome: 'loaded', result: undefined, headers: undefined, meta: undefined } as const;
+    entry.loadedAt = now;
+    entry.clockOffset = wall - now;
+    entry.isScheduled = true;
+    entry.last = { ...instants, ...answer, random };
+  }
+
   /** Its value is of now. */
   renewed(entry: Entry<unknown>): void {
     entry.loadedAt = this.#options.clock.monotonic();
@@ -263,7 +279,8 @@ export class Timing {
   /** The schedule was replaced; an instant that has passed by the new one is due. */
   rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
     entry.deferredUntil = -Infinity;
-    if (entry.last === undefined || entry.isInvalidated || entry.isInitial) return undefined;
+    if (entry.last === undefined || entry.isInvalidated) return undefined;
+    if (entry.isInitial && !entry.isScheduled) return undefined;
     const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
     const step = clockStep(entry.clockOffset, wall - now);
@@ -284,7 +301,8 @@ export class Timing {
   #afterStep(entry: Entry<unknown>, last: LastExecution, now: number): CoolingDown | undefined {
     const wall = this.#options.now();
     const step = clockStep(entry.clockOffset, wall - now);
-    if (step === 0) return undefined;
+    const isPlanned = entry.nextExecuteTime > -Infinity;
+    if (step === 0 && isPlanned) return undefined;
     entry.last = afterStep(last, step, wall);
     if (entry.isScheduled) {
       const answered = entry.scheduledFor === undefined ? undefined : entry.scheduledFor + step;

@@ -23,6 +23,7 @@ import { Listeners } from '../observe/listeners.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
+import { isDevelopment } from '../options/development.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
@@ -41,7 +42,6 @@ import {
 } from '../value/refreshing-value.ts';
 import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
-import { isDevelopment } from './development.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
 import { type GroupStats, groupStats } from './group-stats.ts';

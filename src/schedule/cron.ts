@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import { ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
+import { asCalendar } from './calendar.ts';
 import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { localClock } from './local-time.ts';
@@ -37,7 +38,7 @@ export function cron(line: string, options: ZoneOptions = {}): Schedule {
   const following = nextRunOf(line, isDefinite ? 'UTC' : zone);
   const nextExecuteTime: Schedule['nextExecuteTime'] = ({ endedAt, since = endedAt }) =>
     isDefinite ? clock.firstAfter(since, following) : following(since);
-  return withData({ nextExecuteTime }, 'cron', line, { zone });
+  return withData(asCalendar({ nextExecuteTime }), 'cron', line, { zone });
 }
 
 madeOfData('cron', cron);

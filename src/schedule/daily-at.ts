@@ -1,4 +1,5 @@
 import { ownOptions } from '../option-checks.ts';
+import { asCalendar } from './calendar.ts';
 import { checkNames } from './check.ts';
 import { DAY_MS, localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
@@ -34,7 +35,7 @@ export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
     (Math.floor((wallTime - timeMs) / DAY_MS) + 1) * DAY_MS + timeMs;
   const nextExecuteTime: Schedule['nextExecuteTime'] = ({ endedAt, since = endedAt }) =>
     clock.firstAfter(since, following);
-  return withData({ nextExecuteTime }, 'dailyAt', time, { zone });
+  return withData(asCalendar({ nextExecuteTime }), 'dailyAt', time, { zone });
 }
 
 madeOfData('dailyAt', dailyAt);

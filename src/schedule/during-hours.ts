@@ -1,4 +1,5 @@
 import { ownOptions } from '../option-checks.ts';
+import { asCalendar } from './calendar.ts';
 import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { DAY_MS, type LocalClock, localClock } from './local-time.ts';
@@ -45,10 +46,10 @@ export function duringHours(schedule: ScheduleLike, given: HoursOptions): Schedu
   const days = checkDays(hours.days ?? [1, 2, 3, 4, 5, 6, 7]);
   const clock = localClock('duringHours', hours.zone);
   const window = { fromMs, toMs: fromMs < toMs ? toMs : toMs + DAY_MS, days };
-  return {
+  return asCalendar({
     nextExecuteTime: (execution) => firstInside(clock, window, inner.nextExecuteTime(execution)),
     maxStaleness: (execution) => inner.maxStaleness?.(execution),
-  };
+  });
 }
 
 interface Window {

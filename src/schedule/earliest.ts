@@ -1,3 +1,4 @@
+import { wrapped } from './calendar.ts';
 import { reject } from './check.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
 import { requireSchedule } from './to-schedule.ts';
@@ -16,7 +17,7 @@ export function earliest(...schedules: ScheduleLike[]): Schedule {
   const all = schedules.map((schedule, index) =>
     requireSchedule('earliest', `schedules[${index}]`, schedule),
   );
-  return {
+  const schedule: Schedule = {
     nextExecuteTime: (execution) => Math.min(...all.map((schedule) => schedule.nextExecuteTime(execution))),
     maxStaleness: (execution) => {
       const limits = all.map((schedule) => schedule.maxStaleness?.(execution));
@@ -24,4 +25,5 @@ export function earliest(...schedules: ScheduleLike[]): Schedule {
       return known.length === 0 ? undefined : Math.min(...known);
     },
   };
+  return wrapped(schedule, ...all);
 }

@@ -3,6 +3,7 @@ import { OptionChecks } from '../option-checks.ts';
 import { methodOf } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { toMillis } from '../time/duration.ts';
+import { wrapped } from './calendar.ts';
 import { reject } from './check.ts';
 import { fixedDelay } from './fixed-delay.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
@@ -27,11 +28,12 @@ export function requireSchedule(combinator: string, option: string, received: Sc
   const schedule =
     toSchedule(received) ??
     reject(combinator, option, 'must be a schedule, a function or a positive duration', received);
-  return {
+  const checked: Schedule = {
     nextExecuteTime: (execution) => ignoreThenable(schedule.nextExecuteTime(execution)),
     maxStaleness: (execution) =>
       ignoreThenable(methodOf(schedule, 'maxStaleness')?.call(schedule, execution)),
   };
+  return wrapped(checked, schedule);
 }
 
 function isSchedule(schedule: ScheduleLike): schedule is Schedule {

@@ -1,4 +1,5 @@
 import { type DurationLike, toMillis } from '../time/duration.ts';
+import { wrapped } from './calendar.ts';
 import { reject } from './check.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
 import { requireSchedule } from './to-schedule.ts';
@@ -30,7 +31,7 @@ export function withJitter(schedule: ScheduleLike, jitter: DurationLike | Jitter
     if (isRatio) reject('withJitter', 'jitter.ratio', 'must be a finite number of 0 or more', jitter.ratio);
     reject('withJitter', 'jitter', 'must be a finite duration of 0 or more, or { ratio }', jitter);
   }
-  return {
+  const spread: Schedule = {
     nextExecuteTime: (execution) => {
       const next = inner.nextExecuteTime(execution);
       if (next === Infinity) return next;
@@ -39,6 +40,7 @@ export function withJitter(schedule: ScheduleLike, jitter: DurationLike | Jitter
     },
     maxStaleness: (execution) => inner.maxStaleness?.(execution),
   };
+  return wrapped(spread, inner);
 }
 
 /** Returns the width of the window of an execution in milliseconds, from the time until it begins. */

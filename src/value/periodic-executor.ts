@@ -11,8 +11,10 @@ import { OptionError } from '../errors.ts';
 import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { isNumber, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
+import { isDevelopment } from '../options/development.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { FreshnessOptions, SingleSharedOptions } from '../options/shared-options.ts';
+import { isCalendar } from '../schedule/calendar.ts';
 import { ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { engineOf } from './lifecycle.ts';
@@ -47,6 +49,14 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    */
   readonly whenFailing?: WhenFailing | undefined;
   /**
+   * When a task that has not run in this process is due: `now`, at the first request; `scheduled`, when its schedule says, which counts from
+   * when the executor was made. With `dailyAt('05:00')` and `now` each start of the process runs the task, at any hour: right where it fills
+   * memory, wrong for a mail. With `scheduled` a run that no process was there for is not made up for, and `requestStart()` and `ready()` of
+   * a group resolve at once until it is due; `maxStaleness` counts from when the executor was made. `execute()` runs it at any time. A broken
+   * schedule is a failure, as after a run. @default 'now'
+   */
+  readonly firstRun?: FirstRun | undefined;
+  /**
    * An objective for the time since the last success, at each `requestStart()`: `{ within: '15m', target: 0.99 }`. See `freshness` of
    * values, where a read is what a request is here. @default undefined: none
    */
@@ -68,6 +78,12 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
+
+/** When a task that has not run in this process is due: at the first request, or when its schedule says. */
+export type FirstRun = 'now' | 'scheduled';
+
+const FIRST_RUN_ADVICE =
+  "advice: the first request after each start runs the task, at any hour. Write firstRun: 'scheduled', or firstRun: 'now' where that is meant";
 
 /** Those of a group are for its values. */
 const OWN_ONLY = ['maxStaleness', 'whenTooStale', 'whenFailing', 'freshness'] as const;
@@ -106,15 +122,16 @@ export class PeriodicExecutor extends Periodic<unknown> {
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
-    const keepRuns = ownOptions(options)?.keepRuns ?? defaults.keepRuns;
+    const { keepRuns = defaults.keepRuns, firstRun } = ownOptions(options) ?? {};
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required', 'store', 'propagateWithin', 'keepRuns', ...OWN_ONLY],
+      names: [...SHARED, 'required', 'store', 'propagateWithin', 'keepRuns', 'firstRun', ...OWN_ONLY],
       ownOnly: OWN_ONLY,
       check: (checks) => {
         checks.function('task', task);
         const isCount = Number.isInteger(keepRuns) && isNumber(keepRuns, 0, MOST_RUNS);
         checks.that(isCount, 'keepRuns', `must be a whole number from 0 to ${MOST_RUNS}`, keepRuns);
+        if (firstRun !== undefined) checks.oneOf('firstRun', firstRun, ['now', 'scheduled']);
       },
     });
     const load = (context: TaskContext): unknown => task(context);
@@ -122,8 +139,14 @@ export class PeriodicExecutor extends Periodic<unknown> {
       this.nextExecuteTime(execution),
     );
     const entry = new Entry<unknown>(undefined, undefined, resolved.maxStalenessMs);
+    if (firstRun === 'scheduled') {
+      entry.putValue(undefined, true);
+      engine.timing.firstScheduled(entry);
+    }
     super(resolved, entry, engine);
     engine.follow(entry);
+    const isUnsaid = firstRun === undefined && isCalendar(resolved.schedule);
+    if (isUnsaid && isDevelopment()) resolved.logger.warn(FIRST_RUN_ADVICE);
     engine.events.counters.objective = objectiveOf(resolved);
     this.#runs = new RunLog(keepRuns, {
       shared: engine.coordinator?.runs,
