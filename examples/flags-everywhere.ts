@@ -21,6 +21,7 @@ function instance() {
   const flags = group.value({ name: 'flags', load: async () => ({ newCheckout: false }) });
   const ofUser = group.cache({
     name: 'flags-of-user',
+    backend: 'group', // a cache takes part only where it says so
     load: async (user: string) => {
       loads += 1;
       const [tenant = ''] = user.split('/');

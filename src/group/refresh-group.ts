@@ -26,7 +26,7 @@ import { defaults } from '../options/defaults.ts';
 import { isDevelopment } from '../options/development.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
-import type { ValueSharedOptions } from '../options/shared-options.ts';
+import type { BackendLike, ValueSharedOptions } from '../options/shared-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, voided } from '../time/deferred.ts';
@@ -49,7 +49,9 @@ import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
-export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group'>>;
+export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
+  readonly backend?: BackendLike | false | undefined;
+};
 
 /** The options of {@link RefreshGroup}; none is required. */
 export interface RefreshGroupOptions extends GroupDefaults {

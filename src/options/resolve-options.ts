@@ -101,8 +101,11 @@ export function resolveOptions(
 ): MemberOptions {
   const own = ownOptions(options);
   const group = own?.group?.handle;
-  const inherited = names.filter((option) => !ownOnly.includes(option));
-  const picked = { ...pick(apart(group?.defaults), inherited), ...pick(apart(own), names) } as AnyOptions;
+  const ofGroup = apart(group?.defaults) as Partial<Backends> | undefined;
+  const joinsGroup = own?.backend === 'group';
+  const notInherited = kind === 'key' && !joinsGroup ? [...ownOnly, ...PARTS] : ownOnly;
+  const inherited = names.filter((option) => !notInherited.includes(option));
+  const picked = { ...pick(ofGroup, inherited), ...pick(apart(own), names) } as AnyOptions;
   const given = ownOptions(picked);
   const {
     name,
@@ -168,13 +171,16 @@ export function resolveOptions(
   checkClock(clock, checks);
   checks.function('random', random);
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
-  const isBackend = own?.backend === undefined || own.backend === false || hasParts(own.backend);
+  const { backend } = own ?? {};
+  const isBackend = backend === undefined || backend === false || joinsGroup || hasParts(backend);
   checks.that(
-    isBackend,
+    isBackend && !(joinsGroup && givesDefaults),
     'backend',
     "must be a backend, such as redisBackend({ client }) of 'tickless/redis', or false",
-    own?.backend,
+    backend,
   );
+  const isJoinable = !joinsGroup || givesDefaults || hasParts(ofGroup);
+  checks.that(isJoinable, 'backend', 'must be a backend: its group, if there is one, has none', backend);
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
   checkBackend('store', store, ['read', 'write'], checks);
   if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
@@ -231,16 +237,19 @@ export function resolveOptions(
   });
 }
 
+/** What a cache takes from its group only where it says so. */
+const PARTS: readonly string[] = ['lock', 'store'];
+
 /** Options with the lock and the store of their backend, which those that are given beside it replace. */
 function apart(given: object | undefined): object | undefined {
   const { backend, lock, store } = (ownOptions(given) ?? {}) as Partial<AnyOptions>;
-  if (backend === undefined) return given;
+  if (backend === undefined || backend === 'group') return given;
   const parts = backend === false ? undefined : ownOptions(backend);
   return { ...given, lock: lock ?? parts?.lock ?? false, store: store ?? parts?.store ?? false };
 }
 
-function hasParts(backend: BackendLike): boolean {
-  const { lock, store } = ownOptions(backend) ?? {};
+function hasParts(backend: unknown): boolean {
+  const { lock, store }: Partial<BackendLike> = ownOptions(backend as BackendLike) ?? {};
   return [lock, store].some((part) => part?.[coordinationKey] !== undefined);
 }
 

@@ -89,17 +89,19 @@ export interface SharedOptions {
   /**
    * Lock and store at one place: `redisBackend(options)` of `tickless/redis`, and the like. The same as its `lock` and its
    * `store`. Either of them, given beside it, replaces its
-   * part; `lock: false` or `store: false` leaves it out. `false`: neither, also where the group has one.
-   * @default undefined: that of the group; without one each instance for itself
+   * part; `lock: false` or `store: false` leaves it out. `false`: neither, also where the group has one. `'group'`: lock and store of the
+   * group, which has to have one of them.
+   * @default undefined: for values and executors that of the group, and without one each instance for itself; for caches none. A cache
+   *   takes part only where it says so, since each of its keys has a lease and a snapshot of its own at the backend, which keeps them for days
    */
-  readonly backend?: BackendLike | false | undefined;
+  readonly backend?: BackendLike | 'group' | false | undefined;
   /**
    * Lets one instance of the cluster load per round: `redisLock`, `postgresLock` and the like, that of `createBackend`, or
    * a lock of your own in `asLock`. The lock is held for the `name`; in a cache for each key. With a `store` the
    * other instances adopt the result; without one they take turns at the source. A task is executed once per round of
    * the schedule in the whole cluster. All members that use one lock object share its connection limit and its circuit
-   * breaker. `false`: none, also where the group has one. @default undefined: that of the group; without one each
-   * instance for itself
+   * breaker. `false`: none, also where the group has one. @default undefined: that of the group, except for caches (see `backend`); without
+   * one each instance for itself
    */
   readonly lock?: LockLike | false | undefined;
   /**

@@ -141,7 +141,7 @@ function instance(backend: Backends, source: Source) {
       });
     },
   });
-  group.cache({ name: 'cities', load: async (code: string) => `City of ${code}` });
+  group.cache({ name: 'cities', backend: 'group', load: async (code: string) => `City of ${code}` });
   group.executor(async () => {}, { name: 'session-cleaner', schedule: { minutes: 5 } });
   for (const name of HOSTILE) group.value({ name, lock: false, store: false, load: async () => 1 });
   return { group, prices, backend };

@@ -117,7 +117,7 @@ describe('a lock without a store', () => {
   it('is told of values and caches', async () => {
     const group = groupOf({ lock: memoryLock() });
     group.value({ name: 'rates', load });
-    group.cache({ name: 'cities', load: async (key: string) => key });
+    group.cache({ name: 'cities', load: async (key: string) => key, backend: 'group' });
     expect(await kinds(group)).toEqual(['lock-without-store', 'lock-without-store']);
   });
 

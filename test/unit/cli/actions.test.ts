@@ -135,7 +135,11 @@ describe('an action', () => {
     const { start } = cluster();
     const { type, questions, prices, group, audit } = await start();
     const other = await start();
-    const cities = group.cache<string, string>({ name: 'cities', load: async (code) => code });
+    const cities = group.cache<string, string>({
+      name: 'cities',
+      backend: 'group',
+      load: async (code) => code,
+    });
     group.executor(() => {}, { name: 'nightly' });
     await cities.get('1012');
     const status = async (): Promise<string> => {

@@ -416,7 +416,7 @@ describe('close', () => {
       .get()
       .catch(() => {});
     void group
-      .cache({ name: 'c', load: never })
+      .cache({ name: 'c', load: never, backend: 'group' })
       .get('k')
       .catch(() => {});
     void group

@@ -77,7 +77,7 @@ describe('a namespace', () => {
     const { clock, names, lock, store } = sharedBackend();
     const group = new RefreshGroup({ namespace: 'shop', clock, lock: lock('eu'), store: store() });
     await group.value({ name: 'rates', load: async () => 1 }).get();
-    await group.cache({ name: 'cities', load: async (key: string) => key }).get('1012');
+    await group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key }).get('1012');
     await group.value({ name: 'own', namespace: 'bank', load: async () => 1 }).get();
     await clock.flush();
     const expected = ['shop/rates', 'shop/cities["1012"]', 'bank/own'];

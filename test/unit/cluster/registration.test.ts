@@ -14,7 +14,7 @@ describe('register()', () => {
     let runs = 0;
     group.executor(() => void runs++, { name: 'report' });
     group.value({ name: 'rates', load });
-    group.cache({ name: 'cities', load });
+    group.cache({ name: 'cities', load, backend: 'group' });
     group.value({ name: 'local', load, lock: false });
     await group.register();
     const records = (await lock.list()).map(({ name, state }) => `${name} ${state}`);

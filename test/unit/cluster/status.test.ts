@@ -171,7 +171,7 @@ describe('a group', () => {
     const link = cluster.link();
     const group = new RefreshGroup({ clock: cluster.clock, lock: link.lock, store: link.store });
     const value = group.value({ name: 'v', load: async () => 1 });
-    const cache = group.cache({ name: 'c', load: async (key: string) => key });
+    const cache = group.cache({ name: 'c', backend: 'group', load: async (key: string) => key });
     await value.get();
     await cache.get('x');
     await group.executor(() => 1, { name: 't' }).requestStart();

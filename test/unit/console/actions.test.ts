@@ -194,6 +194,7 @@ describe('a cache', () => {
     const load = async (key: unknown): Promise<number> => loads.push(key);
     const cache = group.cache({
       name: 'c',
+      backend: 'group',
       load,
       keyOf: (key) => (typeof key === 'object' ? JSON.stringify(key) : (key as string)),
     });

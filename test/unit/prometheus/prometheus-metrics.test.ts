@@ -127,7 +127,7 @@ describe('prometheusMetrics', () => {
     const { group, scrape } = await scraped({ clock: cluster.clock, lock, store, freshness });
     link.break('refused', 'acquire');
     const rates = group.value({ name: 'rates', load: async () => 1 });
-    const cities = group.cache({ name: 'cities', load: async (key: string) => key });
+    const cities = group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key });
     const reads = [rates.get(), cities.get('a')];
     await cluster.clock.flush();
     await Promise.all(reads);
