@@ -237,7 +237,7 @@ export function resolveOptions(
   });
 }
 
-/** What a cache takes from its group only where it says so. */
+/** A cache takes these from its group only where it says so. */
 const PARTS: readonly string[] = ['lock', 'store'];
 
 /** Options with the lock and the store of their backend, which those that are given beside it replace. */

@@ -55,7 +55,7 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    * a group resolve at once until it is due; `maxStaleness` counts from when the executor was made. `execute()` runs it at any time. A broken
    * schedule is a failure, as after a run. @default 'now'
    */
-  readonly firstRun?: FirstRun | undefined;
+  readonly firstRun?: 'now' | 'scheduled' | undefined;
   /**
    * An objective for the time since the last success, at each `requestStart()`: `{ within: '15m', target: 0.99 }`. See `freshness` of
    * values, where a read is what a request is here. @default undefined: none
@@ -78,9 +78,6 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
-
-/** When a task that has not run in this process is due: at the first request, or when its schedule says. */
-export type FirstRun = 'now' | 'scheduled';
 
 const FIRST_RUN_ADVICE =
   "advice: the first request after each start runs the task, at any hour. Write firstRun: 'scheduled', or firstRun: 'now' where that is meant";

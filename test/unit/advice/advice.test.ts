@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
-import { isDevelopment } from '../../../src/options/development.ts';
 import { type Advice, loaded, RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
+import { isDevelopment } from '../../../src/options/development.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { toMillis } from '../../../src/time/duration.ts';
 
