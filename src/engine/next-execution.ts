@@ -1,12 +1,23 @@
 import type { ValueMeta } from '../data/value-meta.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ignoreThenable } from '../time/deferred.ts';
+import type { Entry } from './entry.ts';
 
 /** An execution as an entry remembers it. */
 export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>> & {
   /** The `meta` of the value, for the next load. */
   readonly meta: ValueMeta | undefined;
+  /** The age limit of a value from elsewhere is that of the schedule there, which has another one for another response. */
+  readonly isLimitScheduled: boolean;
 };
+
+/** See {@link LastExecution}. Of a value that was loaded here: no load has given it one. */
+export function isLimitScheduled({
+  last,
+  maxStalenessOverrideMs,
+}: Pick<Entry<unknown>, 'last' | 'maxStalenessOverrideMs'>): boolean {
+  return maxStalenessOverrideMs === undefined || last?.isLimitScheduled === true;
+}
 
 /** A result of a schedule that can't be used. */
 export interface BrokenSchedule {

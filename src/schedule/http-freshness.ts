@@ -3,6 +3,7 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 import { checkDuration, checkNames, reject } from './check.ts';
 import { type ResponseFreshness, responseFreshness } from './response-freshness.ts';
 import type { Execution, HeadersLike, Schedule } from './schedule.ts';
+import { freshened } from './stored-headers.ts';
 
 /** Options of {@link httpFreshness}. */
 export interface HttpFreshnessOptions {
@@ -65,9 +66,9 @@ export function httpFreshness(options: HttpFreshnessOptions = {}): Schedule {
   function delay({ remainingMs = fallbackMs }: ResponseFreshness): number {
     return Math.min(Math.max(remainingMs, atLeastMs), atMostMs);
   }
-  function freshnessOf(execution: Execution): ResponseFreshness {
-    const headers = execution.headers ?? headersOf(execution.result) ?? {};
-    return responseFreshness(headers, execution.endedAt, shared);
+  function freshnessOf({ headers, outcome, result, endedAt }: Execution): ResponseFreshness {
+    const found = outcome === 'kept' ? freshened(headersOf(result), headers) : (headers ?? headersOf(result));
+    return responseFreshness(found ?? {}, endedAt, shared);
   }
 
   return {

@@ -11,12 +11,12 @@ const RELIABLE_AFTER_MS = 1000;
 /** The notes of a value about the response that it is from. */
 export interface HttpNotes extends SourceMeta {
   readonly etag?: string;
-  readonly lastModified?: string;
+  readonly lastModified?: string | undefined;
   /** Of the URL that has answered, after redirects. Validators are of that one only. */
   readonly urlHash?: string;
 }
 
-/** The validators of a response, and when it was edited. */
+/** The validators of a response, and when it was edited. Those of "304 Not Modified" replace the ones of before (RFC 9111 §4.3.4). */
 export function notesOf({ headers }: HttpResponse, now: number): HttpNotes {
   const [etag, lastModified] = [headers.get('etag'), headers.get('last-modified')];
   const editedAt = parseHttpDate(lastModified ?? undefined, now);
@@ -24,7 +24,7 @@ export function notesOf({ headers }: HttpResponse, now: number): HttpNotes {
   const isReliable = editedAt !== undefined && sentAt - editedAt >= RELIABLE_AFTER_MS;
   return {
     ...(etag && etag.length <= LONGEST_ETAG && { etag }),
-    ...(lastModified && isReliable && { lastModified }),
+    ...(lastModified && { lastModified: isReliable ? lastModified : undefined }),
     ...(editedAt !== undefined && { editedAt }),
   };
 }
@@ -35,14 +35,4 @@ export function conditionsOf({ etag, lastModified }: HttpNotes): Readonly<Record
     ...(etag !== undefined && { 'if-none-match': etag }),
     ...(lastModified !== undefined && { 'if-modified-since': lastModified }),
   };
-}
-
-/**
- * The headers of "304 Not Modified" for a schedule that reads them: it need not repeat `Last-Modified`, which is the one of before
- * (RFC 9111 §4.3.4).
- */
-export function keptHeaders({ headers }: HttpResponse, { lastModified }: HttpNotes): HttpResponse['headers'] {
-  const get = (name: string): string | null =>
-    headers.get(name) ?? (name.toLowerCase() === 'last-modified' ? (lastModified ?? null) : null);
-  return { get };
 }
