@@ -16,7 +16,7 @@ import { absentError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** What the load of a value from elsewhere returned with it. */
+/** The metadata of the load of a value from elsewhere. */
 export interface AboutRestored extends Pick<LastExecution, 'meta' | 'isLimitScheduled'> {
   readonly headers: StoredHeaders | undefined;
 }
@@ -111,7 +111,7 @@ export class Timing {
    *
    * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
    * @param took how long its load took, in milliseconds.
-   * @param about what its load returned with it.
+   * @param about the metadata of its load.
    */
   restored(
     entry: Entry<unknown>,

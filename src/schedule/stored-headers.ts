@@ -2,7 +2,7 @@ import { isPlainObject } from '../plain-object.ts';
 import { headerOf } from './http-headers.ts';
 import type { HeadersLike } from './schedule.ts';
 
-/** The fields of a response that say how long it is fresh, by their names in lower case: what travels with its value. */
+/** The fields of a response that say how long it is fresh, by their names in lower case. They travel with its value. */
 export type StoredHeaders = Readonly<Record<string, string>>;
 
 /** They hold until "304 Not Modified" replaces them. */

@@ -1,6 +1,6 @@
 import { keep, loaded } from '../index.ts';
-import { printable } from '../printable.ts';
 import { readBounded } from './bounded-body.ts';
+import { compressionOf } from './content-coding.ts';
 import { conditionsOf, type HttpNotes, notesOf } from './http-conditions.ts';
 import { parseError, statusError } from './http-errors.ts';
 import { fetchFollowing } from './http-fetch.ts';
@@ -84,9 +84,9 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
 
 /** @throws for a compressed body where none was asked for: `fetch` of Node takes one that was cut for a whole one. */
 function mustBeAsAsked({ response, url }: HttpAnswer, sent: Headers): void {
-  const coding = response.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
-  if (coding === 'identity' || sent.get('accept-encoding') !== 'identity') return;
-  const what = `${urlName(url)} is compressed (${printable(coding, 20)}) although that was not asked for`;
+  const coding = compressionOf(response.headers.get('content-encoding'));
+  if (coding === undefined || sent.get('accept-encoding') !== 'identity') return;
+  const what = `${urlName(url)} is compressed (${coding}) although that was not asked for`;
   throw new Error(
     `${what}, and a part could pass for the whole; headers: { 'accept-encoding': 'gzip' } takes it`,
   );
