@@ -1,7 +1,6 @@
 import type { ValueMeta } from '../data/value-meta.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ignoreThenable } from '../time/deferred.ts';
-import type { Entry } from './entry.ts';
 
 /** An execution as an entry remembers it. */
 export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>> & {
@@ -15,7 +14,10 @@ export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'
 export function isLimitScheduled({
   last,
   maxStalenessOverrideMs,
-}: Pick<Entry<unknown>, 'last' | 'maxStalenessOverrideMs'>): boolean {
+}: {
+  readonly last: Pick<LastExecution, 'isLimitScheduled'> | undefined;
+  readonly maxStalenessOverrideMs: number | undefined;
+}): boolean {
   return maxStalenessOverrideMs === undefined || last?.isLimitScheduled === true;
 }
 
