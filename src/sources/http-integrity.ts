@@ -18,10 +18,13 @@ export async function matchesIntegrity(bytes: Uint8Array<ArrayBuffer>, integrity
     .reverse();
   if (strongest === undefined) return true;
   const hash = await crypto.subtle.digest(strongest.replace('sha', 'SHA-'), bytes);
-  const found = btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/=+$/, '');
+  const found = btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/={1,2}$/, '');
   return given.some(
     ([algorithm, digest]) =>
       algorithm === strongest &&
-      digest.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '') === found,
+      digest
+        .replaceAll('-', '+')
+        .replaceAll('_', '/')
+        .replace(/={1,2}$/, '') === found,
   );
 }
