@@ -62,7 +62,7 @@ const MAY_IMPORT = {
   // The port, and the lock and the store that are written once over it.
   records: [...BASE, 'data', 'chunks', 'cluster'],
   // One file a backend: what its entry exports, over a folder of its own.
-  backends: [...BASE, 'chunks', 'cluster', 'drivers', 'hints', 'records'],
+  backends: [...BASE, 'schedule/http-date.ts', 'chunks', 'cluster', 'drivers', 'hints', 'records'],
   testing: [...BASE, 'data', 'cluster', 'records'],
   worker: [...BASE, 'schedule', 'data', 'engine', 'chunks'],
   diagnostics: [...BASE, 'observe', 'value'],

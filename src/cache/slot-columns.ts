@@ -5,7 +5,7 @@ import type { CoarseClock } from '../time/coarse-clock.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 
 /** Data that few entries have, kept beside the slot. */
-type Extra = Pick<LastExecution, 'outcome' | 'since' | 'headers' | 'meta'> &
+type Extra = Pick<LastExecution, 'outcome' | 'since' | 'headers' | 'meta' | 'isLimitScheduled'> &
   Readonly<
     Pick<
       KeyedEntry<unknown, unknown>,
@@ -151,6 +151,7 @@ export class SlotColumns<K, V> {
       headers: extra?.headers,
       random: this.#options.random,
       meta: extra?.meta,
+      isLimitScheduled: extra?.isLimitScheduled ?? false,
     };
     return entry;
   }
@@ -158,7 +159,7 @@ export class SlotColumns<K, V> {
   #extraOf(entry: KeyedEntry<K, V>, last: LastExecution): Extra | undefined {
     const { tags, maxStalenessMs, maxStalenessOverrideMs, isScheduled, scheduledFor, nextExecuteTime } =
       entry;
-    const { outcome, since, headers, meta } = last;
+    const { outcome, since, headers, meta, isLimitScheduled } = last;
     const isPlain =
       tags === undefined &&
       headers === undefined &&
@@ -174,6 +175,7 @@ export class SlotColumns<K, V> {
       tags,
       headers,
       meta,
+      isLimitScheduled,
       outcome,
       maxStalenessOverrideMs,
       maxStalenessMs,

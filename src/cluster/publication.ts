@@ -4,6 +4,8 @@ import type { ValueMeta } from '../data/value-meta.ts';
 import type { VersionMaker } from '../data/version-record.ts';
 import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
+import { isLimitScheduled } from '../engine/next-execution.ts';
+import { type StoredHeaders, storedHeaders } from '../schedule/stored-headers.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
@@ -25,8 +27,10 @@ export interface PublishRecord extends CompletedLoad {
   readonly dueAt: number;
   readonly isDueTimeOverridden: boolean;
   readonly maxStaleness: number | undefined;
+  readonly isLimitScheduled: boolean;
   readonly tags: readonly string[] | undefined;
   readonly meta: ValueMeta | undefined;
+  readonly headers: StoredHeaders | undefined;
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin: Pin | undefined;
@@ -65,8 +69,10 @@ export function publishRecord(
     isDueTimeOverridden: !entry.isScheduled,
     // Only if it differs from the option: the load returned it, or the schedule. Of a pinned version: that of its load.
     maxStaleness: pin && as === 'published' ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
+    isLimitScheduled: pin === undefined && isLimitScheduled(entry),
     tags: entry.tags,
     meta: entry.last?.meta,
+    headers: storedHeaders(entry.last?.headers),
     absentUntil: entry.coolDownUntil,
     pin: undefined,
     made: 'load',
@@ -139,15 +145,30 @@ async function publish(
 
 /** As of that moment: the codec may take its time. */
 function metadataOf(record: PublishRecord, now: number): SnapshotMetadata {
-  const { isAbsent, isDueTimeOverridden, maxStaleness, tags, meta, took, pin, made, origin, mark } = record;
+  const {
+    isAbsent,
+    isDueTimeOverridden,
+    maxStaleness,
+    isLimitScheduled,
+    tags,
+    meta,
+    headers,
+    took,
+    pin,
+    made,
+    origin,
+    mark,
+  } = record;
   return {
     isAbsent,
     age: mark === undefined ? Math.max(0, now - record.loadedAt) : 0,
     isDueTimeOverridden,
     took,
     maxStaleness,
+    isLimitScheduled,
     tags,
     meta,
+    headers,
     pinned: pin && { by: pin.by, note: pin.note },
     made,
     origin,

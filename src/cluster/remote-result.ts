@@ -5,6 +5,7 @@ import type { LoadResult } from '../engine/load-result.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
 import { type LoadDetails, loadEnd } from '../observe/events.ts';
+import type { StoredHeaders } from '../schedule/stored-headers.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
@@ -25,11 +26,14 @@ export interface RemoteLoad<T> {
   readonly took: number;
   /** The age limit that the load returned with it, if any. */
   readonly maxStalenessMs: number | undefined;
+  /** That is the answer of the schedule there. */
+  readonly isLimitScheduled: boolean;
   readonly tags: readonly string[] | undefined;
   /** The due time comes from the load, not from the schedule. */
   readonly isDueTimeOverridden: boolean;
   readonly pin: Pin | undefined;
   readonly meta: ValueMeta | undefined;
+  readonly headers: StoredHeaders | undefined;
   /** The token of the round: the version, or that of a round which has confirmed it. */
   readonly round: number;
   /** The value is the one in place: it was confirmed. */
@@ -79,7 +83,7 @@ export class Adoption<T> implements RemoteResult<T> {
 
   applyTo(entry: Entry<T>, timing: Timing): void {
     const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden, pin } = this.#remote;
-    const { round, digest, meta } = this.#remote;
+    const { round, digest, meta, headers, isLimitScheduled } = this.#remote;
     const { options } = this.#member;
     const now = options.clock.monotonic();
     const state = clusterStateOf(entry);
@@ -98,6 +102,8 @@ export class Adoption<T> implements RemoteResult<T> {
       isDueTimeOverridden,
       isPinned: pin !== undefined,
       meta,
+      headers,
+      isLimitScheduled,
     });
   }
 

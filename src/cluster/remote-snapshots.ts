@@ -278,6 +278,8 @@ export class RemoteSnapshots<T> {
       isDueTimeOverridden: false,
       pin: undefined,
       meta: undefined,
+      headers: undefined,
+      isLimitScheduled: false,
       round: token,
       isKept: false,
       digest: undefined,
@@ -286,7 +288,7 @@ export class RemoteSnapshots<T> {
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adoption<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
-    const { meta, round, isKept } = snapshot;
+    const { meta, headers, isLimitScheduled, round, isKept } = snapshot;
     const pin = pinOf(snapshot);
     const digest = pin === undefined ? snapshot.digest : undefined;
     const untilAt = dueAtOf(snapshot);
@@ -303,6 +305,8 @@ export class RemoteSnapshots<T> {
       isDueTimeOverridden,
       pin,
       meta,
+      headers,
+      isLimitScheduled,
       round,
       isKept,
       digest,

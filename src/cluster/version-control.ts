@@ -184,7 +184,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   async #edition(version: number, request?: PinRequest): Promise<Adoption<T> | undefined> {
     const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
     if (snapshot === undefined || snapshot.isAbsent || snapshot.mark !== undefined) return undefined;
-    const { value, loadedAt, took, tags, maxStaleness: maxStalenessMs } = snapshot;
+    const { value, loadedAt, took, tags, maxStaleness: maxStalenessMs, isLimitScheduled } = snapshot;
     const { by = '', note, holdMs = Infinity } = request ?? {};
     const sinceAt = this.#member.options.clock.monotonic();
     const pin = { by, note, sinceAt, untilAt: sinceAt + holdMs, maxStalenessMs };
@@ -196,7 +196,8 @@ export class EntryVersions<T> implements VersionControl<T> {
       version,
       ...times,
       pin: request && pin,
-      ...{ meta: snapshot.meta, round: version, isKept: false, digest: undefined },
+      ...{ meta: snapshot.meta, headers: snapshot.headers, isLimitScheduled },
+      ...{ round: version, isKept: false, digest: undefined },
     });
   }
 

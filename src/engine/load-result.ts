@@ -2,6 +2,7 @@ import { metaOf, type ValueMeta } from '../data/value-meta.ts';
 import { showKey } from '../errors.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
+import { freshened } from '../schedule/stored-headers.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
@@ -39,7 +40,10 @@ export interface KeepOptions {
    * does, also when that is kept. Over 0; `Infinity`: never.
    */
   readonly maxStaleness?: DurationLike | undefined;
-  /** Headers of the response, for the schedule `httpFreshness`. */
+  /**
+   * Headers of the response, for the schedule `httpFreshness`. `Cache-Control`, `Expires` and `Last-Modified` hold until other
+   * ones replace them, also when the value is kept: a "304 Not Modified" need not repeat them.
+   */
   readonly headers?: HeadersLike | undefined;
   /**
    * The groups that this value of a `RefreshingCache` belongs to, for `invalidateTag`. They hold as long as the value
@@ -136,7 +140,11 @@ const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze(/* @__PURE__ */
  */
 export function readLoadResult<T>(
   returned: KeyedLoadReturn<T>,
-  held: { readonly isLoaded: boolean; readonly value: T | undefined },
+  held: {
+    readonly isLoaded: boolean;
+    readonly value: T | undefined;
+    readonly last?: { readonly headers: HeadersLike | undefined } | undefined;
+  },
   { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
 ): LoadResult<T> | 'absent' {
   if (!isAnswer(returned)) {
@@ -149,7 +157,7 @@ export function readLoadResult<T>(
       throw new TypeError('the load returned absent(), which is only for keys of a cache');
     case 'kept':
       if (!held.isLoaded) throw new TypeError('the load returned keep(), but there is no value to keep');
-      return { origin: 'kept', value: held.value as T, metadata: checkMetadata(returned.options) };
+      return { origin: 'kept', value: held.value as T, metadata: keptMetadata(returned, held.last?.headers) };
     case 'loaded': {
       const value = returned.loadedValue;
       if (value === undefined && !allowUndefined) throw undefinedError();
@@ -198,9 +206,19 @@ export function withCandidate<T>(returned: KeyedLoadReturn<T>, value: T): KeyedL
   return isAnswer(returned) ? loaded(value, (returned as Loaded<T>).loadedOptions) : value;
 }
 
-/** The answer of a load whose value says the same as the one in place: that stays. */
+/** The answer of a load whose value says the same as the one in place: that stays. Its response was a whole one. */
 export function asKept(returned: unknown): Kept {
-  return keep(isAnswer(returned) ? (returned as Loaded<unknown>).loadedOptions : {});
+  const options = isAnswer(returned) ? (returned as Loaded<unknown>).loadedOptions : {};
+  return Object.freeze({ ...keep(options), isWhole: true });
+}
+
+/** @param stored the headers of the value in place. */
+function keptMetadata(
+  { options, isWhole = false }: Kept & { readonly isWhole?: boolean },
+  stored: HeadersLike | undefined,
+): ValueMetadata {
+  const metadata = checkMetadata(options);
+  return isWhole ? metadata : { ...metadata, headers: freshened(stored, metadata.headers) };
 }
 
 /** It is the result of {@link keep}. */

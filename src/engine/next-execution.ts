@@ -6,7 +6,20 @@ import { ignoreThenable } from '../time/deferred.ts';
 export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>> & {
   /** The `meta` of the value, for the next load. */
   readonly meta: ValueMeta | undefined;
+  /** The age limit of a value from elsewhere is that of the schedule there, which has another one for another response. */
+  readonly isLimitScheduled: boolean;
 };
+
+/** See {@link LastExecution}. Of a value that was loaded here: no load has given it one. */
+export function isLimitScheduled({
+  last,
+  maxStalenessOverrideMs,
+}: {
+  readonly last: Pick<LastExecution, 'isLimitScheduled'> | undefined;
+  readonly maxStalenessOverrideMs: number | undefined;
+}): boolean {
+  return maxStalenessOverrideMs === undefined || last?.isLimitScheduled === true;
+}
 
 /** A result of a schedule that can't be used. */
 export interface BrokenSchedule {

@@ -1,3 +1,5 @@
+import { parseHttpDate } from '../schedule/http-date.ts';
+
 /** The value of a header; `undefined`: it is not there. @param name in lower case */
 export type HeaderOf = (name: string) => string | undefined;
 
@@ -44,24 +46,45 @@ function quotasOf(field: string = ''): readonly Quota[] {
 }
 
 function parameter(item: string, name: string): number | undefined {
-  const found = new RegExp(`(?:^|[;,])\\s*${name}\\s*=\\s*(\\d+)`, 'i').exec(item)?.[1];
+  const found = new RegExp(`(?:^|[;,])\\s*${name}\\s*=\\s*(\\d+)\\s*(?:[;,]|$)`, 'i').exec(item)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
 function pairsOf(headerOf: HeaderOf, now: number): readonly Quota[] {
   return PREFIXES.map((prefix) => {
-    const remaining = headerOf(`${prefix}-remaining`)?.trim();
+    const remaining = headerOf(`${prefix}-remaining`);
     const after = headerOf(`${prefix}-reset-after`);
     return {
-      remaining: remaining ? Number(remaining) : undefined,
-      resetMs: after === undefined ? untilMs(headerOf(`${prefix}-reset`) ?? '', now) : Number(after) * 1000,
+      remaining: remaining ? secondsOf(firstOf(remaining)) : undefined,
+      resetMs:
+        after === undefined
+          ? untilMs(headerOf(`${prefix}-reset`) ?? '', now)
+          : secondsOf(firstOf(after)) * 1000,
     };
   });
 }
 
 function untilMs(reset: string, now: number): number {
-  const number = reset.trim() === '' ? NaN : Number(reset);
-  if (Number.isNaN(number)) return Date.parse(reset) - now;
+  const number = secondsOf(firstOf(reset));
+  if (Number.isNaN(number)) return (instantOf(reset, now) ?? NaN) - now;
   if (number >= EPOCH_MS) return number - now;
   return number >= EPOCH_SECONDS ? number * 1000 - now : number * 1000;
+}
+
+/** A header that was sent twice: the first one counts. */
+function firstOf(value: string): string {
+  return value.replace(/,.*/s, '');
+}
+
+/** A number without a sign and an exponent; `NaN`: it is something else. */
+export function secondsOf(text: string): number {
+  return /^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : NaN;
+}
+
+const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** An HTTP date, or an instant of ISO 8601 with its zone: nothing that would be read as local time. */
+export function instantOf(text: string, now: number): number | undefined {
+  const date = text.trim();
+  return parseHttpDate(date, now) ?? (ISO_INSTANT.test(date) ? Date.parse(date) : undefined);
 }

@@ -1,5 +1,6 @@
 import type { ValueMeta } from '../data/value-meta.ts';
 import { isAbsentError } from '../errors.ts';
+import type { StoredHeaders } from '../schedule/stored-headers.ts';
 import type { Entry } from './entry.ts';
 import type { MemberEngine } from './member-engine.ts';
 
@@ -13,6 +14,10 @@ export interface RestoredValue<T> {
   readonly maxStalenessMs: number | undefined;
   /** The `meta` of its load. */
   readonly meta?: ValueMeta | undefined;
+  /** Of its response. */
+  readonly headers?: StoredHeaders | undefined;
+  /** See {@link LastExecution}. @default false */
+  readonly isLimitScheduled?: boolean;
   /** It is due whatever the schedule says, and no load has returned it. @default false */
   readonly isInitial?: boolean;
 }
@@ -26,7 +31,16 @@ export interface RestoredValue<T> {
 export function putRestored<T>(
   { options, loader, timing, coordinator }: MemberEngine<T>,
   entry: Entry<T>,
-  { value, ageMs, nextExecuteTime, maxStalenessMs, meta, isInitial = false }: RestoredValue<T>,
+  {
+    value,
+    ageMs,
+    nextExecuteTime,
+    maxStalenessMs,
+    meta,
+    headers,
+    isLimitScheduled = false,
+    isInitial = false,
+  }: RestoredValue<T>,
   prepare?: () => void,
 ): boolean {
   if (entry.isLoaded && options.clock.monotonic() - entry.loadedAt <= ageMs) return false;
@@ -35,7 +49,7 @@ export function putRestored<T>(
   prepare?.();
   entry.putValue(value, isInitial);
   if (options.membership?.hasStore) coordinator?.replaced(entry);
-  timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, 0, meta);
+  timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, 0, { meta, headers, isLimitScheduled });
   loader.inPlace(entry);
   return true;
 }

@@ -1,5 +1,9 @@
 import { isCoolingDownError } from '../errors.ts';
-import { type HeaderOf, rateLimitMs } from './rate-limit.ts';
+import { deltaSeconds } from '../schedule/cache-control.ts';
+import { parseHttpDate } from '../schedule/http-date.ts';
+import { headerOf } from '../schedule/http-headers.ts';
+import type { HeadersLike } from '../schedule/schedule.ts';
+import { instantOf, rateLimitMs, secondsOf } from './rate-limit.ts';
 
 /** A source that asks for more than a day is asked again after a day. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
@@ -9,7 +13,8 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  *
  * Searched in the error and along its `cause`s, where HTTP clients put it: `error.retryAfter`,
  * `error.headers`, `error.response.headers` (`Headers` or a plain object). The value is the one of the HTTP header
- * (RFC 9110 §10.2.3): a number of seconds, or a date. Without that header those of a used-up quota count: see `rate-limit.ts`.
+ * (RFC 9110 §10.2.3): a number of seconds, or a date, which counts from the `Date` of the response; of several the first one.
+ * Anything else is none. Without that header those of a used-up quota count: see `rate-limit.ts`.
  * A `CoolingDownError` of a value that the load reads has it too. More than a day counts as a day. Never throws.
  *
  * @param now the wall clock in epoch milliseconds, for instants.
@@ -18,9 +23,12 @@ export function retryAfterMs(error: unknown, now: number): number {
   try {
     for (let at: unknown = error, depth = 0; isObject(at) && depth < 8; at = at.cause, depth++) {
       if (isCoolingDownError(at)) return atMostADay(at.retryAfter); // ours: milliseconds
+      const own = at.retryAfter ?? undefined;
       const found =
-        at.retryAfter ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined);
-      if (found !== undefined && found !== null) return atMostADay(msOf(found, now));
+        own === undefined
+          ? (asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined))
+          : msOf(own, now);
+      if (found !== undefined) return atMostADay(found);
     }
   } catch {
     // A getter of a user's error object has thrown: the error counts as one without such a time.
@@ -28,31 +36,27 @@ export function retryAfterMs(error: unknown, now: number): number {
   return 0;
 }
 
-/** The pause that the headers of a response, or of an error, ask for: a value of `Retry-After`, or an instant. */
-function asked({ headers, status, statusCode }: Record<string, unknown>, now: number): unknown {
+/** The pause that the headers of a response, or of an error, ask for, in milliseconds; `undefined`: none. */
+function asked({ headers, status, statusCode }: Record<string, unknown>, now: number): number | undefined {
   if (!isObject(headers)) return undefined;
-  const headerOf = headerOfAny(headers);
-  const ms =
-    headerOf('retry-after') === undefined ? rateLimitMs(headerOf, status ?? statusCode, now) : undefined;
-  return ms === undefined ? headerOf('retry-after') : new Date(now + ms);
+  const fieldOf = (name: string): string | undefined => headerOf(headers as HeadersLike, name);
+  const date = parseHttpDate(fieldOf('date'), now);
+  // By the clock that has made the instants; a cache has kept the response since.
+  const sentAt = date === undefined ? now : date + (deltaSeconds(fieldOf('age')) ?? 0) * 1000;
+  const retryAfter = fieldOf('retry-after');
+  return retryAfter === undefined
+    ? rateLimitMs(fieldOf, status ?? statusCode, sentAt)
+    : msOf(retryAfter, sentAt);
 }
 
-function headerOfAny(headers: Record<string, unknown>): HeaderOf {
-  const { get } = headers;
-  const found = (name: string): unknown => {
-    if (typeof get === 'function') return get.call(headers, name);
-    return headers[Object.keys(headers).find((one) => one.toLowerCase() === name) ?? name];
-  };
-  return (name) => {
-    const value = found(name);
-    return value === undefined || value === null ? undefined : String(value);
-  };
-}
-
+/** `NaN`: it is malformed. */
 function msOf(value: unknown, now: number): number {
   if (value instanceof Date) return value.getTime() - now;
-  const text = String(value).trim();
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  const [first = '', ...others] = String(value).split(',');
+  const ms = secondsOf(first) * 1000;
+  if (!Number.isNaN(ms)) return ms;
+  // Two of the forms of a date have a comma in them.
+  return (instantOf(first, now) ?? instantOf(`${first},${others[0]}`, now) ?? NaN) - now;
 }
 
 function atMostADay(ms: number): number {

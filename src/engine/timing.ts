@@ -1,8 +1,8 @@
-import type { ValueMeta } from '../data/value-meta.ts';
 import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
 import type { CoolingDown } from '../observe/events.ts';
 import { methodOf } from '../plain-object.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
+import { type StoredHeaders, withFields } from '../schedule/stored-headers.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
@@ -16,8 +16,13 @@ import { absentError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 
+/** The metadata of the load of a value from elsewhere. */
+export interface AboutRestored extends Pick<LastExecution, 'meta' | 'isLimitScheduled'> {
+  readonly headers: StoredHeaders | undefined;
+}
+
 /** The times of a snapshot of another instance. Durations are milliseconds. */
-export interface AdoptedTimes {
+export interface AdoptedTimes extends AboutRestored {
   readonly ageMs: number;
   /** Epoch milliseconds. */
   readonly nextExecuteTime: number;
@@ -28,7 +33,6 @@ export interface AdoptedTimes {
   /** The due time comes from the load, not from the schedule. */
   readonly isDueTimeOverridden: boolean;
   readonly isPinned: boolean;
-  readonly meta: ValueMeta | undefined;
 }
 
 /**
@@ -75,9 +79,9 @@ export class Timing {
     const wall = this.#options.now();
     const { scheduledFor } = entry;
     const step = clockStep(entry.clockOffset, wall - now);
-    // A kept value is the same value: its own age limit stays.
-    entry.maxStalenessOverrideMs =
-      metadata.maxStalenessMs ?? (origin === 'kept' ? entry.maxStalenessOverrideMs : undefined);
+    // A kept value is the same value: the age limit of its load stays.
+    const limitMs = entry.last?.isLimitScheduled ? undefined : entry.maxStalenessOverrideMs;
+    entry.maxStalenessOverrideMs = metadata.maxStalenessMs ?? (origin === 'kept' ? limitMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = -Infinity;
     entry.isInvalidated = false;
@@ -95,6 +99,7 @@ export class Timing {
       headers: metadata.headers,
       random,
       meta: metadata.meta ?? (origin === 'kept' ? entry.last?.meta : undefined),
+      isLimitScheduled: false,
     };
     const coolingDown = this.#plan(entry, metadata, now, wall, wall);
     if (coolingDown === undefined && entry.lastError !== undefined) entry.clearFailures();
@@ -106,7 +111,7 @@ export class Timing {
    *
    * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
    * @param took how long its load took, in milliseconds.
-   * @param meta what its load returned with it, for the next one.
+   * @param about the metadata of its load.
    */
   restored(
     entry: Entry<unknown>,
@@ -114,7 +119,7 @@ export class Timing {
     nextExecuteTime: number,
     maxStalenessMs: number | undefined,
     took: number = 0,
-    meta?: ValueMeta,
+    { meta, headers, isLimitScheduled = false }: Partial<AboutRestored> = {},
   ): void {
     const { clock, random } = this.#options;
     const now = clock.monotonic();
@@ -125,7 +130,16 @@ export class Timing {
     entry.loadedAt = now - ageMs;
     entry.maxStalenessOverrideMs = maxStalenessMs;
     const { value: result } = entry;
-    entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined, meta };
+    const response = headers && withFields(headers);
+    entry.last = {
+      ...last,
+      dueAt: undefined,
+      outcome: 'loaded',
+      result,
+      headers: response,
+      meta,
+      isLimitScheduled,
+    };
     this.#plan(entry, { nextExecuteTime }, now, wall, -Infinity);
     entry.isScheduled = !entry.isInitial; // once, by the schedule
     if (entry.isInitial) entry.setDueNow(); // also for a group that has read the clock before
@@ -193,11 +207,11 @@ export class Timing {
   /** The snapshot of another instance is in place: see {@link restored}. */
   adopted(
     entry: Entry<unknown>,
-    { ageMs, nextExecuteTime, maxStalenessMs, took, meta, ...remote }: AdoptedTimes,
+    { ageMs, nextExecuteTime, maxStalenessMs, took, ...remote }: AdoptedTimes,
   ): void {
     entry.clearFailures();
     entry.coolDownUntil = entry.deferredUntil = -Infinity;
-    this.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, took, meta);
+    this.restored(entry, ageMs, nextExecuteTime, maxStalenessMs, took, remote);
     if (remote.isPinned) entry.deferredUntil = entry.dueAt; // no group looks ahead
     if (!remote.isDueTimeOverridden) return;
     entry.isScheduled = false;

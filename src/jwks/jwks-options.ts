@@ -31,7 +31,7 @@ export interface JwksOptions extends Omit<ValueSharedOptions & SingleSharedOptio
   /** The deadline of one load, metadata included: verifications wait for it where the key is unknown. @default 10 seconds */
   readonly timeout?: DurationLike | undefined;
   /**
-   * A token whose key is not among those here causes a load, and waits for it; from its start on no other one does for this time.
+   * A token whose key is not among those here, or whose signature is of another key (jose), causes a load, and waits for it; from its start on no other one does for this time.
    * Tokens that come meanwhile wait for the same load, or fail at once. Over 0; `Infinity`: unknown keys cause no load. It counts
    * for each instance by itself. @default 30 seconds
    */

@@ -1,12 +1,13 @@
 import { RefreshingValue } from '../index.ts';
 import { engineOf } from '../value/lifecycle.ts';
-import { ImportedKeys, type PlatformKey } from './imported-keys.ts';
+import { type FoundKey, ImportedKeys, type PlatformKey } from './imported-keys.ts';
 import { type JwksOptions, resolveJwksOptions } from './jwks-options.ts';
 import { KeyFinder } from './key-finder.ts';
 import { KeyLookup } from './key-lookup.ts';
 import { type KeySet, keySetSchema } from './key-set.ts';
 import { keySource } from './key-source.ts';
 import type { TokenHeader } from './select-key.ts';
+import { Signatures, type SignedToken } from './signatures.ts';
 
 /**
  * The public keys of an issuer, for the libraries that verify its tokens: made by {@link jwks}. It is the `getKey` of jose.
@@ -20,11 +21,12 @@ export interface Jwks {
    * For jose: `jwtVerify(token, keys)`.
    *
    * @param header the protected header.
-   * @param token its `header`, which is not protected, may have the `kid`.
+   * @param token as jose has it. Its `header`, which is not protected, may have the `kid`. Where its signature was made by another key
+   *   than the one of its name, the issuer may have replaced that one: the keys are loaded again, as for an unknown key.
    */
   (
     header?: TokenHeader | undefined,
-    token?: { readonly header?: TokenHeader | undefined } | undefined,
+    token?: (SignedToken & { readonly header?: TokenHeader | undefined }) | undefined,
   ): Promise<PlatformKey>;
   /** For jsonwebtoken: `verify(token, keys.callback, …)`. The key is PEM. */
   readonly callback: (header: TokenHeader, done: (error: Error | null, key?: string) => void) => void;
@@ -60,10 +62,13 @@ export function jwks(issuer: string | { readonly url: string | URL }, options: J
   });
   const finder = new KeyFinder(member, new KeyLookup(member, engineOf(member).options.clock, unknownKeyMs));
   const imported = new ImportedKeys();
+  const signatures = new Signatures(imported);
   const pem = async ({ header }: { readonly header: TokenHeader }): Promise<string> =>
     imported.pem(await finder.find(header));
-  const getKey = async (...[header, token]: Parameters<Jwks>): Promise<PlatformKey> =>
-    imported.key(await finder.find({ ...token?.header, ...header }));
+  const getKey = async (...[header, token]: Parameters<Jwks>): Promise<PlatformKey> => {
+    const isReplaced = (found: FoundKey): Promise<boolean> => signatures.isOfAnotherKey(token ?? {}, found);
+    return imported.key(await finder.find({ ...token?.header, ...header }, isReplaced));
+  };
   const callback: Jwks['callback'] = (header, done) => {
     pem({ header }).then((key) => done(null, key), done);
   };

@@ -30,6 +30,11 @@ export class KeyLookup {
     return this.#clock.monotonic();
   }
 
+  /** One more load may start now, or is under way. */
+  get isPossible(): boolean {
+    return this.#running !== undefined || this.now() >= this.#notBefore;
+  }
+
   /**
    * The keys after one more load, or after the load that is under way for another token. Rejects where it fails or may not start:
    * during a cool-down the issuer is left alone; and where none may start yet, while the last load has failed.

@@ -1,6 +1,7 @@
 import { ownOptions } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
 import { ALGORITHMS, isKeyFor, type PublicKeyType } from './algorithms.ts';
+import { base64urlOf } from './base64url.ts';
 
 /** A public key for signatures, as JSON (RFC 7517): the members of a key that verification needs, and no others. */
 export interface PublicJwk {
@@ -41,7 +42,7 @@ const SHORTEST_MODULUS = 342;
  */
 export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
   if (!isPlainObject(given)) return 'is not an object';
-  const jwk: Readonly<Record<string, unknown>> = ownOptions(given);
+  const jwk = membersOf(given);
   const { kty, use, key_ops: operations, kid, alg } = jwk;
   if (typeof kty !== 'string') return 'has no kty';
   if (kty === 'oct') return 'is a shared secret (kty "oct"), which verifies nothing once it is published';
@@ -67,6 +68,21 @@ export function publicJwkOf(given: unknown): PublicJwk | string | undefined {
   ) as unknown as PublicJwk;
   if (algorithm !== undefined && !isKeyFor(key, algorithm)) return `is not of the type that its alg needs`;
   return key;
+}
+
+/** Those that are `null` are not there, as in the libraries that verify; the material is as RFC 7518 §6 writes it. */
+function membersOf(given: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  const members = Object.entries(ownOptions(given)).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    members.map(([name, value]) => [
+      name,
+      isMaterial(name) && typeof value === 'string' ? base64urlOf(value) : value,
+    ]),
+  );
+}
+
+function isMaterial(name: string): boolean {
+  return ['n', 'e', 'x', 'y'].includes(name);
 }
 
 /** Also the name of a curve. */

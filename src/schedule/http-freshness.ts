@@ -1,8 +1,9 @@
 import { ownOptions } from '../option-checks.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { checkDuration, checkNames, reject } from './check.ts';
-import { type ResponseFreshness, responseFreshness } from './response-freshness.ts';
+import { type FreshnessRules, type ResponseFreshness, responseFreshness } from './response-freshness.ts';
 import type { Execution, HeadersLike, Schedule } from './schedule.ts';
+import { freshened } from './stored-headers.ts';
 
 /** Options of {@link httpFreshness}. */
 export interface HttpFreshnessOptions {
@@ -34,6 +35,14 @@ export interface HttpFreshnessOptions {
    */
   readonly atMost?: DurationLike | undefined;
   /**
+   * Longest freshness that is guessed: a response without `max-age` and `Expires` counts as fresh for a tenth of the time since
+   * its `Last-Modified` (RFC 9111 §4.2.2). A `Last-Modified` before 1990, which is a placeholder, or after the `Date` of the response
+   * is ignored. A positive duration; `Infinity`: no bound.
+   *
+   * @default { days: 1 }
+   */
+  readonly maxHeuristic?: DurationLike | undefined;
+  /**
    * Extracts the headers from the result of the load. Called only if the load did not pass headers itself with
    * `loaded(value, { headers })` or `keep({ headers })`. If it throws, that is an error of the schedule.
    *
@@ -44,7 +53,8 @@ export interface HttpFreshnessOptions {
 
 /**
  * Executes when the HTTP response stops being fresh, as a cache does: after the first of `s-maxage` (if `shared`),
- * `max-age`, `Expires` minus `Date`, and a tenth of the time since `Last-Modified`, minus the `Age`. With `no-cache`,
+ * `max-age`, `Expires` minus `Date`, and a tenth of the time since `Last-Modified` (at most
+ * `maxHeuristic`), minus the `Age`. With `no-cache`,
  * `no-store` or invalid information it executes again after `atLeast`. Headers never make it throw.
  *
  * It also limits the age of the value, counted from the end of the load: the remaining freshness plus the longer of
@@ -60,14 +70,14 @@ export interface HttpFreshnessOptions {
  * @see RFC 9111 §4.2 (freshness; §4.2.2 for the tenth), §5.2.2 (directives), RFC 5861 (stale grants)
  */
 export function httpFreshness(options: HttpFreshnessOptions = {}): Schedule {
-  const { shared, fallbackMs, atLeastMs, atMostMs, headersOf } = resolve(options);
+  const { fallbackMs, atLeastMs, atMostMs, headersOf, ...rules } = resolve(options);
 
   function delay({ remainingMs = fallbackMs }: ResponseFreshness): number {
     return Math.min(Math.max(remainingMs, atLeastMs), atMostMs);
   }
-  function freshnessOf(execution: Execution): ResponseFreshness {
-    const headers = execution.headers ?? headersOf(execution.result) ?? {};
-    return responseFreshness(headers, execution.endedAt, shared);
+  function freshnessOf({ headers, outcome, result, endedAt }: Execution): ResponseFreshness {
+    const found = outcome === 'kept' ? freshened(headersOf(result), headers) : (headers ?? headersOf(result));
+    return responseFreshness(found ?? {}, endedAt, rules);
   }
 
   return {
@@ -80,8 +90,7 @@ export function httpFreshness(options: HttpFreshnessOptions = {}): Schedule {
   };
 }
 
-interface Resolved {
-  readonly shared: boolean;
+interface Resolved extends FreshnessRules {
   readonly fallbackMs: number;
   readonly atLeastMs: number;
   readonly atMostMs: number;
@@ -89,18 +98,27 @@ interface Resolved {
 }
 
 function resolve(options: HttpFreshnessOptions): Resolved {
-  checkNames('httpFreshness', options, ['shared', 'fallback', 'atLeast', 'atMost', 'headers']);
+  checkNames('httpFreshness', options, [
+    'shared',
+    'fallback',
+    'atLeast',
+    'atMost',
+    'maxHeuristic',
+    'headers',
+  ]);
   const {
     shared = false,
     fallback = { minutes: 5 },
     atLeast = { seconds: 1 },
     atMost = Infinity,
+    maxHeuristic = { days: 1 },
     headers = headersIn,
   } = ownOptions(options);
   if (typeof shared !== 'boolean') reject('httpFreshness', 'shared', 'must be true or false', shared);
   checkDuration('httpFreshness', 'fallback', fallback);
   checkDuration('httpFreshness', 'atLeast', atLeast);
   checkDuration('httpFreshness', 'atMost', atMost);
+  checkDuration('httpFreshness', 'maxHeuristic', maxHeuristic);
   if (toMillis(atLeast) > toMillis(atMost)) {
     reject('httpFreshness', 'atMost', 'must be at least atLeast', atMost);
   }
@@ -110,6 +128,7 @@ function resolve(options: HttpFreshnessOptions): Resolved {
     fallbackMs: toMillis(fallback),
     atLeastMs: toMillis(atLeast),
     atMostMs: toMillis(atMost),
+    maxHeuristicMs: toMillis(maxHeuristic),
     headersOf: headers,
   };
 }

@@ -1,6 +1,7 @@
 import { deltaSeconds, parseCacheControl } from './cache-control.ts';
 import { parseHttpDate } from './http-date.ts';
 import { headerOf } from './http-headers.ts';
+import { lastModified } from './last-modified.ts';
 import type { HeadersLike } from './schedule.ts';
 
 /** Freshness of a response, from its headers. */
@@ -11,19 +12,26 @@ export interface ResponseFreshness {
   readonly graceMs: number | undefined;
 }
 
+/** How headers are read. */
+export interface FreshnessRules {
+  /** Applies the rules of a shared cache: `s-maxage` and `proxy-revalidate`. */
+  readonly shared: boolean;
+  /** The longest lifetime that is guessed from `Last-Modified`. */
+  readonly maxHeuristicMs: number;
+}
+
 /**
  * Computes the freshness of a response from its headers. Never throws; no header results in `NaN`.
  *
  * @param receivedAt replaces a missing `Date`.
- * @param shared applies the rules of a shared cache: `s-maxage` and `proxy-revalidate`.
  */
 export function responseFreshness(
   headers: HeadersLike,
   receivedAt: number,
-  shared: boolean,
+  { shared, maxHeuristicMs }: FreshnessRules,
 ): ResponseFreshness {
   const directives = parseCacheControl(headerOf(headers, 'cache-control'));
-  const lifetimeMs = lifetime(headers, directives, receivedAt, shared);
+  const lifetimeMs = lifetime(headers, directives, receivedAt, { shared, maxHeuristicMs });
   return {
     remainingMs: lifetimeMs === undefined ? undefined : lifetimeMs - age(headers),
     graceMs: grace(directives, shared),
@@ -37,7 +45,7 @@ function lifetime(
   headers: HeadersLike,
   directives: Directives,
   receivedAt: number,
-  shared: boolean,
+  { shared, maxHeuristicMs }: FreshnessRules,
 ): number | undefined {
   // no-cache="field" is read as no-cache without a field, as §5.2.2.4 says is common.
   if (directives.has('no-store') || directives.has('no-cache')) return 0;
@@ -47,8 +55,8 @@ function lifetime(
   const dateOf = (name: string): number | undefined => parseHttpDate(headerOf(headers, name), receivedAt);
   const date = dateOf('date') ?? receivedAt;
   if (headerOf(headers, 'expires') !== undefined) return Math.max(0, (dateOf('expires') ?? date) - date);
-  const sinceModified = date - (dateOf('last-modified') ?? date);
-  return sinceModified > 0 ? sinceModified / 10 : undefined; // modified just now, or in the future: no information
+  const sinceModified = date - (lastModified(headerOf(headers, 'last-modified'), date) ?? date);
+  return sinceModified > 0 ? Math.min(sinceModified / 10, maxHeuristicMs) : undefined; // modified just now: no information
 }
 
 /** RFC 9111 §5.1: the first of several counts, an invalid one is ignored. */

@@ -63,7 +63,10 @@ export interface Execution {
   readonly answered?: number | undefined;
   /** The result of the task or load; the value that is served now. */
   readonly result?: unknown;
-  /** Response headers, if the load passed them: `loaded(value, { headers })`, `keep({ headers })`. */
+  /**
+   * Response headers, if the load passed them: `loaded(value, { headers })`, `keep({ headers })`. Those of a kept value are the
+   * fields of the last response, over `Cache-Control`, `Expires` and `Last-Modified` of those before (RFC 9111 §3.2).
+   */
   readonly headers?: HeadersLike | undefined;
   /** The option `random`: numbers in [0, 1). Missing means `Math.random`. */
   readonly random?: () => number;

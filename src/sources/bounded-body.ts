@@ -1,4 +1,5 @@
 import { readStream } from './bounded-stream.ts';
+import { compressionOf } from './content-coding.ts';
 import { failure } from './http-errors.ts';
 import type { HttpAnswer } from './http-response.ts';
 import { urlName } from './source-url.ts';
@@ -21,7 +22,7 @@ export async function readBounded(
     failure(`${urlName(url)} broke off after ${length} bytes`, error, url),
   );
   if (bytes === undefined) throw new Error(`${urlName(url)} sends ${bound}`);
-  const isAsSent = headers.get('content-encoding') === null; // else the length is that of the encoded body
+  const isAsSent = compressionOf(headers.get('content-encoding')) === undefined; // else the length is that of the encoded body
   if (isAsSent && bytes.length < announced) {
     throw new Error(`${urlName(url)} broke off after ${bytes.length} of ${announced} bytes`);
   }

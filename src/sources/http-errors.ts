@@ -1,4 +1,6 @@
+import type { HeadersLike } from '../index.ts';
 import { printable } from '../printable.ts';
+import { headerOf } from '../schedule/http-headers.ts';
 import { type HttpAnswer, redirectOf } from './http-response.ts';
 import { urlName } from './source-url.ts';
 
@@ -29,22 +31,25 @@ export function statusError(answer: HttpAnswer): Error {
   const { response, url } = answer;
   const next = redirectOf(response, url);
   const what = next === undefined ? '' : `, a redirect to ${urlName(next)} that is not followed`;
-  const headers = Object.fromEntries(
-    PAUSE_HEADERS.flatMap((name) => {
-      const value = response.headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
-  return Object.assign(new Error(`${answered(answer)}${what}`), { status: response.status, headers });
+  const { status, headers } = response;
+  return Object.assign(new Error(`${answered(answer)}${what}`), { status, headers: pauseHeaders(headers) });
 }
 
 const PAUSE_HEADERS: readonly string[] = [
+  'date',
+  'age',
   'retry-after',
   'ratelimit',
   ...['ratelimit', 'x-ratelimit', 'x-rate-limit'].flatMap((prefix) =>
     ['remaining', 'reset', 'reset-after'].map((name) => `${prefix}-${name}`),
   ),
 ];
+
+/** The headers that tell how long the source is to be left alone. */
+export function pauseHeaders(headers: HeadersLike): Readonly<Record<string, string>> {
+  const found = PAUSE_HEADERS.map((name) => [name, headerOf(headers, name)]);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+}
 
 /** For a body that `error` says is not of its format. */
 export function parseError(answer: HttpAnswer, error: unknown): Error {

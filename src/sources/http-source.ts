@@ -1,7 +1,7 @@
 import { keep, loaded } from '../index.ts';
-import { printable } from '../printable.ts';
 import { readBounded } from './bounded-body.ts';
-import { conditionsOf, type HttpNotes, keptHeaders, notesOf } from './http-conditions.ts';
+import { compressionOf } from './content-coding.ts';
+import { conditionsOf, type HttpNotes, notesOf } from './http-conditions.ts';
 import { parseError, statusError } from './http-errors.ts';
 import { fetchFollowing } from './http-fetch.ts';
 import { matchesIntegrity } from './http-integrity.ts';
@@ -16,7 +16,7 @@ import { urlHash, urlName } from './source-url.ts';
  * A source over HTTP: a `load` that fetches a URL, and asks for a new edition only.
  *
  * The `ETag` and `Last-Modified` of the value in place are sent with the next request, also where that value was adopted from
- * another instance or restored; "304 Not Modified" is `keep()`. `meta` has `source`, `editedAt` and these validators; `headers` are
+ * another instance or restored; "304 Not Modified" is `keep()`, and its validators are the next ones. `meta` has `source`, `editedAt` and these validators; `headers` are
  * there for the schedule `httpFreshness`. An error names the URL and the status, and has the pause that the source asks for.
  *
  * ```ts no-run
@@ -63,7 +63,10 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
     const { response, url } = answer;
     try {
       if (response.status === 304 && answer.isConditional)
-        return keep({ headers: keptHeaders(response, held) });
+        return keep({
+          meta: fittingNotes({ ...held, ...notesOf(response, Date.now()) }),
+          headers: response.headers,
+        });
       if (!statuses.includes(response.status)) throw statusError(answer);
       mustBeAsAsked(answer, request.headers);
       const bytes = await readBounded(answer, maxBytes, request.signal);
@@ -81,9 +84,9 @@ export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> 
 
 /** @throws for a compressed body where none was asked for: `fetch` of Node takes one that was cut for a whole one. */
 function mustBeAsAsked({ response, url }: HttpAnswer, sent: Headers): void {
-  const coding = response.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
-  if (coding === 'identity' || sent.get('accept-encoding') !== 'identity') return;
-  const what = `${urlName(url)} is compressed (${printable(coding, 20)}) although that was not asked for`;
+  const coding = compressionOf(response.headers.get('content-encoding'));
+  if (coding === undefined || sent.get('accept-encoding') !== 'identity') return;
+  const what = `${urlName(url)} is compressed (${coding}) although that was not asked for`;
   throw new Error(
     `${what}, and a part could pass for the whole; headers: { 'accept-encoding': 'gzip' } takes it`,
   );

@@ -4,6 +4,8 @@ import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { readStream } from './bounded-stream.ts';
 import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-limit.ts';
+import { compressionOf } from './content-coding.ts';
+import { validatorsOf } from './http-conditions.ts';
 import { parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
@@ -85,12 +87,12 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   return async (context) => {
     const { signal } = context;
     signal.throwIfAborted();
-    const etag = ownNotes(context, source)?.etag;
+    const { etag } = validatorsOf(ownNotes(context, source) ?? {});
     const request = {
       Bucket: bucket,
       Key: key,
       ...(versionId !== undefined && { VersionId: versionId }),
-      ...(typeof etag === 'string' && { IfNoneMatch: etag }),
+      ...(etag !== undefined && { IfNoneMatch: etag }),
     };
     const asked = (async () => client.getObject(request, { abortSignal: signal }))();
     let answer: ObjectAnswer;
@@ -129,16 +131,21 @@ async function readBody(
     return new Error(`failed after ${length} bytes: ${ownMessageOf(error)}`, { cause: error });
   });
   if (bytes === undefined) throw new Error(overLimit(maxBytes));
-  const isAsStored = ContentEncoding === undefined;
+  const isAsStored = compressionOf(ContentEncoding) === undefined;
   if (isAsStored && ContentLength !== undefined && bytes.length !== ContentLength)
     throw new Error(`broke off after ${bytes.length} of ${ContentLength} bytes`);
   return bytes;
 }
 
+/** A header that is malformed is an invalid `Date` in some versions of the SDK. */
+function isInstant(date: Date | undefined): date is Date {
+  return date !== undefined && !Number.isNaN(date.getTime());
+}
+
 function notesOf(source: string, { ETag, LastModified, VersionId }: ObjectAnswer): SourceMeta {
   return fittingNotes({
     source,
-    ...(LastModified !== undefined && { editedAt: LastModified.getTime() }),
+    ...(isInstant(LastModified) && { editedAt: LastModified.getTime() }),
     ...(ETag !== undefined && { etag: ETag }),
     ...(VersionId !== undefined && { versionId: VersionId }),
   });

@@ -1,11 +1,13 @@
 import { isMeta, META_RULE, type ValueMeta } from '../data/value-meta.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
+import { isLimitScheduled } from '../engine/next-execution.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { putRestored, type RestoredValue } from '../engine/restored-value.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
+import { areStoredHeaders, storedHeaders } from '../schedule/stored-headers.ts';
 import { isThenable } from '../time/deferred.ts';
 
 /** One value of a dump. */
@@ -17,8 +19,12 @@ export interface DumpedValue<T> {
   readonly nextExecuteTime: number | null;
   /** Its age limit in milliseconds, where that is not the one of the option; `null`: none. */
   readonly maxStaleness?: number | null | undefined;
+  /** `maxStaleness` is the answer of the schedule, and not of the load. @default false */
+  readonly isLimitScheduled?: boolean | undefined;
   /** The `meta` of its load; left out: none. */
   readonly meta?: ValueMeta | undefined;
+  /** The headers of its response that say how long it is fresh, by their names in lower case; left out: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -56,12 +62,15 @@ export function dumpOf<E extends Entry<unknown>, More extends object>(
   const at = clock.now();
   const dumped = Array.from(entries, (entry) => {
     const { value, maxStalenessMs, isInvalidated, nextExecuteTime, last } = entry;
+    const headers = storedHeaders(last?.headers);
     return {
       value,
       age: Math.max(0, now - entry.loadedAt),
       nextExecuteTime: isInvalidated ? at : orNull(nextExecuteTime),
       ...(maxStalenessMs === usual ? {} : { maxStaleness: orNull(maxStalenessMs) }),
+      ...(maxStalenessMs !== usual && isLimitScheduled(entry) ? { isLimitScheduled: true } : {}),
       ...(last?.meta === undefined ? {} : { meta: last.meta }),
+      ...(headers === undefined ? {} : { headers }),
       ...more(entry),
     };
   });
@@ -118,7 +127,7 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
       isValid &&= holds;
     };
     const given: Partial<E> = this.#entries[index] ?? {};
-    const { age, nextExecuteTime, maxStaleness, meta } = given;
+    const { age, nextExecuteTime, maxStaleness, meta, headers, isLimitScheduled } = given;
     let { value } = given;
     const isValue = (value !== undefined || this.#options.allowUndefined) && !isThenable(value);
     check(isValue, 'value', 'must be a value', value);
@@ -133,6 +142,8 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
     const isLimit = (maxStaleness ?? null) === null || isNumber(maxStaleness, 0, Infinity);
     check(isLimit, 'maxStaleness', 'must be a number of 0 or more, or null', maxStaleness);
     check(meta === undefined || isMeta(meta), 'meta', META_RULE, meta);
+    const areHeaders = headers === undefined || areStoredHeaders(headers);
+    check(areHeaders, 'headers', 'must be a plain object of strings', headers);
     checkMore({ ...given, value }, check);
     if (!isValid) return undefined;
     return {
@@ -141,6 +152,8 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
       nextExecuteTime: nextExecuteTime ?? Infinity,
       maxStalenessMs: maxStaleness === null ? Infinity : maxStaleness,
       meta,
+      headers,
+      isLimitScheduled: isLimitScheduled === true,
     };
   }
 }

@@ -47,6 +47,8 @@ const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent' | 'digest'>> = fc.
     duration.map((ms) => ms + 0.5),
   ),
   tags: fc.oneof(fc.constant(undefined), fc.array(text, { maxLength: 4 })),
+  isLimitScheduled: fc.constant(false),
+  headers: fc.oneof(fc.constant(undefined), fc.constant({ 'cache-control': 'max-age=10', age: '3' })),
   meta: fc.oneof(fc.constant(undefined), fc.constant({ etag: '"a"', cursor: 3, parts: [1, { of: null }] })),
 });
 
@@ -79,6 +81,8 @@ const plain = {
   maxStaleness: undefined,
   tags: undefined,
   meta: undefined,
+  headers: undefined,
+  isLimitScheduled: false,
 };
 
 /** Also for objects with a property `constructor` or `__proto__`, which vitest takes for what they are made of. */

@@ -1,3 +1,5 @@
+import { parseHttpDate } from '../../schedule/http-date.ts';
+
 /** A server's wall clock at this moment, as far as it is known: it is between the two, in epoch milliseconds. */
 export interface ClockSpan {
   readonly earliest: number;
@@ -43,8 +45,8 @@ export class DateClock {
    * @param sentAt when its request was sent, by {@link now}: the response was made between then and now.
    */
   learn(date: string | null | undefined, sentAt: number): void {
-    const second = Date.parse(date ?? '');
-    if (Number.isNaN(second)) return;
+    const second = parseHttpDate(date ?? undefined, Date.now());
+    if (second === undefined) return;
     const at = this.#monotonic();
     const seen = { earliest: second - at, latest: second + SECOND_MS + this.#staleMs - sentAt, at };
     this.#offset = this.#offset === undefined ? seen : narrowed(drifted(this.#offset, at), seen);

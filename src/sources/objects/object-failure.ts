@@ -1,4 +1,5 @@
 import { ownMessageOf } from '../../observe/logger.ts';
+import { pauseHeaders } from '../http-errors.ts';
 
 /** The used part of an error of the AWS SDK. */
 interface SdkError {
@@ -19,16 +20,15 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   AccessDenied: 'may not be read with these credentials, or does not exist',
 };
 
-/** The failure in one line; with the `Retry-After` of the response, which tickless heeds. The error of the SDK is its cause. */
+/** The failure in one line; with the headers of the response about a pause, which tickless heeds. The error of the SDK is its cause. */
 export function objectFailure(source: string, error: unknown): Error {
   const { name = '', $response } = (error ?? {}) as SdkError;
   const status = statusOf(error);
   const problem =
     PROBLEMS[name] ?? (status === undefined ? `can't be read: ${ownMessageOf(error)}` : 'was not sent');
   const told = status === undefined ? '' : ` (${status} ${name})`;
-  const retryAfter = $response?.headers?.['retry-after'];
   const failure = new Error(`${source} ${problem}${told}`, { cause: error });
-  return Object.assign(failure, retryAfter !== undefined && { retryAfter });
+  return Object.assign(failure, { headers: pauseHeaders($response?.headers ?? {}), status });
 }
 
 function statusOf(error: unknown): number | undefined {

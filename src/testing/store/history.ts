@@ -162,10 +162,17 @@ export const HISTORY: readonly Case[] = [
 
   historyCase('a snapshot names its publisher, and the reason', async (context) => {
     const body = { format: 'json/1', text: '[1]', isText: true, sum: undefined, digest: undefined };
-    const metadata = { isAbsent: false, age: 0, dueIn: 0, isDueTimeOverridden: false, took: 0 };
+    const metadata = {
+      isAbsent: false,
+      isLimitScheduled: false,
+      age: 0,
+      dueIn: 0,
+      isDueTimeOverridden: false,
+      took: 0,
+    };
     const payload = withMetadata(
       body,
-      { ...metadata, maxStaleness: undefined, tags: undefined, meta: undefined },
+      { ...metadata, maxStaleness: undefined, tags: undefined, meta: undefined, headers: undefined },
       { kind: 'value', name: context.name },
       { by: 'ada', note: 'grüße' },
     );

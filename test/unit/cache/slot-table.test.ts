@@ -41,6 +41,7 @@ function entryOf(id: string, change: (entry: CacheEntry) => void = () => {}): Ca
     result: entry.value,
     headers: undefined,
     meta: undefined,
+    isLimitScheduled: false,
     random: Math.random,
   };
   change(entry);

@@ -3,6 +3,31 @@ import { describe, expect, it } from 'vitest';
 import { retryAfterMs } from '../../../src/engine/retry-after.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
+const HOUR = 3_600_000;
+const httpDate = (instant: number): string => new Date(instant).toUTCString();
+
+/** Texts that `Date.parse` or `Number` would take. All would be in the future. */
+const MALFORMED = [
+  '-3',
+  '+3',
+  '1e3',
+  '0x10',
+  '"120"',
+  '120s',
+  '120 60',
+  '5;q=1',
+  'Infinity',
+  'December 2030',
+  '2030-01-01',
+  '2030-01-01T00:00:00',
+  '1/1/2030',
+  '20 Nov 2026 12:00:30',
+  'Fri, 20 Nov 2026 12:00:30',
+  'Fri, 20 Nov 2026 12:00:30 EST',
+  'Fri, 20 Nov 2026 12:00:30 +0000',
+  'Fri, 31 Feb 2027 12:00:30 GMT',
+  'Fri, 20 Nov 2026 25:00:30 GMT',
+];
 
 /** An error with `depth` causes in a row, of which the last has a time. */
 const caused = (depth: number): object =>
@@ -31,6 +56,58 @@ describe('retryAfterMs', () => {
     ['the ninth, as 0', caused(8), 0],
     ['more than a day, as a day', { retryAfter: 1e12 }, 86_400_000],
     ['the past, as 0', { retryAfter: new Date(now - 1) }, 0],
+    ['the first of two numbers', { headers: { 'retry-after': '120, 60' } }, 120_000],
+    ['the first of two lines', { headers: { 'Retry-After': ['120', '60'] } }, 120_000],
+    [
+      'the first of two dates',
+      { headers: { 'retry-after': `${httpDate(now + 30_000)}, ${httpDate(now + 60_000)}` } },
+      30_000,
+    ],
+    ['a number before a date', { headers: { 'retry-after': `9, ${httpDate(now + 60_000)}` } }, 9000],
+    ['a date before a number', { headers: { 'retry-after': `${httpDate(now + 60_000)}, 9` } }, 60_000],
+    ['a date of RFC 850', { headers: { 'retry-after': 'Friday, 20-Nov-26 12:00:30 GMT' } }, 30_000],
+    ['a date of asctime', { headers: { 'retry-after': 'Fri Nov 20 12:00:30 2026' } }, 30_000],
+    ['a date in any case', { headers: { 'retry-after': 'FRI, 20 NOV 2026 12:00:30 gmt' } }, 30_000],
+    [
+      'a date by the Date of a server that is behind',
+      { headers: { 'retry-after': httpDate(now - HOUR + 120_000), date: httpDate(now - HOUR) } },
+      120_000,
+    ],
+    [
+      'a date by the Date of a server that is ahead',
+      {
+        response: {
+          headers: new Headers({ 'Retry-After': httpDate(now + HOUR + 120_000), Date: httpDate(now + HOUR) }),
+        },
+      },
+      120_000,
+    ],
+    [
+      'a date that a cache has kept',
+      { headers: { 'retry-after': httpDate(now + 120_000), date: httpDate(now), age: '20' } },
+      100_000,
+    ],
+    [
+      'a date beside a Date that is none',
+      { headers: { 'retry-after': httpDate(now + 120_000), date: 'today' } },
+      120_000,
+    ],
+    [
+      'seconds whatever the Date is',
+      { headers: { 'retry-after': '120', date: httpDate(now - HOUR) } },
+      120_000,
+    ],
+    [
+      'an instant of X- by the Date of the server',
+      { headers: { 'x-ratelimit-reset': `${(now - HOUR) / 1000 + 600}`, date: httpDate(now - HOUR) } },
+      600_000,
+    ],
+    ['an HTTP date of X-', { headers: { 'x-ratelimit-reset': httpDate(now + 600_000) } }, 600_000],
+    [
+      'the first of two of X-',
+      { headers: { 'x-ratelimit-remaining': '0, 0', 'x-ratelimit-reset': '600, 9' } },
+      600_000,
+    ],
     ['another text, as 0', { headers: { 'retry-after': 'soon' } }, 0],
     ['an empty header, as 0', { headers: { 'retry-after': '' } }, 0],
     [
@@ -86,7 +163,36 @@ describe('retryAfterMs', () => {
       { headers: { ratelimit: '"a";r=0;t=x', 'x-ratelimit-reset': '' } },
       0,
     ],
+    ...MALFORMED.flatMap((text): [string, unknown, number][] => [
+      [`Retry-After: ${text}, as 0`, { headers: { 'retry-after': text } }, 0],
+      [`X-RateLimit-Reset: ${text}, as 0`, { headers: { 'x-ratelimit-reset': text } }, 0],
+      [`X-RateLimit-Reset-After: ${text}, as 0`, { headers: { 'x-ratelimit-reset-after': text } }, 0],
+    ]),
+    ['a malformed time of the draft, as 0', { headers: { ratelimit: '"a";r=0;t=6e3, "b";r=0;t=1.5' } }, 0],
   ])('reads %s', (_, error, ms) => expect(retryAfterMs(error, now)).toBe(ms));
+
+  it('reads all of them alike in any zone', () => {
+    const { TZ } = process.env;
+    const dates = [
+      'Fri, 20 Nov 2026 12:00:30 GMT',
+      'Friday, 20-Nov-26 12:00:30 GMT',
+      'Fri Nov 20 12:00:30 2026',
+      '2026-11-20T12:00:30Z',
+    ];
+    try {
+      process.env.TZ = 'America/New_York';
+      expect(new Date(now).getHours()).toBe(7);
+      for (const date of dates) {
+        expect(retryAfterMs({ headers: { 'retry-after': date } }, now)).toBe(30_000);
+        expect(retryAfterMs({ headers: { 'x-ratelimit-reset': date } }, now)).toBe(30_000);
+        expect(retryAfterMs({ retryAfter: date }, now)).toBe(30_000);
+      }
+      for (const text of MALFORMED) expect(retryAfterMs({ headers: { 'retry-after': text } }, now)).toBe(0);
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
 
   it('never throws, and is always between 0 and a day', () => {
     const cyclic: { cause?: unknown } = {};

@@ -45,6 +45,8 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
         isDueTimeOverridden: false,
         pin: undefined,
         meta: undefined,
+        headers: undefined,
+        isLimitScheduled: false,
         round: 1,
         isKept: false,
         digest: undefined,

@@ -46,11 +46,13 @@ it.each([
   [{ ...EC, d: '' }, 'has its private part in it'],
   [{ ...OKP, k: 'k' }, 'has its private part in it'],
   [{ ...RSA, kid: 5 }, 'has a kid that is not a string'],
-  [{ ...RSA, kid: null }, 'has a kid that is not a string'],
   [{ ...RSA, alg: ['RS256'] }, 'has an alg that is not a string'],
   [{ ...RSA, key_ops: 'verify' }, 'has key_ops that are not an array'],
   [{ ...RSA, n: undefined }, 'has no valid n'],
-  [{ ...RSA, n: `${N}=` }, 'has no valid n'],
+  [{ ...RSA, n: `=${N}` }, 'has no valid n'],
+  [{ ...RSA, n: `${N}===` }, 'has no valid n'],
+  [{ ...RSA, n: null }, 'has no valid n'],
+  [{ ...EC, crv: ' P-256' }, 'has no valid crv'],
   [{ ...RSA, e: 65537 }, 'has no valid e'],
   [{ ...EC, y: '' }, 'has no valid y'],
   [{ ...EC, crv: ['P-256'] }, 'has no valid crv'],
@@ -62,6 +64,36 @@ it.each([
   [{ ...EC, alg: 'RS256' }, 'is not of the type that its alg needs'],
 ])('says what is wrong with a broken key: %o', (jwk, problem) => {
   expect(publicJwkOf(jwk)).toContain(problem);
+});
+
+it('takes members that are null for missing ones', () => {
+  const names = ['use', 'key_ops', 'kid', 'alg', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'x5c', 'ext'];
+  for (const [key, others] of [
+    [RSA, ['crv', 'x', 'y']],
+    [EC, ['n', 'e']],
+    [OKP, ['n', 'e', 'y']],
+  ] as const) {
+    const nulls = Object.fromEntries([...names, ...others].map((name) => [name, null]));
+    expect(publicJwkOf({ ...nulls, ...key })).toEqual(key);
+  }
+});
+
+it('takes material with padding, in the standard alphabet and with line breaks, and keeps it as base64url', () => {
+  expect(publicJwkOf({ ...RSA, n: `${N}==`, e: 'AQAB' })).toEqual(RSA);
+  expect(publicJwkOf({ ...RSA, n: `${'n'.repeat(64)}\r\n${'n'.repeat(278)}\n` })).toEqual(RSA);
+  expect(publicJwkOf({ ...RSA, n: `+/${N}` })).toEqual({ ...RSA, n: `-_${N}` });
+  expect(publicJwkOf({ ...EC, x: 'x+/=', y: ' y' })).toEqual({ ...EC, x: 'x-_' });
+  expect(publicJwkOf({ ...OKP, x: 'x/=' })).toEqual({ ...OKP, x: 'x_' });
+  for (const e of ['AQ==', 'AA==', 'A A A B']) {
+    expect(publicJwkOf({ ...RSA, e })).toBe('has an exponent with which anyone can sign');
+  }
+});
+
+it('reads hostile material in a time that is linear', () => {
+  const began = performance.now();
+  for (const n of ['='.repeat(1e6), `${'='.repeat(1e6)}x`, ' '.repeat(1e6), `x${' ='.repeat(5e5)}x`])
+    expect(publicJwkOf({ ...RSA, n })).toBe('has no valid n');
+  expect(performance.now() - began).toBeLessThan(5000); // a quarter of an hour where it is quadratic
 });
 
 it.each(['AQ', 'AAAB', 'AQAA', 'AA', 'A', 'AQABA'])('takes no exponent that is 1, even, or none: %s', (e) => {

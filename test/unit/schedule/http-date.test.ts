@@ -12,6 +12,20 @@ describe('parseHttpDate', () => {
     },
   );
 
+  it.each(['SUN, 06 NOV 1994 08:49:37 gmt', 'sunday, 06-nov-94 08:49:37 Gmt', 'sun nov  6 08:49:37 1994'])(
+    'takes it in any case: %s',
+    (text) => {
+      expect(parseHttpDate(text, NOW)).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
+    },
+  );
+
+  it.each(['Sun, 06 Anf 1994 08:49:37 GMT', 'Sun, 06 bma 1994 08:49:37 GMT', 'Sun, 06 Ja 1994 08:49:37 GMT'])(
+    'takes no part of a month for one: %s',
+    (text) => {
+      expect(parseHttpDate(text, NOW)).toBe(undefined);
+    },
+  );
+
   it('takes every instant as toUTCString writes it', () => {
     const seconds = fc.integer({ min: Date.UTC(1970, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 });
     fc.assert(

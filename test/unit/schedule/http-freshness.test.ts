@@ -4,6 +4,7 @@ import type { HeadersLike } from '../../../src/schedule/schedule.ts';
 import { endedAt } from './support.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
+const DAY = 86_400_000;
 const httpDate = (instant: number): string => new Date(instant).toUTCString();
 
 /** Seconds from the end of the load to the next execution, and the age that is too stale. */
@@ -66,6 +67,40 @@ describe('httpFreshness: when it is due', () => {
   ])('%s: %o', (_, headers, seconds) => {
     expect(delay(headers)).toBe(seconds);
     expect(delay(new Headers(headers))).toBe(seconds);
+  });
+
+  it.each<[string, string, string, number]>([
+    ['30 days ago', httpDate(NOW - 30 * DAY), httpDate(NOW), 86_400],
+    ['a year ago', httpDate(NOW - 365 * DAY), httpDate(NOW), 86_400],
+    ['ten days ago', httpDate(NOW - 10 * DAY), httpDate(NOW), 86_400],
+    ['five days ago', httpDate(NOW - 5 * DAY), httpDate(NOW), 43_200],
+    ['the epoch', 'Thu, 01 Jan 1970 00:00:00 GMT', httpDate(NOW), 300],
+    ['the epoch of nix', 'Thu, 01 Jan 1970 00:00:01 GMT', httpDate(NOW), 300],
+    ['the first date of zip', 'Tue, 01 Jan 1980 00:00:00 GMT', httpDate(NOW), 300],
+    ['that of zip in another zone', 'Mon, 31 Dec 1979 23:00:00 GMT', httpDate(NOW), 300],
+    ['that of Gradle', 'Fri, 01 Feb 1980 00:00:00 GMT', httpDate(NOW), 300],
+    ['that of npm', 'Sat, 26 Oct 1985 08:15:00 GMT', httpDate(NOW), 300],
+    ['the zero of Go', 'Mon, 01 Jan 0001 00:00:00 GMT', httpDate(NOW), 300],
+    ['a year of two digits', 'Thursday, 01-Jan-70 00:00:00 GMT', httpDate(NOW), 300],
+    ['after the Date of the response', httpDate(NOW - 3_600_000), httpDate(NOW - 7_200_000), 300],
+    ['no date', 'yesterday', httpDate(NOW), 300],
+    ['a number', '0', httpDate(NOW), 300],
+  ])('guesses a day at most, from a Last-Modified that is one: %s', (_, modified, date, seconds) => {
+    const headers = { 'last-modified': modified, date };
+    expect(delay(headers)).toBe(seconds);
+    expect(delay({ ...headers, 'cache-control': 'max-age=200000' })).toBe(200_000);
+  });
+
+  it('guesses at most maxHeuristic, the Age deducted', () => {
+    const headers = { 'last-modified': httpDate(NOW - 365 * DAY), date: httpDate(NOW) };
+    expect(delay(headers, { maxHeuristic: '1h' })).toBe(3600);
+    expect(delay({ ...headers, age: '600' }, { maxHeuristic: '1h' })).toBe(3000);
+    expect(delay(headers, { maxHeuristic: Number.POSITIVE_INFINITY })).toBe(36.5 * 86_400);
+    expect(delay(headers, { maxHeuristic: '2d', atMost: '1h' })).toBe(3600);
+    expect(delay({}, { maxHeuristic: '1m' })).toBe(300);
+    expect(delay({ 'cache-control': 'max-age=7200' }, { maxHeuristic: '1h' })).toBe(7200);
+    for (const maxHeuristic of [0, -1, Number.NaN, 'soon', null])
+      expect(() => httpFreshness({ maxHeuristic: maxHeuristic as never })).toThrow(/maxHeuristic/);
   });
 
   it('heeds s-maxage in a shared cache', () => {

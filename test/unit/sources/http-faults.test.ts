@@ -29,6 +29,12 @@ describe('a status', () => {
       { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '600' },
       600_000,
     ],
+    [
+      '503 with a date by the clock of its server',
+      503,
+      { date: 'Fri, 20 Nov 2020 12:00:00 GMT', 'retry-after': 'Fri Nov 20 12:02:00 2020' },
+      120_000,
+    ],
   ])('%s makes the cool-down that long', async (_, status, headers, ms) => {
     let isDown = false;
     const origin = await startOrigin((_request, response) => {
@@ -198,11 +204,46 @@ describe('a body', () => {
     });
   });
 
-  it('that says it is not compressed is taken', async () => {
+  it.each([
+    'identity',
+    'aws-chunked',
+    'none',
+    'binary',
+    'UTF-8',
+    'utf-8, aws-chunked',
+    'Identity',
+    'gzipped',
+    '',
+  ])('with a coding that compresses nothing is taken: %s', async (coding) => {
     const origin = await startOrigin((_, response) =>
-      response.setHeader('content-encoding', 'identity').end('a'),
+      response.setHeader('content-encoding', coding).end('a'),
     );
-    expect(await load(origin.url, { parse: 'text' })).toMatchObject({ loadedValue: 'a' });
+    for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+      const options = { parse: 'text', headers } as const;
+      expect(await load(origin.url, options)).toMatchObject({ loadedValue: 'a' });
+    }
+  });
+
+  it.each([
+    ['x-gzip', 'x-gzip'],
+    ['GZIP', 'gzip'],
+    ['aws-chunked, gzip', 'gzip'],
+    ['br', 'br'],
+    ['compress', 'compress'],
+    ['zstd', 'zstd'],
+  ])('with a coding that compresses is refused where none was asked for: %s', async (coding, shown) => {
+    const origin = await startOrigin((_, response) =>
+      response.setHeader('content-encoding', coding).end('a'),
+    );
+    expect(await messageOf(load(origin.url, { parse: 'text' }))).toContain(
+      `is compressed (${shown}) although`,
+    );
+  });
+
+  it('that breaks off is known as such, whatever its coding is called', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Encoding: aws-chunked\r\nContent-Length: 9\r\n\r\n';
+    const url = await startRawOrigin(`${head}a,b`);
+    expect(await messageOf(load(url, { parse: 'text' }))).toContain('broke off after 3');
   });
 
   it('that is damaged gzip is an error', async () => {
