@@ -104,8 +104,8 @@ export function refreshingBy(
   }
   checks.oneOf('keyed', keyed, [true, false]);
   if (keyOf !== undefined) checks.function('keyOf', keyOf);
-  const { lock, store, group } = ownOptions(rest);
-  const isShared = [lock, store, group].some((one) => one !== undefined && one !== false);
+  const { backend, lock, store, group } = ownOptions(rest);
+  const isShared = [backend, lock, store, group].some((one) => one !== undefined && one !== false);
   const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
   checks.that(name !== undefined || !isShared || defaults.isShareable === true, 'name', rule, name);
   checks.done();

@@ -1,5 +1,6 @@
 import type { RemoteResult, RoundHost } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
+import { showDuration } from '../time/show-duration.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
@@ -35,6 +36,8 @@ export class Admission<T> {
   #pin: Pin | undefined;
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
+  /** The answer of the lock for which this round waits: another instance has the lease. */
+  #waitsFor: AcquiredAs<'held'> | undefined;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
   #expected: Pick<ClusterState, 'expectedToken' | 'invalidatedAt'> | undefined;
 
@@ -66,6 +69,15 @@ export class Admission<T> {
 
   requireFresh(): void {
     this.#isFreshRequired = true;
+  }
+
+  /** For people: the holder for whose load this round waits. `undefined`: it does not wait, or for a backoff. */
+  get waitedFor(): string | undefined {
+    if (this.#waitsFor === undefined || this.#waitsFor.isBackoff) return undefined;
+    const { owner, host, token, heldFor, retryAfter } = this.#waitsFor;
+    const lease = `the lease with token ${token}, held for ${showDuration(heldFor)}`;
+    const end = `it ends in ${showDuration(retryAfter)}, unless the holder extends it`;
+    return `waiting for the load of ${owner} on ${host}: ${lease}: ${end}`;
   }
 
   /**
@@ -104,6 +116,7 @@ export class Admission<T> {
       const answer = await lock.acquire(entry, wasForced, () => this.#patience);
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
+      this.#waitsFor = answer.kind === 'held' ? answer : undefined;
       this.#pin ??= this.#pinInPlace; // a check may have taken it over
       if (answer.kind === 'acquired') {
         if (polls > 0) this.snapshots.waited();
@@ -135,6 +148,7 @@ export class Admission<T> {
       }
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
+      if (this.#isResultUnseen(answer)) return undefined;
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
       if (!asksAtOnce) await sleep(Math.max(pause(answer.retryAfter), tookMs));
@@ -201,13 +215,26 @@ export class Admission<T> {
     const { options, events } = this.#member;
     const { retryAfter, owner, host, token, isBackoff } = answer;
     events.emit('lease-held-elsewhere', { retryAfter, owner, host, token, ...keyOf(this.#entry) });
-    const isOver = isBackoff || token <= this.#state.held.version; // its release has failed the round, or is still on its way
+    const isOver = this.#isOver(answer);
     if (isOver) this.#force = this.#isForced || this.#isFreshRequired;
     else this.#force = this.#isFreshRequired = false; // the holder is loading now: that is the result
     if (!this.snapshots.mayDefer) return undefined;
     this.#state.expectedToken = isOver ? undefined : token;
     const forMs = isBackoff ? retryAfter : recheckAfter(this.#entry, answer);
     return new Deferral(options, this.snapshots.withinAgeLimit(forMs), true);
+  }
+
+  /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
+  #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
+    const { store, options } = this.#member;
+    if (store === undefined || options.whenLockUnavailable !== 'load') return false;
+    if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
+    return !this.snapshots.wasRead || store.notAskedFor > 0;
+  }
+
+  /** The release of that round has failed it, or is still on its way. */
+  #isOver({ isBackoff, token }: AcquiredAs<'held'>): boolean {
+    return isBackoff || token <= this.#state.held.version;
   }
 
   /** The hold of that round says nothing about when this one is due. */

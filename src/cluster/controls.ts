@@ -4,6 +4,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import { type ControlRecord, type NamedControl, setAfter, withControls } from './control-record.ts';
 import { PolledRecord } from './polled-record.ts';
 import type { VersionPoll } from './version-poll.ts';
+import { WeakMembers } from './weak-members.ts';
 
 /** A change, with the member for which it was made here. */
 interface MemberChange extends NamedControl {
@@ -23,11 +24,11 @@ const RENEWED_AFTER_MS = 3_600_000;
  */
 export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   readonly #checks: VersionPoll;
-  readonly #members: Map<ControlledMember, ClusterMember> = new Map();
+  readonly #members: WeakMembers<ControlledMember, ClusterMember> = new WeakMembers();
   /** The most impatient of them, as which checks ask. */
-  #soonest: ClusterMember | undefined;
-  /** As which the record is read, and the member of which it is. */
-  #reader: { readonly as: ClusterMember; readonly of: ClusterMember } | undefined;
+  #soonest: WeakRef<ClusterMember> | undefined;
+  /** As which the record is read for each of them. */
+  readonly #readers: WeakMap<ClusterMember, ClusterMember> = new WeakMap();
   #record: ControlRecord = {};
   /** When the record is published again (monotonic). */
   #renewAt = Infinity;
@@ -38,11 +39,12 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   }
 
   join(host: ControlledMember, member: ClusterMember): void {
+    const { poller = member } = this;
     this.#members.set(host, member);
-    this.#follow(this.#soonest === undefined ? member : sooner(this.#soonest, member));
+    this.#follow(sooner(poller, member));
     // The member may still be under construction.
     queueMicrotask(() => {
-      if (this.#members.has(host))
+      if (this.#members.get(host) === member)
         this.#apply(host, member, setAfter(this.#record, member.options.name, 0, []));
     });
   }
@@ -50,25 +52,35 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   leave(host: ControlledMember): void {
     const left = this.#members.get(host);
     this.#members.delete(host);
-    if (left !== this.#soonest) return;
-    const [first, ...others] = this.#members.values();
-    this.#follow(first && others.reduce(sooner, first));
-    if (first === undefined) this.giveUp();
+    if (left !== this.#soonest?.deref()) return;
+    this.#soonest = undefined;
+    const { poller } = this;
+    if (poller !== undefined) this.#follow(poller);
+    else {
+      this.#checks.leave(this);
+      this.giveUp();
+    }
   }
 
-  /** Checks ask about the record as often as the most impatient of the members wants; `undefined`: there is none. */
-  #follow(soonest: ClusterMember | undefined): void {
-    if (soonest === this.#soonest) return;
-    this.#soonest = soonest;
-    if (soonest === undefined) this.#checks.leave(this);
-    else this.#checks.join(this, soonest, soonest.propagateWithinMs);
+  /** Checks ask about the record as often as the most impatient of the members wants. */
+  #follow(soonest: ClusterMember): void {
+    if (soonest === this.#soonest?.deref()) return;
+    this.#soonest = new WeakRef(soonest);
+    this.#checks.join(this, soonest, soonest.propagateWithinMs);
   }
 
-  protected get member(): ClusterMember {
-    const [first] = this.#members.values();
-    if (this.#reader?.of !== first && first !== undefined)
-      this.#reader = { as: first.forControl(), of: first };
-    return this.#reader?.as as ClusterMember;
+  get poller(): ClusterMember | undefined {
+    const soonest = this.#soonest?.deref();
+    if (soonest !== undefined) return soonest;
+    const [first, ...others] = Array.from(this.#members, ([, member]) => member);
+    return first && others.reduce(sooner, first);
+  }
+
+  protected get member(): ClusterMember | undefined {
+    const { poller } = this;
+    const reader = poller && (this.#readers.get(poller) ?? poller.forControl());
+    if (poller !== undefined && reader !== undefined) this.#readers.set(poller, reader);
+    return reader;
   }
 
   protected memberFor({ member }: MemberChange): ClusterMember {
@@ -81,7 +93,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   }
 
   get #isOld(): boolean {
-    return this.#members.size > 0 && this.member.options.clock.monotonic() >= this.#renewAt;
+    return this.poller !== undefined && this.poller.options.clock.monotonic() >= this.#renewAt;
   }
 
   override async adoptNewer(version?: number, waits?: boolean): Promise<void> {

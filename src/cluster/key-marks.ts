@@ -26,13 +26,15 @@ export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements
   /** Each key has its own. */
   readonly roundsEveryMs: undefined;
   protected readonly member: ClusterMember;
+  readonly poller: ClusterMember;
   readonly #keys: PolledKeys;
   #log: InvalidationLog = EMPTY;
 
-  /** @param member as which the invalidation log is read and published. */
+  /** @param member the cache. */
   constructor(member: ClusterMember, keys: PolledKeys) {
     super(EMPTY);
-    this.member = member;
+    this.member = member.forInvalidationLog();
+    this.poller = member;
     this.#keys = keys;
   }
 

@@ -79,7 +79,7 @@ export class MemberCoordinator implements Coordinator {
       this.#report(new ReportedKeys(member, keys));
       return;
     }
-    const marks = new KeyMarks(member.forInvalidationLog(), keys);
+    const marks = new KeyMarks(member, keys);
     this.#marks = member.marks = marks;
     this.#report(marks);
     this.checks.join(marks, member, member.propagateWithinMs);

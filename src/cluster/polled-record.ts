@@ -4,7 +4,7 @@ import { Deferred, ignoreRejection, rejected } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { ManualRound } from './manual-round.ts';
-import type { PolledName } from './version-poll.ts';
+import type { PolledName, Poller } from './version-poll.ts';
 
 /** Changes that are to be published together, and the promise of those that wait for it. */
 interface Waiting<C> {
@@ -36,8 +36,10 @@ export abstract class PolledRecord<T, C> implements PolledName {
     this.#entry.putValue(empty);
   }
 
-  /** As which it is read. */
-  protected abstract get member(): ClusterMember;
+  /** As which it is read; `undefined`: there is no member any longer. */
+  protected abstract get member(): ClusterMember | undefined;
+
+  abstract readonly poller: Poller | undefined;
 
   /** As which a change is published. It has a lock. */
   protected abstract memberFor(change: C): ClusterMember;
@@ -62,7 +64,7 @@ export abstract class PolledRecord<T, C> implements PolledName {
   }
 
   async nameAtBackend(): Promise<string> {
-    const { names, store } = this.member;
+    const { names, store } = this.member as ClusterMember;
     return names.atBackend(this.#entry, store?.longestName);
   }
 
@@ -89,7 +91,9 @@ export abstract class PolledRecord<T, C> implements PolledName {
   }
 
   #readOnce(waits: boolean): Promise<void> {
-    this.#reading ??= this.#read(this.member, waits).then(
+    const { member } = this;
+    if (member === undefined) return Promise.resolve();
+    this.#reading ??= this.#read(member, waits).then(
       () => {
         this.#reading = undefined;
       },
@@ -117,7 +121,7 @@ export abstract class PolledRecord<T, C> implements PolledName {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.giveUp();
-    await this.member.lock?.close();
+    await this.member?.lock?.close();
   }
 
   protected giveUp(): void {

@@ -21,6 +21,10 @@ export class PolledValue<T> implements PolledName, Reporting {
     this.#host = host;
   }
 
+  get poller(): ClusterMember {
+    return this.#member;
+  }
+
   get knownVersion(): number | undefined {
     const { entry } = this.#host;
     const state = clusterStateOf(entry);

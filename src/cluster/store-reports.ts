@@ -2,6 +2,7 @@ import type { Clock } from '../time/clock.ts';
 import type { OwnMember } from './fleet-report.ts';
 import { InstanceReporter, type NextReport } from './instance-reporter.ts';
 import type { InstanceReport } from './store-contract.ts';
+import { WeakMembers } from './weak-members.ts';
 
 /** A member, as the reports of its instance show it. */
 export interface Reporting {
@@ -46,9 +47,7 @@ export class StoreReports {
   /** One has shown a version or a failure, or was the second: from then on they are apart. */
   #hasNews = false;
   #isAskedFor = false;
-  /** It keeps no member alive that is no longer used, and was not closed. */
-  readonly #members: Set<WeakRef<Reporting>> = new Set();
-  readonly #refs: WeakMap<Reporting, WeakRef<Reporting>> = new WeakMap();
+  readonly #members: WeakMembers<Reporting, undefined> = new WeakMembers();
   #clock: Clock | undefined;
   /** Commands with a report that have no answer yet. */
   readonly #underWay: Set<Promise<unknown>> = new Set();
@@ -65,15 +64,12 @@ export class StoreReports {
   join(member: Reporting, clock: Clock): void {
     this.#clock ??= clock;
     this.#reporter.starts(clock.monotonic());
-    const ref = new WeakRef(member);
-    this.#members.add(ref);
-    this.#refs.set(member, ref);
+    this.#members.set(member, undefined);
   }
 
   /** @returns whether there are no members any more. */
   leave(member: Reporting): boolean {
-    const ref = this.#refs.get(member);
-    if (ref !== undefined) this.#members.delete(ref);
+    this.#members.delete(member);
     return this.isEmpty;
   }
 
@@ -162,13 +158,7 @@ export class StoreReports {
   }
 
   get #present(): readonly Reporting[] {
-    const present: Reporting[] = [];
-    for (const ref of this.#members) {
-      const member = ref.deref();
-      if (member === undefined) this.#members.delete(ref);
-      else present.push(member);
-    }
-    return present;
+    return Array.from(this.#members, ([member]) => member);
   }
 }
 

@@ -9,11 +9,14 @@ import type { HintPort } from './hint-contract.ts';
 import type { InstanceReport } from './store-contract.ts';
 import type { StoreReports } from './store-reports.ts';
 import { unavailableCause } from './unavailable.ts';
+import { WeakMembers } from './weak-members.ts';
 
 /** A name that checks of the store ask about: the snapshot of a value, the invalidation log of a cache. */
 export interface PolledName {
   /** The version that is known here; `undefined`: nothing here could be older than the store. */
   readonly knownVersion: number | undefined;
+  /** As which the store is asked about it; `undefined`: its members are gone. */
+  readonly poller: Poller | undefined;
   /** Its name at the backend. Rejects where the backend does not accept it. */
   nameAtBackend(): Promise<string>;
   /** The store has a newer version: takes it over. Never rejects. */
@@ -25,12 +28,6 @@ export interface Poller {
   readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random' | 'logger' | 'waitUntil'>;
   readonly log: ClusterLog;
   readonly store: { noteOutage(): void } | undefined;
-}
-
-interface Membership {
-  readonly polled: PolledName;
-  readonly poller: Poller;
-  readonly withinMs: number;
 }
 
 /** How many names one command asks about. */
@@ -61,7 +58,8 @@ export class VersionPoll {
   checkedAt: number | undefined;
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hints: HintPort | undefined;
-  readonly #members: Map<PolledName, Membership> = new Map();
+  /** Each with the time within which its changes are to be known. */
+  readonly #members: WeakMembers<PolledName, number> = new WeakMembers();
   readonly #reports: StoreReports;
   #underWay: Promise<void> | undefined;
   #beganAt = -Infinity;
@@ -78,7 +76,7 @@ export class VersionPoll {
   /** Checks ask about it too, from now on. The first one of an instance comes at any time within `withinMs`. */
   join(polled: PolledName, poller: Poller, withinMs: number): void {
     const { clock, random } = poller.options;
-    this.#members.set(polled, { polled, poller, withinMs });
+    this.#members.set(polled, withinMs);
     if (withinMs < this.#withinMs) {
       this.#reports.checksEveryMs = withinMs;
       this.#dueAt = Math.min(this.#dueAt, clock.monotonic() + random() * this.#pauseMs(random));
@@ -90,10 +88,24 @@ export class VersionPoll {
   /** Checks do not ask about it any longer. */
   leave(polled: PolledName): void {
     this.#members.delete(polled);
-    this.#reports.checksEveryMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
-    if (this.#members.size > 0) return;
+    this.#reports.checksEveryMs = Math.min(...Array.from(this.#members, ([, withinMs]) => withinMs));
+    if (this.#first === undefined) this.#stop();
+  }
+
+  /** No member takes part any longer. */
+  #stop(): void {
     this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Infinity;
     this.#hints?.stop();
+  }
+
+  /** Those that take part, and how each asks. */
+  *#pollers(): Generator<readonly [PolledName, Poller]> {
+    for (const [polled] of this.#members) if (polled.poller !== undefined) yield [polled, polled.poller];
+  }
+
+  get #first(): Poller | undefined {
+    const [first] = this.#pollers();
+    return first?.[1];
   }
 
   /** The last member has left: takes the report of this instance back. At most one time-out of the store; never rejects. */
@@ -130,9 +142,12 @@ export class VersionPoll {
    * one is under way, which may have asked before, one more follows it. Nothing changes where a check is planned by then.
    */
   checkWithin(ms: number): void {
-    const [first] = this.#members.values();
-    if (first === undefined) return;
-    const { clock, random } = first.poller.options;
+    const first = this.#first;
+    if (first === undefined) {
+      this.#stop(); // they were collected
+      return;
+    }
+    const { clock, random } = first.options;
     const now = clock.monotonic();
     const limitMs = Math.min(ms, this.#withinMs);
     if (Math.min(this.#dueAt, this.#hintedAt) <= now + limitMs) return;
@@ -142,16 +157,16 @@ export class VersionPoll {
 
   read(now: number): void {
     if (now < this.trigger.readsFrom) return;
-    const [first] = this.#members.values();
+    const first = this.#first;
     if (first === undefined) return;
     this.#beganAt = now;
     if (now >= this.#dueAt) this.#dueAt = Infinity;
     this.#hintedAt = Infinity;
     this.trigger.readsFrom = Infinity;
-    this.#hints?.listen(first.poller); // where that has ended
-    this.#underWay = this.#check(first.poller).finally(() => {
+    this.#hints?.listen(first); // where that has ended
+    this.#underWay = this.#check(first).finally(() => {
       this.#underWay = undefined;
-      const { random } = first.poller.options;
+      const { random } = first.options;
       this.#dueAt = Math.min(this.#dueAt, now + this.#pauseMs(random));
       this.#plan();
     });
@@ -160,7 +175,7 @@ export class VersionPoll {
 
   /** A platform that would freeze the process, or drop what a request has begun, waits for it. */
   #passToPlatform(work: Promise<void>): void {
-    const all = Array.from(this.#members.values(), ({ poller }) => poller.options);
+    const all = Array.from(this.#pollers(), ([, { options }]) => options);
     const { waitUntil, logger } = all.find((options) => options.waitUntil !== undefined) ?? {};
     if (waitUntil !== undefined && logger !== undefined) passToPlatform(waitUntil, work, logger);
   }
@@ -171,7 +186,7 @@ export class VersionPoll {
   }
 
   #plan(): void {
-    const isWanted = this.#underWay === undefined && this.#members.size > 0;
+    const isWanted = this.#underWay === undefined && this.#first !== undefined;
     this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Infinity;
   }
 
@@ -215,7 +230,7 @@ export class VersionPoll {
   /** Those that may be older than the store, by their names: several instances of a test may share a store object. */
   async #named(): Promise<(readonly [string, readonly PolledName[]])[]> {
     const byName = new Map<string, PolledName[]>();
-    const all = Array.from(this.#members.values(), async ({ polled }) => {
+    const all = Array.from(this.#pollers(), async ([polled]) => {
       if (polled.knownVersion === undefined) return;
       try {
         const name = await polled.nameAtBackend();
@@ -241,7 +256,7 @@ export class VersionPoll {
     let answer = await this.#access.ask(step, clock);
     // Its pause may be longer than the time within which changes are to be known.
     if (answer.kind === 'open') answer = await this.#access.askAgain(step, clock);
-    for (const { poller } of this.#members.values()) poller.store?.noteOutage();
+    for (const [, { store }] of this.#pollers()) store?.noteOutage();
     if (answer.kind === 'answered') {
       log.storeAnswered();
       return answer.answer;

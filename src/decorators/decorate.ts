@@ -5,6 +5,11 @@ export interface Decorated {
   readonly original: (this: object) => unknown;
   readonly kind: 'method' | 'getter';
   readonly name: string;
+  readonly key: PropertyKey;
+  /** The prototype, class or instance that declares it. `undefined`: not known, as by the standard. */
+  readonly home: object | undefined;
+  /** Its name is private: `#name`. */
+  readonly isPrivate: boolean;
   /**
    * Calls a function with each instance while that is made, before its fields have values: of the standard only. With
    * `experimentalDecorators` a decorator does not learn of instances.
@@ -25,6 +30,7 @@ export interface DecoratorContext<Kind extends Decorated['kind']> {
 interface AnyContext {
   readonly kind: string;
   readonly name: PropertyKey;
+  readonly private?: boolean;
   addInitializer?(initializer: (this: object) => void): void;
 }
 
@@ -42,16 +48,16 @@ export function decorator(about: string, kinds: readonly Decorated['kind'][], re
   const checked = (
     original: unknown,
     kind: string,
-    name: PropertyKey,
-    onInstance?: Decorated['onInstance'],
+    key: PropertyKey,
+    from: Pick<Decorated, 'home' | 'isPrivate' | 'onInstance'>,
   ): Call => {
     if (typeof original !== 'function' || !kinds.includes(kind as Decorated['kind'])) {
       throw new TypeError(
-        `@${about} must decorate a ${kinds.join(' or a ')}, but ${String(name)} is a ${kind}`,
+        `@${about} must decorate a ${kinds.join(' or a ')}, but ${String(key)} is a ${kind}`,
       );
     }
-    const known = { original: original as Call, kind: kind as Decorated['kind'], name: String(name) };
-    const decorated: Decorated = { ...known, onInstance };
+    const known = { original: original as Call, kind: kind as Decorated['kind'], name: String(key), key };
+    const decorated: Decorated = { ...known, ...from };
     return alike(replace(decorated), decorated.original);
   };
   const decorate = (
@@ -61,16 +67,18 @@ export function decorator(about: string, kinds: readonly Decorated['kind'][], re
   ): unknown => {
     if (typeof nameOrContext === 'object') {
       const context = nameOrContext;
-      return checked(target, context.kind, context.name, (act) =>
+      const onInstance: Decorated['onInstance'] = (act) =>
         context.addInitializer?.(function (this: object) {
           act(this);
-        }),
-      );
+        });
+      const from = { home: undefined, isPrivate: context.private === true, onInstance };
+      return checked(target, context.kind, context.name, from);
     }
+    const from = { home: target as object, isPrivate: false };
     const { get, value } = descriptor ?? {};
-    if (get !== undefined) return { ...descriptor, get: checked(get, 'getter', nameOrContext) };
+    if (get !== undefined) return { ...descriptor, get: checked(get, 'getter', nameOrContext, from) };
     const kind = descriptor === undefined ? 'field' : 'method';
-    return { ...descriptor, value: checked(value, kind, nameOrContext) };
+    return { ...descriptor, value: checked(value, kind, nameOrContext, from) };
   };
   return decorate as never;
 }

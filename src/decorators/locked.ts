@@ -4,14 +4,17 @@ import { checkNamespace, namespacePrefix } from '../cluster/namespace.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { taskOnStack } from '../schedulers/locked-context.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
-import { madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
+import { claimName, nameFor } from './default-name.ts';
+import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
 
 /** The options of `@locked`: those of `lockedTask`. `lock` is required. */
 export interface LockedDecoratorOptions extends Omit<LockedTaskOptions, 'name'> {
   /**
    * The name of the lock: the same on all instances of the service. A function gets the arguments of the call, and the
-   * instance as `this`. It must be given where a build renames classes, and with a class without a name.
-   * @default the names of class and method, `Reports.send`: in the namespace of the lock, where that has one
+   * instance as `this`. It must be given where a build renames classes, with a class without a name, and where another method
+   * could have the same: see `refreshing`.
+   * @default the names of class and method, `Reports.send` (of a method that another class overrides `Base.send of Reports`): in
+   * the namespace of the lock, where that has one
    */
   readonly name?: string | ((...args: never[]) => string) | undefined;
   /** Begins the name of the lock, as `namespace/name`. Not empty. @default none: but that of the lock, where it has one */
@@ -66,8 +69,11 @@ export function locked<This extends object>(
   options: LockedDecoratorOptions | ((instance: This) => LockedDecoratorOptions),
 ): LockedDecorator {
   return decorator('locked', ['method'], (decorated) => {
-    const made = new PerInstance('locked', decorated, (instance) =>
-      make(decorated, instance, optionsOf(options, instance)),
+    const made: PerInstance<LockedTask<unknown[], unknown>> = new PerInstance(
+      'locked',
+      decorated,
+      (instance) =>
+        make(decorated, instance, optionsOf(options, instance), nameFor(instance, decorated, made)),
     );
     return made.mark(async function (this: unknown, ...args: unknown[]) {
       const outcome = await made.of(this)(...args);
@@ -77,16 +83,17 @@ export function locked<This extends object>(
 }
 
 function make(
-  decorated: Decorated,
+  { original }: Decorated,
   instance: object,
   options: LockedDecoratorOptions | undefined,
+  known: string | undefined,
 ): LockedTask<unknown[], unknown> {
-  const { original } = decorated;
   const { namespace, ...others } = ownOptions(options ?? ({} as LockedDecoratorOptions));
-  const { name = nameFor(instance, decorated), ...given } = ownOptions(others);
+  const { name = known, ...given } = ownOptions(others);
   const checks = new OptionChecks('a decorator');
   checkNamespace(checks, namespace);
   checks.done();
+  if (others.name === undefined && known !== undefined) claimName(instance, known, namespace, [given.lock]);
   const prefix = namespacePrefix(namespace);
   const whole = (text: unknown): string => (typeof text === 'string' ? `${prefix}${text}` : (text as never));
   return lockedTask(

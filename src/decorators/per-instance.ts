@@ -77,12 +77,6 @@ export function makeAllRequired(instance: object, owner: object | null): void {
   }
 }
 
-/** The default name, `Class.method`; `undefined` where the class has no name. */
-export function nameFor(instance: object, { name }: Decorated): string | undefined {
-  const owner = typeof instance === 'function' ? instance : instance.constructor;
-  return owner?.name ? `${owner.name}.${name}` : undefined;
-}
-
 /** The options of one instance: given to all, or computed from it. @throws {OptionError} for a promise. */
 export function optionsOf<O>(
   options: O | ((instance: never) => O) | undefined,

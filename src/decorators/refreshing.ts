@@ -8,13 +8,16 @@ import { type Call, refreshingBy } from '../callable/refreshing.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { StandardSchema } from '../schema.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
-import { madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
+import { claimName, nameFor } from './default-name.ts';
+import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
 
 /**
  * The options of `@refreshing`: those of the function `refreshing`. A decorator does not know the types of its method, so
  * parameters of functions here (`keyOf`, `accept`, `sizeOf`) have to be annotated. `name` is by default the names of class
- * and method, `Cities.city`, in the `namespace`: give one where a build renames classes and there is a `lock` or a `store`. A class
- * without a name needs one with a `lock`, a `store` or a `group`.
+ * and method, `Cities.city`, in the `namespace`: give one where a build renames classes and there is a `lock` or a `store`. `Cities.city`
+ * that `Villages` overrides, and calls by `super`, is `Cities.city of Villages` there. With a `lock`, a `store`, a `backend` or a `group` these need one: a
+ * class without a name, a second class with the name of another one, symbols with one description, private methods of classes
+ * that extend each other, and methods that override each other inside another decorator.
  */
 export interface RefreshingDecoratorOptions
   extends Omit<KeyedRefreshingFunctionOptions<never[], never>, 'schema' | 'required' | 'allowUndefined'> {
@@ -78,10 +81,11 @@ export function refreshing<This extends object>(
   options?: RefreshingDecoratorOptions | ((instance: This) => RefreshingDecoratorOptions),
 ): RefreshingDecorator {
   return decorator('refreshing', ['method', 'getter'], (decorated) => {
-    const made = new PerInstance(
+    const made: PerInstance<Call> = new PerInstance(
       'refreshing',
       decorated,
-      (instance) => make(decorated, instance, optionsOf(options, instance)),
+      (instance) =>
+        make(decorated, instance, optionsOf(options, instance), nameFor(instance, decorated, made)),
       (instance) => ownOptions(optionsOf(options, instance))?.required === true,
     );
     const makeRequired = (instance: object): void => made.makeRequired(instance);
@@ -100,10 +104,16 @@ function afterConstructor(act: (instance: object) => void): (instance: object) =
       .catch(() => {});
 }
 
-function make(decorated: Decorated, instance: object, options: object | undefined): Call {
-  const { original, kind, name } = decorated;
+function make(
+  { original, kind, name }: Decorated,
+  instance: object,
+  options: RefreshingDecoratorOptions | undefined,
+  known: string | undefined,
+): Call {
   const load = (...args: unknown[]): unknown => (original as Call).apply(instance, args);
-  const known = nameFor(instance, decorated);
+  const given = ownOptions(options ?? ({} as RefreshingDecoratorOptions));
+  if (known !== undefined && given.name === undefined)
+    claimName(instance, known, given.namespace, [given.backend, given.lock, given.store, given.group]);
   return refreshingBy(load, options, {
     name: known ?? `class.${name}`,
     isShareable: known !== undefined,

@@ -115,7 +115,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
 
   protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
     const { options } = this.#host;
-    const waitedFor = this.#context && options.loadLimit?.waitedFor(this.#context);
+    const waitedFor = this.round?.waitedFor ?? (this.#context && options.loadLimit?.waitedFor(this.#context));
     return timeoutError(options, this.entry.key, attempts, cause, waitedFor);
   }
 

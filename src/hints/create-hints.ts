@@ -138,8 +138,8 @@ class StoreHints implements HintPort {
     this.#host = host;
   }
 
-  listen(member: HintMember): void {
-    this.#hints.listen(this, member);
+  listen({ options: { clock, logger } }: HintMember): void {
+    this.#hints.listen(this, { options: { clock, logger } }); // a listening keeps no member alive
   }
 
   stop(): void {

@@ -12,6 +12,7 @@ export type Rule =
   | 'quarantine'
   | 'everywhere'
   | 'hints'
+  | 'holder'
   | 'upgrade';
 
 /** A violated rule. */

@@ -13,12 +13,16 @@ import { Process } from '../process.ts';
 import { wordsOf } from '../words.ts';
 import { Answers } from './answers.ts';
 import { dialects } from './dialects.ts';
+import { Holders } from './holders.ts';
 import type { DeployedWorld } from './world.ts';
 
 /** A value of that world: the number of its load; 0: the initial one. */
 export interface Rate {
   readonly serial: number;
 }
+
+/** Events after which the instance may ask the lock anew. */
+const STARTS_OR_ENDS: ReadonlySet<EventType> = new Set<EventType>(['load-started', 'load-failed', 'changed']);
 
 /** One process of a service whose lock and store are at different backends, with a value and what follows from it. */
 export class DeployedInstance extends Process {
@@ -28,6 +32,7 @@ export class DeployedInstance extends Process {
   readonly storeLink: Link;
   /** Of the lock. */
   readonly answers: Answers;
+  readonly holders: Holders = new Holders();
   /** Its id in reports. */
   id: string | undefined;
   /** It has been read. */
@@ -117,7 +122,8 @@ export class DeployedInstance extends Process {
   }
 
   async #load({ previous, token }: LoadContext<Rate>): Promise<Rate> {
-    this.#world.referee.holds(29, token !== undefined || !this.answers.isThere, () => {
+    const isLockThere = this.answers.isThere && !this.holders.isUnseen;
+    this.#world.referee.holds(29, token !== undefined || !isLockThere, () => {
       return `${this.name}: a load begins without a lease, and the lock has answered in time`;
     });
     this.running += 1;
@@ -131,6 +137,7 @@ export class DeployedInstance extends Process {
   #emitted(event: EventOf<EventType>): void {
     const { trace, referee } = this.#world;
     trace.add(this.name, () => wordsOf(event));
+    if (STARTS_OR_ENDS.has(event.type)) this.holders.wentOn();
     referee.holds('upgrade', event.type !== 'snapshot-rejected', () => {
       return `${this.name}: it can't use what another instance has written: ${wordsOf(event)}`;
     });

@@ -262,20 +262,30 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
       sent: (message) => {
         this.trace.add(name, () => `${what(message)} →`);
         const instance = instanceOf();
-        if (at === 'lock') instance.answers.sent(message, instance.rates.peek() === undefined);
+        if (at === 'store') return instance.holders.asked(message);
+        const isCold = instance.rates.peek() === undefined;
+        instance.answers.sent(message, isCold);
+        this.referee.holds('holder', !isCold || !instance.holders.isWaitedForInVain(message), () => {
+          return `${name}: waits for the holder of the lease, and the store could not be read`;
+        });
       },
       failed: (message, how) => {
         this.trace.add(name, () => `${what(message)} ${how}`);
-        if (at === 'lock' && message.step === 'acquire' && how !== 'is carried out twice')
-          instanceOf().answers.failed(message);
+        if (how === 'is carried out twice') return;
+        if (at === 'store') instanceOf().holders.failed(message);
+        else if (message.step === 'acquire') instanceOf().answers.failed(message);
       },
       arrived: (message, answer) => {
         this.trace.add(at, () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
         instanceOf().id ??= message.instance;
       },
       answered: (message, answer) => {
-        if (at !== 'lock' || message.step !== 'acquire') return;
-        instanceOf().answers.answered(message, (answer as LockRow).leaseLeft);
+        const { answers, holders } = instanceOf();
+        if (at === 'store') return holders.answeredByStore();
+        if (message.step !== 'acquire') return;
+        const { leaseLeft, requestId } = answer as LockRow;
+        answers.answered(message, leaseLeft);
+        holders.answeredByLock(requestId === message.requestId ? 0 : leaseLeft);
       },
     };
   }

@@ -1,0 +1,51 @@
+import type { Message } from '../network.ts';
+
+/**
+ * Rule 'holder': a reader without a value waits for the holder of the lease only while the store can be read, through which the
+ * result of the holder would come. Else its instance loads too.
+ */
+export class Holders {
+  /** The last read of the store: its answer was lost, or it was refused. */
+  #isReadLost = false;
+  /** The last message to the store has no answer. */
+  #isSilent = false;
+  /** The last answer of the lock: another instance has the lease. */
+  #isHeld = false;
+  /** Since that answer nothing has begun or ended here. */
+  #isSame = false;
+
+  /** A load may begin without a lease, whatever the lock has answered. */
+  get isUnseen(): boolean {
+    return this.#isHeld && this.#isSilent;
+  }
+
+  /** The lock is asked once more for the same holder, and its result could not be read. @param message the one that is sent. */
+  isWaitedForInVain({ step }: Message): boolean {
+    return step === 'acquire' && this.#isHeld && this.#isSame && this.#isReadLost;
+  }
+
+  /** The store was sent that. */
+  asked({ step }: Message): void {
+    this.#isSilent = true;
+    if (step === 'read') this.#isReadLost = false;
+  }
+
+  answeredByStore(): void {
+    this.#isSilent = false;
+  }
+
+  failed({ step }: Message): void {
+    if (step === 'read') this.#isReadLost = true;
+  }
+
+  /** @param leaseLeft of the answer of the lock to an acquire, in milliseconds; 0: no lease is held. */
+  answeredByLock(leaseLeft: number): void {
+    this.#isHeld = leaseLeft > 0;
+    this.#isSame = true;
+  }
+
+  /** Something else has happened to the value. */
+  wentOn(): void {
+    this.#isSame = false;
+  }
+}

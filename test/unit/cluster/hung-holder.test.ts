@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { isLoadTimeoutError, type RefreshingValueOptions } from '../../../src/index.ts';
+import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+/** A cluster in which the load of the first instance never ends, and another instance without a value. */
+async function hung(own: Partial<RefreshingValueOptions<string>> = {}) {
+  const cluster = new ManualCluster();
+  const holder = cluster.instance({ timeout: { hours: 1 } });
+  void holder.value.get().catch(() => {});
+  await cluster.clock.flush();
+  const cold = cluster.instance(own);
+  return { cluster, holder, cold, loads: () => cold.manual.calls.length };
+}
+
+const acquires = ({ link }: Instance): number => link.take().filter((step) => step === 'acquire').length;
+
+describe('a holder whose load never ends', () => {
+  it.each(['refused', 'no-answer'] as const)(
+    'where the store can not be read (%s), a reader of another instance loads for itself after one question',
+    async (fault) => {
+      const { cluster, cold, loads } = await hung();
+      cold.link.break(fault, 'read', 'write');
+      const read = cold.value.get();
+      await cluster.clock.advance(1000);
+      expect(loads()).toBe(1);
+      expect(cold.manual.call(0).context.token).toBeUndefined();
+      cold.manual.call(0).resolve('own');
+      expect(await read).toBe('own');
+      await cluster.clock.advance(1000);
+      expect(acquires(cold)).toBe(1);
+    },
+  );
+
+  it('that load is not published', async () => {
+    const { cluster, cold } = await hung();
+    cold.link.break('refused', 'read');
+    void cold.value.get();
+    await cluster.clock.flush();
+    cold.link.mend();
+    cold.link.take();
+    await cluster.end(cold, 0, 'own');
+    expect(cold.link.take()).toEqual([]);
+    expect(await cluster.store.history('v')).toEqual([]);
+  });
+
+  it('nor does a key of a cache wait for it', async () => {
+    const cluster = new ManualCluster();
+    const holder = keyedInstance(cluster, { timeout: { hours: 1 } });
+    void holder.cache.get('k').catch(() => {});
+    await cluster.clock.flush();
+    const cold = keyedInstance(cluster);
+    cold.link.break('refused', 'read');
+    const reads = cold.cache.get('k');
+    await cluster.clock.flush();
+    expect(cold.calls).toHaveLength(1);
+    cold.calls[0]?.resolve('own');
+    expect(await reads).toBe('own');
+  });
+
+  it('nor does a refresh, once the store is known to be down', async () => {
+    const { cluster, holder, cold } = await hung();
+    cold.link.break('refused', 'read', 'write', 'acquire');
+    const first = cold.value.get();
+    await cluster.clock.flush();
+    cold.manual.call(0).resolve('one');
+    await first;
+    cold.link.break('refused', 'read', 'write');
+    await cluster.clock.advance(1000); // the breaker of the lock
+    void cold.value.invalidate();
+    const again = cold.value.get({ patience: 10_000 });
+    await cluster.clock.advance(1000);
+    expect(cold.manual.calls).toHaveLength(2);
+    cold.manual.call(1).resolve('two');
+    expect(await again).toBe('two');
+    expect(holder.manual.calls).toHaveLength(1);
+  });
+
+  it('is waited for where nothing may be loaded without the lock', async () => {
+    const { cluster, cold, loads } = await hung({ whenLockUnavailable: 'skip' });
+    cold.link.break('refused', 'read');
+    const read = cold.value.get();
+    await cluster.clock.advance(29_000);
+    expect(await settled(read)).toBe('pending');
+    expect(loads()).toBe(0);
+  });
+
+  it('where both answer, the wait ends with the timeout of the reader, and its error names the holder', async () => {
+    const { cluster, cold, loads } = await hung({ timeout: 10_000 });
+    const read = rejectionOf(cold.value.get());
+    await cluster.clock.advance(10_000);
+    const error = await read;
+    const { owner, host, token } = (await cluster.lock.inspect('v'))!;
+    expect(isLoadTimeoutError(error)).toBe(true);
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringContaining(
+        `load timed out after 10 s, waiting for the load of ${owner} on ${host}: the lease with token ${token}, held for `,
+      ),
+    );
+    expect(loads()).toBe(0);
+  });
+
+  it('once its lease is not extended any more, the reader loads in its place', async () => {
+    const { cluster, holder, cold, loads } = await hung();
+    const read = cold.value.get();
+    await cluster.clock.advance(500);
+    holder.clock.stop();
+    await cluster.clock.advance(LEASE_MS + 1000);
+    expect(loads()).toBe(1);
+    cold.manual.call(0).resolve('two');
+    expect(await read).toBe('two');
+  });
+
+  it('a backoff after a failure is no holder: it is waited for, also without the store', async () => {
+    const { cluster, holder, cold, loads } = await hung();
+    await cluster.fail(holder, 0, new Error('down'));
+    cold.link.break('refused', 'read', 'write');
+    void cold.value.get().catch(() => {});
+    await cluster.clock.flush();
+    expect(loads()).toBe(0);
+    await cluster.clock.advance(2000);
+    expect(loads()).toBe(1);
+    expect(cold.manual.call(0).context.token).toBeDefined();
+  });
+});
