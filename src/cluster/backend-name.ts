@@ -7,6 +7,9 @@ const HASH_DIGITS = 32;
 const SEPARATOR = '~';
 const HASH_BYTES = HASH_DIGITS + SEPARATOR.length;
 
+/** A name that ends as a hashed one: it is hashed too, so that it is not the name of another one. */
+const HASHED = new RegExp(`${SEPARATOR}[0-9a-f]{${HASH_DIGITS}}$`);
+
 /** Whether a text has at most `bytes` bytes in UTF-8. */
 export function isWithin(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || new TextEncoder().encode(text).length <= bytes;
@@ -20,7 +23,7 @@ export function isWithin(text: string, bytes: number): boolean {
  * @returns `undefined`: the backend accepts not even the hash.
  */
 export function backendName(name: string, longest: number = Infinity): string | Promise<string> | undefined {
-  if (isWithin(name, longest)) return name;
+  if (isWithin(name, longest) && (longest === Infinity || !HASHED.test(name))) return name;
   return longest < HASH_BYTES ? undefined : hashedName(name, longest);
 }
 

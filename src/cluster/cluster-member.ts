@@ -12,14 +12,12 @@ import type { HintPort } from './hint-contract.ts';
 import { invalidationLogCodec, type MarksOnKeys } from './invalidation-log.ts';
 import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
+import { CONTROL } from './namespace.ts';
 import type { ServerClock } from './server-clock.ts';
 import type { StoreAccess } from './store-access.ts';
 import type { Codec } from './store-contract.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { VersionPoll } from './version-poll.ts';
-
-/** The name of what is set for members everywhere, beside its namespace. */
-const CONTROL = 'tickless-control';
 
 /** One member in the cluster: its options and events, its lock and its store. */
 export class ClusterMember {
@@ -55,7 +53,7 @@ export class ClusterMember {
 
   /**
    * @param codec of its snapshots. @default that of the store
-   * @param nameAtBackends @default its own
+   * @param record the name of its record. @default that of the member
    */
   constructor(
     options: ResolvedOptions,
@@ -65,7 +63,7 @@ export class ClusterMember {
     store: StoreAccess | undefined,
     serverClock: ServerClock | undefined,
     codec?: Codec,
-    nameAtBackends: string = options.name,
+    record?: string,
   ) {
     const log = new ClusterLog(options, {
       ...(lock && { lock: lock.outage }),
@@ -82,7 +80,7 @@ export class ClusterMember {
     this.options = options;
     this.events = events;
     this.timing = timing;
-    this.names = new EntryNames({ ...options, name: nameAtBackends });
+    this.names = new EntryNames(options, record);
     const context = { options, events, log, names: this.names };
     this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
     this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
@@ -99,7 +97,7 @@ export class ClusterMember {
     return this.#forRecord(controlCodec, CONTROL);
   }
 
-  #forRecord(codec: Codec, nameAtBackends?: string): ClusterMember {
+  #forRecord(codec: Codec, record?: string): ClusterMember {
     const options = {
       ...this.options,
       kind: 'value',
@@ -112,7 +110,7 @@ export class ClusterMember {
       this.timing,
       ...this.#backends,
       codec,
-      nameAtBackends,
+      record,
     );
   }
 }

@@ -30,6 +30,7 @@ import type { LockSteps } from './backend-steps.ts';
 import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import { longestWithin, namespacePrefix, recordName } from './namespace.ts';
 import { PendingRequest } from './pending-request.ts';
 import { isRegistering, register } from './registration.ts';
 import { RunningTasks, type TaskRun } from './running-tasks.ts';
@@ -154,6 +155,15 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
   options: LockedTaskOptions<A>,
 ): LockedTask<A, R> {
+  return lockedTaskIn(undefined, task, options);
+}
+
+/** A {@link lockedTask} whose lock is in a namespace. */
+export function lockedTaskIn<R, A extends readonly unknown[] = []>(
+  namespace: string | undefined,
+  task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
+  options: LockedTaskOptions<A>,
+): LockedTask<A, R> {
   const {
     name,
     lock,
@@ -176,7 +186,9 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     'clock',
   ]);
   checks.function('task', task);
-  if (typeof name !== 'function') checkName(checks, name, longestName);
+  const prefix = namespacePrefix(namespace);
+  const longest = longestWithin(longestName, prefix) as number;
+  if (typeof name !== 'function') checkName(checks, name, longest);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
   if (store !== undefined) checks.methods('store', store, ['read', 'write']);
   const leaseFor = lock?.leaseFor ?? 1;
@@ -196,12 +208,12 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   };
 
   function nameOf(args: A): string {
-    if (typeof name !== 'function') return name;
+    if (typeof name !== 'function') return prefix + recordName(name);
     const computed = ignoreThenable(name(...args));
     const found = new OptionChecks(about);
-    checkName(found, computed, longestName);
+    checkName(found, computed, longest);
     found.done();
-    return computed;
+    return prefix + recordName(computed);
   }
 
   async function asked<Answer>(lockName: string, step: () => Promise<Answer>): Promise<Answer> {
@@ -331,6 +343,6 @@ const REGISTER_PAUSE_MS = 50;
 
 function checkName(checks: OptionChecks, name: unknown, longest: number): void {
   checks.name('name', name);
-  const isShort = !isText(name) || new TextEncoder().encode(name).length <= longest;
+  const isShort = !isText(name) || new TextEncoder().encode(recordName(name)).length <= longest;
   checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
 }

@@ -1,6 +1,6 @@
 import type { Call } from '../callable/refreshing.ts';
-import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
-import { checkNamespace, namespacePrefix } from '../cluster/namespace.ts';
+import { type LockedTask, type LockedTaskOptions, lockedTaskIn } from '../cluster/locked-task.ts';
+import { checkNamespace } from '../cluster/namespace.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { taskOnStack } from '../schedulers/locked-context.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
@@ -94,16 +94,15 @@ function make(
   checkNamespace(checks, namespace);
   checks.done();
   if (others.name === undefined && known !== undefined) claimName(instance, known, namespace, [given.lock]);
-  const prefix = namespacePrefix(namespace);
-  const whole = (text: unknown): string => (typeof text === 'string' ? `${prefix}${text}` : (text as never));
-  return lockedTask(
+  return lockedTaskIn(
+    namespace,
     (context, ...args: unknown[]) => taskOnStack.run(context, () => (original as Call).apply(instance, args)),
     {
       ...(given as Omit<LockedTaskOptions<unknown[]>, 'name'>),
       name:
         typeof name === 'function'
-          ? (...args: unknown[]) => whole((name as Call).apply(instance, args))
-          : whole(name),
+          ? (...args: unknown[]) => (name as Call).apply(instance, args) as string
+          : (name as string),
     },
   );
 }

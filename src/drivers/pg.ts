@@ -46,14 +46,16 @@ export function isPgPool(client: PostgresClient): client is PgPool {
 }
 
 /**
- * Works on a connection of its own, which is closed where that fails.
+ * Works on a connection of its own.
  *
  * @param ready called when there is a connection; where it throws, that is given back unused.
+ * @param isUsable whether the connection is given back after this error. @default it is closed after each
  */
 export async function onPgConnection<R>(
   pool: PgPool,
   ready: () => void,
   work: (connection: PostgresClient) => PromiseLike<R>,
+  isUsable: (error: unknown) => boolean = () => false,
 ): Promise<R> {
   const onError = (): void => {}; // the command is rejected too
   const connection = await connected(pool, onError);
@@ -71,7 +73,7 @@ export async function onPgConnection<R>(
     return result;
   } catch (error) {
     connection.removeListener('error', onError);
-    connection.release(error);
+    connection.release(isUsable(error) ? undefined : error);
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export interface SharedOptions {
   readonly name: string;
   /**
    * Begins the names of locks and snapshots at the backend, as `namespace/name`; the name in errors, events and log lines
-   * stays as it is. Not empty. @default undefined: that of the group; without one none
+   * stays as it is. No two namespaces and names share a record, whatever slashes they have. Not empty. @default undefined: that of the group; without one none
    */
   readonly namespace?: string | undefined;
   /**

@@ -1,7 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
-import { checkNamespace, namespacePrefix } from '../cluster/namespace.ts';
+import {
+  type LockedContext,
+  type LockedTask,
+  type LockedTaskOptions,
+  lockedTaskIn,
+} from '../cluster/locked-task.ts';
+import { checkNamespace } from '../cluster/namespace.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
 import { isLockUnavailableError } from '../errors.ts';
 import { messageOf, SafeLogger } from '../observe/logger.ts';
@@ -79,17 +84,15 @@ export function lockedScheduler<S extends object>(
   );
   checkNamespace(checks, namespace);
   checks.done();
-  const prefix = namespacePrefix(namespace);
   const { logger = console } = ofTasks;
   const tasks = new Set<LockedTask<unknown[], unknown>>();
 
   function locked(name: string, job: Job): Job {
-    const task = lockedTask((context, ...args: unknown[]) => taskOnStack.run(context, () => job(...args)), {
-      ...ofTasks,
-      name,
-    } as LockedTaskOptions<unknown[]>);
+    const run = (context: LockedContext, ...args: unknown[]): unknown =>
+      taskOnStack.run(context, () => job(...args));
+    const task = lockedTaskIn(namespace, run, { ...ofTasks, name } as LockedTaskOptions<unknown[]>);
     tasks.add(task);
-    const log = new SafeLogger(name, logger);
+    const log = new SafeLogger(namespace === undefined ? name : `${namespace}/${name}`, logger);
     return async (...args) => {
       try {
         const outcome = await task(...args);
@@ -110,7 +113,7 @@ export function lockedScheduler<S extends object>(
     ofJob.name('name', name);
     ofJob.that(at >= 0, 'job', 'must be a function that is given with its schedule', args[at]);
     ofJob.done();
-    return args.map((one, index) => (index === at ? locked(`${prefix}${name}`, one as Job) : one));
+    return args.map((one, index) => (index === at ? locked(name as string, one as Job) : one));
   }
 
   const wrapped = new Proxy(scheduler, {

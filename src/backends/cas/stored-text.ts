@@ -89,8 +89,9 @@ export function recordIn(stored: string | undefined): TextRecord | undefined {
 
 function hasText({ text }: Edition<Text>): boolean {
   if (typeof text === 'string') return true;
-  const { id, count, bytes } = text;
-  return typeof id === 'string' && count >= 1 && count <= MOST_PARTS && Number.isSafeInteger(bytes);
+  const { id, count, bytes, keptUntil = 0 } = text;
+  const isCount = count >= 1 && count <= MOST_PARTS && Number.isSafeInteger(bytes);
+  return typeof id === 'string' && isCount && typeof keptUntil === 'number';
 }
 
 /** Of a text of a gigabyte, which no engine has, in the shortest parts. */

@@ -2,9 +2,10 @@ import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import { damageOf, edited, foundBy, isExpired } from '../../records/edited.ts';
 import { REPORT } from '../../records/names.ts';
-import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
+import type { Amend, Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { ClockSpan } from './date-clock.ts';
+import { Keeping, partsIn, partsOf } from './keeping.ts';
 import { closed, instantOf, middle, recordIn, rowAt, type Text, type TextRecord } from './stored-text.ts';
 import { type Decision, SwapLoop } from './swap-loop.ts';
 import { firstPart, type Parts, TextParts } from './text-parts.ts';
@@ -12,9 +13,6 @@ import type { SwappableTexts, TextKey } from './texts.ts';
 
 /** Shorter texts are in the record itself, so that a read is one command. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
-
-/** Parts outlive the records that name them by this, in milliseconds. */
-const MARGIN_MS = 3_600_000;
 
 /**
  * Records at a backend that computes nothing: a record is a text, which is read, edited here by the backend's clock, and
@@ -30,7 +28,7 @@ export class SwappedRecords implements Records {
   readonly #texts: SwappableTexts;
   readonly #loop: SwapLoop;
   readonly #parts: TextParts;
-  readonly #retentionMs: number;
+  readonly #keeping: Keeping;
 
   /** @param retentionMs a record is kept for this long after its end, at least. */
   constructor(texts: SwappableTexts, retentionMs: number) {
@@ -39,7 +37,7 @@ export class SwappedRecords implements Records {
     this.#texts = texts;
     this.#loop = new SwapLoop(texts);
     this.#parts = new TextParts(texts);
-    this.#retentionMs = retentionMs;
+    this.#keeping = new Keeping(texts, this.#loop, this.#parts, retentionMs);
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
@@ -60,7 +58,9 @@ export class SwappedRecords implements Records {
         return this.#put(edit);
       case 'delete':
         return this.#delete(edit.name);
-      default:
+      case 'amend':
+        return this.#amend(edit);
+      case 'claim':
         return this.#loop.run(keyOf(edit.name), (present, span) => this.#decided(edit, present, span));
     }
   }
@@ -75,13 +75,23 @@ export class SwappedRecords implements Records {
     if (next === undefined || next === record)
       return { record: next, answer: { isDone, row: next && rowOf(next, isDone) } };
     const written = closed(next, span);
-    const kept =
-      Math.max(0, next.until - span.earliest) + Math.min(this.#retentionMs, next.keepMs ?? Infinity);
     return {
       record: written,
-      next: { text: JSON.stringify(written), keepForMs: kept },
+      next: { text: JSON.stringify(written), keepForMs: this.#keeping.ofRecord(next) },
       answer: { isDone, row: rowOf(written, true) },
     };
+  }
+
+  async #amend(edit: Amend): Promise<Answer> {
+    const key = keyOf(edit.name);
+    let written: TextRecord | undefined;
+    const answer = await this.#loop.run(key, (present, span) => {
+      const decision = this.#decided(edit, present, span);
+      written = decision.record;
+      return decision;
+    });
+    if (answer.isDone) void this.#keeping.after(key, written);
+    return answer;
   }
 
   async #put(edit: Put): Promise<Answer> {
@@ -100,23 +110,24 @@ export class SwappedRecords implements Records {
       if (isSame && damageOf(record, instantOf(span)) === undefined) {
         if ((await this.#wholeText(key, record)) === edit.text) return found(rowAt(record, span, true), '');
       }
-      // An edition is the oldest one after as many puts, each within the retention of the one before.
-      const keepForMs = (older + 1) * Math.min(this.#retentionMs, edit.keepMs ?? Infinity) + MARGIN_MS;
-      text = await this.#parts.write(key.partition, edit.text, keepForMs);
+      text = await this.#parts.write(key.partition, edit.text, this.#keeping.ofParts(older, edit.keepMs));
     }
     const own = partsOf([{ text }]);
     let seen = own;
     let gone: readonly Parts[] = [];
+    let written: TextRecord | undefined;
     const answer = await this.#loop.run(key, (present, span) => {
       const decision = this.#decided({ ...edit, text }, present, span);
       const { isDone } = decision.answer;
       // The edit may be made again after it was done, and finds its own record then.
       if (isDone) seen = [...seen, ...partsIn(recordIn(present))];
-      const kept = new Set(partsIn(decision.record).map(({ id }) => id));
+      written = decision.record;
+      const kept = new Set(partsIn(written).map(({ id }) => id));
       gone = (isDone ? seen : own).filter(({ id }) => !kept.has(id));
       return decision;
     });
     void this.#parts.delete(key.partition, gone);
+    if (answer.isDone) void this.#keeping.after(key, written); // parts of older editions
     return answer;
   }
 
@@ -208,14 +219,6 @@ function keyOf(name: string): TextKey {
 
 function found(row: Row, text: string): Answer {
   return { isDone: true, row: { ...row, text } };
-}
-
-function partsOf(editions: readonly { readonly text: Text }[]): Parts[] {
-  return editions.flatMap(({ text }) => (typeof text === 'string' ? [] : text));
-}
-
-function partsIn(record: TextRecord | undefined): Parts[] {
-  return record === undefined ? [] : partsOf([record, ...record.older]);
 }
 
 function widthOf({ earliest, latest }: ClockSpan): number {

@@ -9,6 +9,8 @@ export interface Parts {
   readonly count: number;
   /** Of the text, in UTF-8. */
   readonly bytes: number;
+  /** Until when the backend keeps them, by its own clock. @default unknown: a build before has written them */
+  readonly keptUntil?: number | undefined;
 }
 
 /** Texts in as many parts as it takes. They are written once, and never changed. */
@@ -22,13 +24,29 @@ export class TextParts {
   /** @param keepForMs the backend keeps each part at least for this long. */
   async write(partition: string, text: string, keepForMs: number): Promise<Parts> {
     const texts = split(text, this.#texts.longestText);
-    const parts = { id: randomId(), count: texts.length, bytes: bytesOf(text) };
+    return this.#put(
+      partition,
+      { id: randomId(), count: texts.length, bytes: bytesOf(text) },
+      texts,
+      keepForMs,
+    );
+  }
+
+  /** Writes parts again, so that they are kept for longer. @returns them; `undefined`: one is missing. */
+  async renew(partition: string, parts: Parts, keepForMs: number): Promise<Parts | undefined> {
+    const texts = await this.#texts.read(keysOf(partition, parts));
+    if (!texts.every((text) => text !== undefined)) return undefined;
+    return this.#put(partition, parts, texts as readonly string[], keepForMs);
+  }
+
+  async #put(partition: string, parts: Parts, texts: readonly string[], keepForMs: number): Promise<Parts> {
     const keys = keysOf(partition, parts);
     const put = (i: number): Promise<void> =>
       this.#texts.put(keys[i] as TextKey, texts[i] as string, keepForMs);
+    const keptUntil = Math.min(this.#texts.span().earliest + keepForMs, Number.MAX_SAFE_INTEGER);
     const failed = (await oneByOne([...keys.keys()], put)).find((one) => one instanceof Error);
     if (failed !== undefined) throw failed;
-    return parts;
+    return { ...parts, keptUntil };
   }
 
   /** @returns `undefined` if one is missing: they were deleted, by a later write most likely. */

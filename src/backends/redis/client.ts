@@ -1,10 +1,7 @@
 /** The used part of an ioredis client, 5 or newer: `new Redis()`. */
 export interface IoredisClient {
   readonly status: string;
-  readonly options: {
-    readonly keyPrefix?: string | Uint8Array | undefined;
-    readonly enableOfflineQueue?: boolean | undefined;
-  };
+  readonly options: { readonly keyPrefix?: string | Uint8Array | undefined };
   connect(): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
   on(event: 'ready' | 'end', listener: () => void): unknown;

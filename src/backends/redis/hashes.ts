@@ -1,11 +1,12 @@
 import { answerTimeoutMs, commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
+import { warnOnce } from '../../drivers/warn-once.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { RETENTION } from '../../records/records-kind.ts';
 import { systemClock } from '../../time/clock.ts';
 import { type DurationLike, toMillis } from '../../time/duration.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import type { RedisClient, RedisConnection } from './client.ts';
+import type { IoredisClient, RedisClient, RedisConnection } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
 import { NAMES, SOME } from './name-index.ts';
@@ -60,6 +61,10 @@ export class RedisHashes {
     checks.done();
     // ioredis logs such errors, and goes on.
     if (isNodeRedis(client)) warnWithoutErrorListener(client, "client.on('error', () => {})");
+    if (isIoredis(client) && staysWithReplica(client))
+      warnOnce(
+        'the client of ioredis has no reconnectOnError, so it stays with its server when that has become a replica. Add: reconnectOnError: ({ message }) => message.startsWith("READONLY")',
+      );
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
@@ -161,6 +166,15 @@ export class RedisHashes {
       timer.cancel();
     }
   }
+}
+
+/** A cluster follows redirections, and Sentinel closes the connections to a primary that it has replaced. */
+function staysWithReplica({ options }: IoredisClient): boolean {
+  const { sentinels, reconnectOnError } = (options ?? {}) as {
+    readonly sentinels?: unknown;
+    readonly reconnectOnError?: unknown;
+  };
+  return reconnectOnError === null && !sentinels;
 }
 
 /** The script has keys of several slots. */

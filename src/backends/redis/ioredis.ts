@@ -51,13 +51,13 @@ export class IoredisConnection implements RedisConnection {
   }
 
   /**
-   * Waits until the client is connected, or has ended. ioredis queues commands while it is disconnected, and can't
-   * remove them: it would send an abandoned acquire after the outage, and leave an unused lease.
+   * Waits until the client is connected, or has ended: one that connects is slow, not dead. ioredis queues commands while it is
+   * disconnected, and can't remove them: it would send an abandoned acquire after the outage, and leave an unused lease. With
+   * `enableOfflineQueue: false` it would refuse them, also those of a process that has just begun.
    */
   async #ready(signal: AbortSignal): Promise<void> {
-    const { status, options } = this.#client;
-    const isToWait = status === 'wait' || options?.enableOfflineQueue !== false;
-    if (status === 'ready' || status === 'end' || !isToWait) return;
+    const { status } = this.#client;
+    if (status === 'ready' || status === 'end') return;
     // A cluster goes from `end` back to `close`, and then queues commands for ever.
     if (status === 'close' && this.#hasEnded) throw new Error('The client is closed');
     if (status === 'wait') this.#client.connect().catch(() => {}); // lazyConnect; the events report the result

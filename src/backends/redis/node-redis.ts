@@ -1,3 +1,4 @@
+import { systemClock } from '../../time/clock.ts';
 import {
   type NodeRedisClient,
   type NodeRedisCluster,
@@ -29,7 +30,7 @@ export class NodeRedisConnection implements RedisConnection {
     const sent = [command, script, String(keys.length), ...keys, ...args];
     if (!isCluster(client)) return sendTo(client, sent, signal);
     throwIfClosed(client);
-    return client.sendCommand(keys[0], false, sent, optionsFor(signal));
+    return whenOnline(client, signal, () => client.sendCommand(keys[0], false, sent, optionsFor(signal)));
   }
 
   async masters(signal: AbortSignal): Promise<Send[]> {
@@ -50,9 +51,36 @@ async function sendTo(
   command: string[],
   signal: AbortSignal,
 ): Promise<unknown> {
-  if (!isSentinel(client)) return client.sendCommand(command, optionsFor(signal));
+  const options = optionsFor(signal);
+  if (!isSentinel(client)) return whenOnline(client, signal, () => client.sendCommand(command, options));
   throwIfClosed(client);
-  return client.sendCommand(false, command, optionsFor(signal));
+  return whenOnline(client, signal, () => client.sendCommand(false, command, options));
+}
+
+/** How often a client that is connecting is looked at, in milliseconds: not all kinds have an event for it. */
+const CONNECTING_POLL_MS = 10;
+
+/**
+ * Sends a command when the client is connected: one that connects is slow, not dead. With `disableOfflineQueue` it refuses a command
+ * without sending it, also one of a process that has just begun. A client that was closed, or is not to connect, is not waited for.
+ */
+async function whenOnline(
+  client: object,
+  signal: AbortSignal,
+  send: () => Promise<unknown>,
+): Promise<unknown> {
+  for (;;) {
+    const { isOpen, isReady } = client as { readonly isOpen?: boolean; readonly isReady?: boolean };
+    const isConnecting = isOpen === true && isReady === false;
+    try {
+      if (!isConnecting) return await send();
+    } catch (error) {
+      if (signal.aborted || (error as Error | undefined)?.constructor.name !== 'ClientOfflineError')
+        throw error;
+    }
+    signal.throwIfAborted();
+    await new Promise<void>((resolve) => systemClock.setTimeout(resolve, CONNECTING_POLL_MS));
+  }
 }
 
 /** The error of the client itself does not name the cause. */

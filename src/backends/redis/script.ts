@@ -46,13 +46,13 @@ end
  * it is the only one.
  */
 const EACH_KEY = `
+-- an error as the server said it, its code first: raised again it would get the code ERR before its own
 local function attempt(own)
-  if #KEYS == 1 then return step(own) end
   local done, reply = pcall(step, own)
   local message = type(reply) == 'table' and reply.err or not done and tostring(reply)
   if not message then return reply end
-  if not done and not string.find(message, 'WRONGTYPE', 1, true) then error(reply, 0) end
-  return {'failed', message}
+  if #KEYS > 1 and string.find(message, 'WRONGTYPE', 1, true) then return {'failed', message} end
+  return {err = string.find(message, '^%u+ ') and message or 'ERR ' .. message}
 end
 
 local replies, at = {}, 2

@@ -1,6 +1,7 @@
 import type { Edit } from '../../records/records.ts';
 import { durationParameter, type SqlParameters, type SqlValue } from './client.ts';
-import { BASE64, COLLATION } from './mysql.ts';
+import { COLLATION } from './mysql.ts';
+import { BASE64 } from './mysql-literals.ts';
 
 /** Edits as rows of literals, `given`, and their values. */
 export interface Given {

@@ -66,7 +66,8 @@ export class MysqlRecords implements Records {
     const [{ op }] = edits as [Edit];
     const statements = this.#statements;
     const given = givenRows(edits, this.#timeoutMs);
-    if (op === 'read') return { rows: await this.#table.query(statements.read(given), given.parameters) };
+    if (op === 'read')
+      return this.#batch({ changes: [], answer: statements.read(given), isWhole: false }, given);
     if (op === 'put') return { rows: await this.#put(edits as readonly Put[], given) };
     const change = op === 'claim' ? statements.claim(given) : statements.amend(given);
     const answer = statements.answer(given, op === 'claim' ? 'CAST(r.text AS BINARY)' : undefined);

@@ -6,16 +6,17 @@ import {
   withPromises,
 } from '../../drivers/mysql2.ts';
 import { systemClock } from '../../time/clock.ts';
+import { propertyOf, type SqlClient, type SqlParameters, type SqlRow, throwIfLate } from './client.ts';
 import {
-  PARAMETER,
-  parameterOf,
-  propertyOf,
-  type SqlClient,
-  type SqlParameters,
-  type SqlRow,
-  type SqlValue,
-  throwIfLate,
-} from './client.ts';
+  explained,
+  isBroken,
+  isContention,
+  isOfValues,
+  NO_SUCH_TABLE,
+  PARSE_ERROR,
+  throwWithoutAutocommit,
+} from './mysql-errors.ts';
+import { withLiterals } from './mysql-literals.ts';
 
 /**
  * The used part of a MySQL or MariaDB client: a pool or a connection of the package `mysql2`, version 3, either from
@@ -69,22 +70,21 @@ export interface MysqlBatch {
 export const COLLATION: string = 'COLLATE /*!80017 utf8mb4_0900_bin */ /*M! utf8mb4_nopad_bin */';
 export const MYSQL_TEXT: string = `CHARACTER SET utf8mb4 ${COLLATION}`;
 
-/** Marks a parameter to be written in base64, a third longer than its bytes; hexadecimal would take twice its bytes. */
-export const BASE64 = 'FROM_BASE64(';
-const PLACE = new RegExp(`(FROM_BASE64\\()?${PARAMETER.source}`, PARAMETER.flags);
+/** Settings of the session that would refuse an UPDATE by a join, or cut off rows. */
+const SETTINGS = ['sql_safe_updates = 0', 'sql_select_limit = 18446744073709551615'] as const;
+
+/** The same for one statement: MariaDB has a clause before it, MySQL a hint behind its verb, and each ignores the other one. */
+const CLAUSE = `SET STATEMENT ${SETTINGS.join(', ')} FOR`;
+const HINT = `/*+ ${SETTINGS.map((setting) => `SET_VAR(${setting})`).join(' ')} */`;
+
+/** Of the next transaction, whatever the session has: below it a read sees what is never committed. */
+const ISOLATION = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ';
+
+/** Whatever `completion_type` is. */
+const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE';
 
 /** The beginning of a block of MariaDB that undoes all if one of its statements fails. */
-const BLOCK =
-  'BEGIN NOT ATOMIC DECLARE matched INT; DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;';
-
-const PARSE_ERROR = 1064;
-const NO_SUCH_TABLE = 1146;
-/** The server closes the connection after this error. */
-const PACKET_TOO_LARGE = 1153;
-/** Errors of concurrent changes of one row: a deadlock, and "record has changed" of MariaDB 11. */
-const CONTENTION = [1213, 1020];
-/** Errors of values: out of range, invalid, too long, and a statement that is too large. */
-const OF_VALUES = [1264, 1366, 1406, PACKET_TOO_LARGE];
+const BLOCK = `${CLAUSE} BEGIN NOT ATOMIC DECLARE matched INT; DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END; ${ISOLATION};`;
 
 /**
  * Writes texts into the statement as hexadecimal digits with their charset, or as base64. Escaping would depend on
@@ -106,16 +106,16 @@ export class MysqlSql implements SqlClient {
   }
 
   async query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]> {
-    const result = await this.#send(sql, parameters, endAt);
+    const result = await this.#send(withSettings(sql), parameters, endAt);
     return Array.isArray(result) ? result : [];
   }
 
   async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<number> {
-    return matchedIn(await this.#send(sql, parameters, endAt));
+    return matchedIn(await this.#send(withSettings(sql), parameters, endAt));
   }
 
   /**
-   * Changes rows, then reads some. In MariaDB it is one command, a block of statements. MySQL has no such blocks
+   * Changes rows, or none, then reads some. In MariaDB it is one command, a block of statements. MySQL has no such blocks
    * outside of procedures: there the statements are queued at once, so that others on the same connection can't come between them.
    * `isWhole`: in a transaction. Else the change is done before the answer begins, so that an answer which is cut off does not undo it.
    *
@@ -127,11 +127,12 @@ export class MysqlSql implements SqlClient {
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly matched?: number }> {
     const steps = [...changes, answer];
-    const whole = ['START TRANSACTION', ...steps, 'COMMIT'];
+    const whole = ['START TRANSACTION', ...steps, COMMIT];
     if (this.#hasBlocks) {
       try {
-        const counted = `SET matched = ROW_COUNT(); SELECT found.*, matched FROM (${answer}) AS found`;
-        const block = isWhole ? whole : [...changes, counted];
+        const counted = `SET matched = ROW_COUNT(); ${ISOLATION}; SELECT found.*, matched FROM (${answer}) AS found`;
+        const apart = changes.length === 0 ? steps : [...changes, counted];
+        const block = isWhole ? whole : apart;
         const [rows] = (await this.#send(`${BLOCK} ${block.join('; ')}; END`, parameters, endAt)) as [
           SqlRow[],
         ];
@@ -141,13 +142,15 @@ export class MysqlSql implements SqlClient {
         this.#hasBlocks = false; // MySQL; or sql_mode=ORACLE, which has another syntax
       }
     }
-    const queued = isWhole ? whole : steps;
-    const commands = queued.map((sql) => this.#command(sql, parameters));
+    const queued = isWhole ? [ISOLATION, ...whole] : steps;
+    const commands = queued.map((sql) => this.#command(withSettings(sql), parameters));
     const replies = await this.#onConnection(endAt, async (client) => {
       const ends = await Promise.allSettled(commands.map((command) => queryMysql2(client, command)));
       const failed = ends.find(({ status }) => status === 'rejected');
-      if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
-      return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value);
+      if (failed !== undefined) throw explained((failed as PromiseRejectedResult).reason);
+      const results = ends.map((end) => (end as PromiseFulfilledResult<unknown>).value);
+      throwWithoutAutocommit(results[0]);
+      return results;
     });
     const rows = replies[queued.indexOf(answer)] as SqlRow[];
     return isWhole ? { rows } : { rows, matched: matchedIn(replies[0]) };
@@ -162,11 +165,11 @@ export class MysqlSql implements SqlClient {
   }
 
   isContention(error: unknown): boolean {
-    return CONTENTION.some((errno) => errno === propertyOf(error, 'errno'));
+    return isContention(error);
   }
 
   isOfValues(error: unknown): boolean {
-    return OF_VALUES.some((errno) => errno === propertyOf(error, 'errno'));
+    return isOfValues(error);
   }
 
   async #send(
@@ -175,7 +178,13 @@ export class MysqlSql implements SqlClient {
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<unknown> {
     const command = this.#command(sql, parameters);
-    return this.#onConnection(endAt, (client) => queryMysql2(client, command));
+    return this.#onConnection(endAt, async (client) => {
+      const result = await queryMysql2(client, command).catch((error) => {
+        throw explained(error);
+      });
+      throwWithoutAutocommit(result);
+      return result;
+    });
   }
 
   #command(sql: string, parameters: SqlParameters): MysqlCommand {
@@ -208,48 +217,12 @@ function matchedIn(result: unknown): number {
   return Math.max(Number(affectedRows), Number(/\d+/.exec(info)?.[0] ?? 0));
 }
 
-/** Whether a connection is unusable after an error, or soon will be. */
-function isBroken(error: unknown): boolean {
-  if (propertyOf(error, 'fatal') || propertyOf(error, 'errno') === PACKET_TOO_LARGE) return true;
-  return propertyOf(error, 'code') === 'PROTOCOL_SEQUENCE_TIMEOUT';
+/** A statement that depends on none of these settings of the session. */
+function withSettings(sql: string): string {
+  return sql.replace(/^\s*(SELECT|INSERT|UPDATE|DELETE)\b/, `/*M! ${CLAUSE} */ $1 ${HINT}`);
 }
 
 function textOf(field: MysqlField): string | null {
   const bytes = field.buffer();
   return bytes === null ? null : bytes.toString();
 }
-
-/** A statement with its parameters written in. */
-function withLiterals(sql: string, parameters: SqlParameters): string {
-  return sql.replace(PLACE, (_, before: string = '', name: string) => {
-    const value = parameterOf(parameters, name);
-    return before + (before === BASE64 ? base64(String(value)) : literal(value));
-  });
-}
-
-function literal(value: SqlValue): string {
-  if (value === null) return 'NULL';
-  if (typeof value === 'string') return `_utf8mb4 X'${hex(value)}'`;
-  if (!Number.isFinite(value)) throw new TypeError(`SQL parameter is ${value}, expected a finite number`);
-  return String(value);
-}
-
-function hex(text: string): string {
-  const digits = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0'));
-  return digits.join('');
-}
-
-/** An empty text is `X''`: in the mode EMPTY_STRING_IS_NULL `''` means NULL. */
-function base64(text: string): string {
-  if (text === '') return `X''`;
-  const bytes = new TextEncoder().encode(text);
-  let characters = '';
-  for (let i = 0; i < bytes.length; i += SLICE) {
-    const slice: ArrayLike<number> = bytes.subarray(i, i + SLICE);
-    characters += btoa(String.fromCharCode.apply(null, slice as number[])); // spreading is three times slower
-  }
-  return `'${characters}'`;
-}
-
-/** Bytes per call. A multiple of three, so that only the last slice is padded. */
-const SLICE = 0x6000;

@@ -1,5 +1,6 @@
 import { answerTimeoutMs } from '../../cluster/time-limits.ts';
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
+import { warnOnce } from '../../drivers/warn-once.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import type { OpenRecords } from '../../records/records-kind.ts';
 import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';
@@ -22,8 +23,12 @@ export function openMysql(
   checks.methods('client', options?.client, ['query']);
   checks.done();
   // A pool hears the errors of its connections itself.
-  if (!('getConnection' in options.client))
+  if (!('getConnection' in options.client)) {
     warnWithoutErrorListener(options.client, "connection.on('error', () => {})");
+    warnOnce(
+      'the client of mysql2 is one connection, which is not replaced when it breaks or its server becomes read-only. Give it a pool: createPool()',
+    );
+  }
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
   return openRecords(about, options, {
     client,

@@ -12,7 +12,7 @@ import { TABLE, tableName } from './table-name.ts';
 export interface SqlOptions {
   /**
    * The table, optionally with its schema: `'tickless'`, `'ops.tickless'`. Letters, digits, `_` and `$`. It is quoted in
-   * statements, so case matters. Created on first use if it is missing. Lock and store may have the same one.
+   * statements, so case matters; SQLite refuses a name that differs from that of another table by case only. Created on first use if it is missing. Lock and store may have the same one.
    * @default 'tickless'
    */
   readonly table?: string | undefined;

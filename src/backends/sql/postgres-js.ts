@@ -1,6 +1,12 @@
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
-import type { PostgresClient, PostgresCommand, PostgresResult } from '../../drivers/pg.ts';
+import {
+  isPgPool,
+  type PostgresClient,
+  type PostgresCommand,
+  type PostgresResult,
+} from '../../drivers/pg.ts';
 import { ALONE, cancelIfQueued, isPostgresJs, type PostgresJsClient } from '../../drivers/postgres-js.ts';
+import { warnOnce } from '../../drivers/warn-once.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { systemClock } from '../../time/clock.ts';
 import { LONGEST_KEPT } from './client.ts';
@@ -27,7 +33,16 @@ export function postgresClient(
   else checks.methods('client', client, ['query']);
   checks.done();
   if (!isJs) warnWithoutErrorListener(client as PostgresClient, "pool.on('error', () => {})");
+  if (!isJs && isOneConnection(client as PostgresClient))
+    warnOnce(
+      'the client of pg is one connection, which is not replaced when it breaks or its server becomes read-only. Give it a pool: new Pool()',
+    );
   return isJs ? { query: (command) => send(client, command) } : (client as PostgresClient);
+}
+
+/** A `Client` or a `PoolClient` of pg. */
+function isOneConnection(client: PostgresClient): boolean {
+  return !isPgPool(client) && 'connectionParameters' in client;
 }
 
 /** It would rename the columns of the rows, or change their values. */

@@ -59,9 +59,9 @@ export class PostgresRecords implements Records {
     const answers = edits.map((edit, i): Answer | Error => {
       const row = rows.get(i);
       if (row === undefined && edit.op === 'claim') return new Error('the claim has waited for too long');
-      return { isDone: row?.is_done === true, row: row && edit.op !== 'delete' ? rowOf(row) : undefined };
+      return { isDone: row?.is_done === 'true', row: row && edit.op !== 'delete' ? rowOf(row) : undefined };
     });
-    const lost = edits.flatMap((_, i) => (rows.get(i)?.is_lost === true ? [i] : []));
+    const lost = edits.flatMap((_, i) => (rows.get(i)?.is_lost === 'true' ? [i] : []));
     if (lost.length === 0) return answers;
     const again =
       time < MOST_TIMES

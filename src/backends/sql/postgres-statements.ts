@@ -29,10 +29,19 @@ const GIVEN = `given AS (SELECT g.*, g.i AS nth FROM json_to_recordset(:edits::t
 /** An edit that has waited for its rows for longer than its caller did takes no lease: it would have no holder. */
 const HAS_WAITED = `extract(epoch FROM (now - statement_timestamp())) * 1000 > :patience::float8`;
 
+/** Answers are texts: each client reads those alike, whatever its parsers of numbers and booleans are. */
+const asText = (value: string): string => `(${value})::text`;
+
+const answerOf = (now: string, of: (column: Column) => string): string =>
+  recordSql(clockOf(now), of, (column) => column, asText).row;
+
 /** @param table a result of `tableName`. */
 export function postgresStatements(table: string): PostgresStatements {
-  const stored = recordSql(clockOf('clock.now'), (column) => `r.${column}`);
-  const reads = `SELECT g.i, TRUE AS is_done, FALSE AS is_lost, ${stored.row}, CASE WHEN g.brief THEN '' ELSE r.text END AS text
+  const stored = {
+    isExpired: recordSql(clockOf('clock.now'), (column) => `r.${column}`).isExpired,
+    row: answerOf('clock.now', (column) => `r.${column}`),
+  };
+  const reads = `SELECT ${asText('g.i')} AS i, 'true' AS is_done, 'false' AS is_lost, ${stored.row}, CASE WHEN g.brief THEN '' ELSE r.text END AS text
     FROM given AS g CROSS JOIN clock JOIN ${table} AS r ON r.name = g.name
       AND CASE WHEN g.token IS NULL THEN r.edition = ${PRESENT} ELSE r.token = g.token END
     WHERE g.op = 'read' AND r.token > coalesce(g.newer, -1)`;
@@ -51,14 +60,14 @@ export function postgresStatements(table: string): PostgresStatements {
         kinds.has('claim') || kinds.has('put')
           ? `(is_new AND NOT EXISTS (SELECT FROM inserted AS o WHERE o.name = a.name))`
           : 'FALSE';
-      const { row } = recordSql(clockOf('a.now'), (column) => `a.${column}`);
+      const row = answerOf('a.now', (column) => `a.${column}`);
       const text = `CASE WHEN op = 'claim' THEN a.text ELSE '' END`;
-      const answers = `SELECT a.i, a.is_done, ${isLost} AS is_lost, ${row}, ${text} AS text FROM after AS a`;
+      const answers = `SELECT ${asText('a.i')} AS i, ${asText('a.is_done')} AS is_done, ${asText(isLost)} AS is_lost, ${row}, ${text} AS text FROM after AS a`;
       return `WITH ${steps.join(',\n')} ${answers}${kinds.has('read') ? ` UNION ALL ${reads}` : ''}`;
     },
     list: `WITH ${CLOCK} SELECT r.name, ${stored.row}, r.text FROM ${table} AS r CROSS JOIN clock
       WHERE r.name >= :prefix AND r.name < :end AND r.edition = ${PRESENT} AND NOT ${stored.isExpired} ORDER BY r.name LIMIT :limit`,
-    editions: `WITH ${CLOCK} SELECT ${stored.row}, left(r.text, :beginning::int) AS text, octet_length(r.text) AS bytes
+    editions: `WITH ${CLOCK} SELECT ${stored.row}, left(r.text, :beginning::int) AS text, ${asText('octet_length(r.text)')} AS bytes
       FROM ${table} AS r CROSS JOIN clock WHERE r.name = :name ORDER BY r.edition <> ${PRESENT}, r.token DESC`,
     expired: `WITH ${CLOCK} SELECT r.name FROM ${table} AS r CROSS JOIN clock
       WHERE r.name > :after AND r.name < :before AND r.edition = ${PRESENT} AND ${isGone(stored.isExpired, 'clock.now')}

@@ -59,11 +59,13 @@ export interface RecordSql {
 /**
  * @param of a column of the record.
  * @param text of a text column, as it is returned.
+ * @param number of a number, likewise: as text where the client may have a parser of its own for numbers.
  */
 export function recordSql(
   { now, micros, plus, between, isFinite: ofCalendar }: SqlClock,
   of: (column: Column) => string,
   text: (column: string) => string = (column) => column,
+  number: (value: string) => string = (value) => value,
 ): RecordSql {
   const latest = plus(now, LONGEST_AHEAD_MS);
   const back = plus(now, CLOCK_BACK_MS);
@@ -82,13 +84,13 @@ export function recordSql(
     nextToken: `CASE WHEN ${isToken} THEN greatest(${token} + 1, ${micros}) ELSE ${micros} END`,
     isExpired: `(${of('keep_ms')} IS NOT NULL AND ${ofCalendar(last)} AND ${plus(last, `coalesce(${of('keep_ms')}, 0)`)} <= ${now})`,
     row: [
-      `${token} AS token`,
+      `${number(token)} AS token`,
       ...['id', 'phase', 'note', 'replaced'].map((one) => `${text(of(one as Column))} AS ${one}`),
-      `CASE WHEN ${ofCalendar(of('begun_at'))} THEN ${between(of('begun_at'), now)} END AS age`,
-      `CASE WHEN ${ofCalendar(of('changed_at'))} THEN ${between(of('changed_at'), now)} END AS changed_ago`,
-      `CASE WHEN ${isLive} AND ${ofCalendar(of('ends_at'))} THEN ${between(now, of('ends_at'))} ELSE 0 END AS remaining`,
+      `CASE WHEN ${ofCalendar(of('begun_at'))} THEN ${number(between(of('begun_at'), now))} END AS age`,
+      `CASE WHEN ${ofCalendar(of('changed_at'))} THEN ${number(between(of('changed_at'), now))} END AS changed_ago`,
+      `CASE WHEN ${isLive} AND ${ofCalendar(of('ends_at'))} THEN ${number(between(now, of('ends_at')))} ELSE ${number('0')} END AS remaining`,
       `${damage} AS damage`,
-      `${micros} AS micros`,
+      `${number(micros)} AS micros`,
     ].join(', '),
   };
 }
@@ -130,7 +132,14 @@ export function clockIn(rows: readonly SqlRow[]): number {
   return first === undefined ? systemClock.now() : Number(first.micros) / 1000;
 }
 
-/** A text that follows all that begin with another one, in the order of code points. */
+const LAST_CODE_POINT = 0x10_ffff;
+/** The code points of halves of surrogate pairs, of which no text consists. */
+const [FIRST_HALF, AFTER_HALVES] = [0xd800, 0xe000];
+
+/** The first text that follows all that begin with another one, in the order of code points. @param prefix not only of the last one */
 export function endOf(prefix: string): string {
-  return `${prefix}\u{10ffff}`;
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const next = (points.pop() as number) + 1;
+  return String.fromCodePoint(...points, next === FIRST_HALF ? AFTER_HALVES : next);
 }

@@ -5,6 +5,16 @@ import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/b
 export class Server {
   readonly texts: Map<string, string> = new Map();
   now: number = Date.UTC(2026, 0, 1);
+  readonly #until: Map<string, number> = new Map();
+
+  /** It deletes what it was to keep no longer. */
+  keep(id: string, keepForMs: number): void {
+    this.#until.set(id, this.now + keepForMs);
+  }
+
+  expire(): void {
+    for (const [id, until] of this.#until) if (until < this.now) this.texts.delete(id);
+  }
 
   /** Its clock goes. */
   static ofNow(): Server {
@@ -53,11 +63,12 @@ export class MemoryTexts implements SwappableTexts {
     return keys.map((key) => this.#server.texts.get(idOf(key)));
   }
 
-  async swap(key: TextKey, before: string | undefined, after: string): Promise<Swapped> {
+  async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
     this.#command('swap');
     const present = this.#server.texts.get(idOf(key));
     if (present !== before) return { isDone: false, present };
     this.#server.texts.set(idOf(key), after);
+    this.#server.keep(idOf(key), keepForMs);
     await this.after('swap');
     return { isDone: true };
   }
@@ -66,6 +77,7 @@ export class MemoryTexts implements SwappableTexts {
     this.#command('put');
     this.keptForMs.push(keepForMs);
     this.#server.texts.set(idOf(key), text);
+    this.#server.keep(idOf(key), keepForMs);
   }
 
   async take(key: TextKey): Promise<string | undefined> {
@@ -94,6 +106,7 @@ export class MemoryTexts implements SwappableTexts {
   #command(command: string): void {
     this.before(command);
     this.commands.push(command);
+    this.#server.expire();
     this.#isAnswered = true;
   }
 }

@@ -53,8 +53,38 @@ describe('a store on records that are swapped', () => {
     const hour = 3_600_000;
     expect(records.keptForMs).toEqual(Array(4).fill(60_000 + hour));
     await store.write('present', 'short', TOKEN);
-    expect(records.keptForMs.at(-1)).toBe(10 * retentionMs + hour);
+    expect(records.keptForMs.at(-1)).toBe(11 * retentionMs + hour);
   });
+
+  it.each([1, 3])(
+    'a long payload that is only confirmed for many retentions stays, with %i versions kept, and its parts are written once in each',
+    async (keepVersions) => {
+      const server = new Server();
+      const records = new MemoryTexts(server);
+      const retentionMs = 86_400_000;
+      const store = createStore(new SwappedRecords(records, retentionMs), { keepVersions }, { options: [] });
+      const payloads = Array.from({ length: keepVersions }, (_, i) => `${i}${LONG}`);
+      for (const [i, payload] of payloads.entries()) await store.write('a', payload, TOKEN + i);
+      const parts = partsIn(server).length;
+      const version = TOKEN + keepVersions - 1;
+      records.keptForMs.length = 0;
+      const days = 40;
+      for (let quarter = 1; quarter <= 4 * days; quarter += 1) {
+        server.now += retentionMs / 4;
+        expect(await store.confirm?.('a', version, `note ${quarter}`)).toMatchObject({ kind: 'written' });
+        for (let turn = 0; turn < 50; turn += 1) await Promise.resolve(); // the renewal is behind
+        const read = await store.read('a');
+        expect([read?.payload, read?.damage]).toEqual([payloads.at(-1), undefined]);
+      }
+      const versions = (await store.history?.('a')) ?? [];
+      expect(versions.map(({ damage }) => damage)).toEqual(payloads.map(() => undefined));
+      for (const [i, payload] of payloads.entries())
+        expect(await store.read('a', undefined, TOKEN + i)).toMatchObject({ payload });
+      expect(partsIn(server)).toHaveLength(parts);
+      expect(records.keptForMs.length).toBeLessThanOrEqual(days * parts);
+      expect(records.keptForMs.length).toBeGreaterThan(0);
+    },
+  );
 
   it.each([
     { id: 'x', count: 2 ** 40, bytes: 5 },

@@ -1,0 +1,165 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { createPool as createCallbackPool } from 'mysql2';
+import { createConnection, createPool } from 'mysql2/promise';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type MysqlClient, mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
+import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { startMariadb, startRedis } from './support/servers.ts';
+
+// A fail-over behind one name: the old primary stays up and takes no writes, and new connections reach the new one.
+
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+interface Endpoint {
+  readonly port: number;
+  /** New connections reach that port from now on. */
+  moveTo(port: number): void;
+}
+
+async function endpointOf(first: number): Promise<Endpoint> {
+  let primary = first;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(primary, '127.0.0.1');
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+      });
+      socket.on('error', () => {});
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ended.push(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    moveTo(port) {
+      primary = port;
+    },
+  };
+}
+
+/** Each step fails at most as often as there are connections to the old primary. */
+async function expectBack(lock: Lock, store: SnapshotStore, connections: number): Promise<void> {
+  let failures = 0;
+  for (let i = 0; i < connections + 3; i += 1) {
+    await lock.acquire({ name: `after ${i}` }).catch(() => {
+      failures += 1;
+    });
+  }
+  expect(failures).toBeLessThanOrEqual(connections);
+  expect(await lock.acquire({ name: 'last' })).toMatchObject({ kind: 'acquired' });
+  expect(await store.write('last', 'payload')).toMatchObject({ kind: 'written' });
+}
+
+describe('MariaDB', () => {
+  const CONNECTIONS = 3;
+  it.each<[string, (uri: string) => { client: MysqlClient; end: () => unknown }]>([
+    [
+      'a pool of promises',
+      (uri) => {
+        const pool = createPool({ uri, connectionLimit: CONNECTIONS });
+        return { client: pool, end: () => pool.end() };
+      },
+    ],
+    [
+      'a pool of callbacks',
+      (uri) => {
+        const pool = createCallbackPool({ uri, connectionLimit: CONNECTIONS });
+        return { client: pool, end: () => pool.promise().end() };
+      },
+    ],
+  ])('%s leaves a server that has become read-only', async (_, open) => {
+    const servers = await Promise.all([startMariadb(), startMariadb()]);
+    for (const server of servers) ended.push(() => server.close());
+    const [old, fresh] = servers;
+    const [admin, other] = await Promise.all(servers.map(({ url }) => createConnection(url)));
+    for (const one of [admin, other]) {
+      ended.push(() => one?.end());
+      // A user without the right to write nonetheless.
+      await one?.query("CREATE USER app IDENTIFIED BY 'p'");
+      await one?.query('GRANT ALL ON tickless.* TO app');
+    }
+    const endpoint = await endpointOf(old?.port as number);
+    const { client, end } = open(`mysql://app:p@127.0.0.1:${endpoint.port}/tickless`);
+    ended.push(end);
+    const [lock, store] = [mysqlLock({ client }), mysqlStore({ client })];
+    const names = Array.from({ length: CONNECTIONS }, (__, i) => `before ${i}`);
+    await lock.inspect('table');
+    await Promise.all(names.map((name) => lock.acquire({ name }))); // all connections are open
+    await admin?.query('SET GLOBAL read_only = 1');
+    endpoint.moveTo(fresh?.port as number);
+    await expectBack(lock, store, CONNECTIONS);
+  });
+});
+
+describe('Redis', () => {
+  it.each([
+    ['begins with', (message: string) => message.startsWith('READONLY')],
+    ['includes', (message: string) => message.includes('READONLY')],
+  ])(
+    'a client whose reconnectOnError looks whether an error %s READONLY leaves a server that has become a replica',
+    async (_, isOfReplica) => {
+      const [old, fresh] = await Promise.all([startRedis(), startRedis()]);
+      for (const server of [old, fresh]) ended.push(() => server?.close());
+      const endpoint = await endpointOf(old?.port as number);
+      const seen: string[] = [];
+      const client = new Redis({
+        port: endpoint.port,
+        reconnectOnError: ({ message }) => {
+          seen.push(message);
+          return isOfReplica(message) ? 2 : false;
+        },
+      });
+      client.on('error', () => {});
+      ended.push(() => client.disconnect());
+      const [lock, store] = [redisLock({ client }), redisStore({ client })];
+      await lock.acquire({ name: 'before' });
+      await lock.acquire({ name: 'before too' }); // by the digest of the script
+      const admin = new Redis(old?.url as string);
+      ended.push(() => admin.disconnect());
+      await admin.replicaof('127.0.0.1', fresh?.port as number);
+      endpoint.moveTo(fresh?.port as number);
+      await expectBack(lock, store, 1);
+      expect(seen.filter((message) => !/^(READONLY|NOSCRIPT) /.test(message))).toEqual([]);
+    },
+  );
+
+  it('each error of a server has its own code, for one name and for several', async () => {
+    const server = await startRedis();
+    ended.push(() => server.close());
+    const client = new Redis(server.url);
+    ended.push(() => client.disconnect());
+    const lock = redisLock({ client });
+    const store = redisStore({ client });
+    const error = async (step: () => Promise<unknown>): Promise<string> => {
+      const thrown = await step().then(
+        () => expect.unreachable(),
+        (one) => one as Error,
+      );
+      return (thrown.cause as Error).message;
+    };
+    await lock.acquire({ name: 'a' });
+    await store.write('a', 'payload');
+    await client.replicaof('127.0.0.1', 1);
+    expect(await error(() => lock.acquire({ name: 'new' }))).toMatch(/^(READONLY|MASTERDOWN) /);
+    expect(await error(() => store.write('a', 'other'))).toMatch(/^(READONLY|MASTERDOWN) /);
+    await client.replicaof('NO', 'ONE');
+    await client.config('SET', 'maxmemory', '1');
+    expect(await error(() => lock.acquire({ name: 'new' }))).toMatch(/^OOM /);
+    await client.config('SET', 'maxmemory', '0');
+    await client.set('tickless:lock/taken', 'of another program');
+    expect(await error(() => lock.acquire({ name: 'taken' }))).toMatch(/^WRONGTYPE /);
+  });
+});
