@@ -1,7 +1,5 @@
+import { MOST_DEPTH } from '../../bounded-json.ts';
 import { isObjectPrototype } from '../../plain-object.ts';
-
-/** A value nested deeper is not JSON: it may contain itself. */
-const MOST_DEPTH = 10_000;
 
 /** No text can be as long; objects that occur often can multiply without end. */
 const MOST_VISITS = 2 ** 29;
