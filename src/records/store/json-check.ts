@@ -75,7 +75,10 @@ export class JsonCheck {
       visits += 1;
       if (typeof value === 'string') visits += value.length / CHARACTERS_PER_VISIT;
       else if (typeof value === 'object' && value !== null) found = value;
-      else if (!isKept(value)) this.#isExact = false;
+      else if (!isKept(value)) {
+        this.#isExact = false;
+        break; // an array may have four billion holes
+      }
     }
     frame.at = at;
     this.#visits = visits;

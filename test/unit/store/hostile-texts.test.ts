@@ -61,10 +61,10 @@ describe('sparse arrays and views that the text pays for', () => {
   });
 
   it('a long array with a hole is kept', async () => {
-    const long = Array.from({ length: 3_000_000 }, (_, i) => i);
+    const long = Array.from({ length: 300_000 }, (_, i) => i);
     delete long[7];
     const back = (await decode((await defaultCodec.encode({ long })) as string)) as { long: number[] };
-    expect([back.long.length, 7 in back.long, back.long.at(-1)]).toEqual([3_000_000, false, 2_999_999]);
+    expect([back.long.length, 7 in back.long, back.long.at(-1)]).toEqual([300_000, false, 299_999]);
   });
 
   it('parts of one buffer are kept', async () => {
@@ -90,7 +90,11 @@ describe('a value with the same part very often', () => {
 
   it('is read, and compared part by part once', async () => {
     const [a, b, c] = await Promise.all([doubling('x'), doubling('x'), doubling('y')].map(decode));
-    expect(await differenceOf({ a }, { a: b })).toMatchObject({ unchanged: 1 });
-    expect(await differenceOf({ a }, { a: c })).toMatchObject({ unchanged: 0, changed: { count: 1 } });
+    const counts = async (before: object, after: object): Promise<readonly number[]> => {
+      const { unchanged, changed } = await differenceOf(before, after); // its samples are without end
+      return [unchanged, changed.count];
+    };
+    expect(await counts({ a }, { a: b })).toEqual([1, 0]);
+    expect(await counts({ a }, { a: c })).toEqual([0, 1]);
   });
 });
