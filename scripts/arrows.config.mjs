@@ -7,6 +7,7 @@ const BASE = [
   'printable.ts',
   'whole-words.ts',
   'json.ts',
+  'bounded-json.ts',
   'errors.ts',
   'time',
   'option-checks.ts',
@@ -32,6 +33,7 @@ const MAY_IMPORT = {
   'printable.ts': [],
   'whole-words.ts': [],
   'json.ts': [],
+  'bounded-json.ts': [],
   'errors.ts': ['printable.ts', 'json.ts'],
   time: ['errors.ts', 'plain-object.ts'],
   'name-hints.ts': [],
@@ -77,7 +79,7 @@ const MAY_IMPORT = {
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
-  cli: ['printable.ts', 'time', 'data', 'console'],
+  cli: ['printable.ts', 'bounded-json.ts', 'time', 'data', 'console'],
 };
 
 /** Packages, and the one file that may import each: in that room. */

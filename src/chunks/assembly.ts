@@ -1,5 +1,6 @@
 import type { Chunk, Container, ReferencesOfChunk } from './chunk.ts';
 import { setOwn } from './set-own.ts';
+import { MOST_DEPTH } from './walk.ts';
 
 type OpenContainer =
   | { readonly container: 'array'; readonly whole: unknown[] }
@@ -7,7 +8,7 @@ type OpenContainer =
   | { readonly container: 'map'; readonly whole: Map<unknown, unknown> }
   | { readonly container: 'set'; readonly whole: Set<unknown> };
 
-/** Reassembles a value from its chunks. */
+/** Reassembles a value from its chunks. They may come from outside: `add` throws for those that no value is split into. */
 export class Assembly {
   #whole: unknown;
   /** The open containers, the innermost last. */
@@ -23,6 +24,7 @@ export class Assembly {
   add(chunk: Chunk): void {
     switch (chunk.kind) {
       case 'open': {
+        if (this.#open.length > MOST_DEPTH) throw damaged(); // no value that is nested as deeply is split
         const opened = emptyContainer(chunk.container);
         if (chunk.isShared) this.#shared.push(opened.whole);
         this.#put(chunk.key, opened.whole);
@@ -43,7 +45,8 @@ export class Assembly {
     for (const [i, holder] of holders.entries()) {
       const value = this.#shared[numbers[i] as number];
       if (holder instanceof Map) holder.set(keys[i], value);
-      else setOwn(holder as object, keys[i] as string, value);
+      else if (isGap(holder, keys[i])) setOwn(holder as object, keys[i] as string, value);
+      else throw damaged();
     }
   }
 
@@ -58,7 +61,8 @@ export class Assembly {
         break;
       case 'object':
       case 'dictionary':
-        setOwn(into.whole, key as string, value);
+        if (typeof key !== 'string') throw damaged(); // the text of another one may be without end
+        setOwn(into.whole, key, value);
         break;
       case 'map':
         into.whole.set(key, value);
@@ -67,6 +71,16 @@ export class Assembly {
         into.whole.add(value);
     }
   }
+}
+
+/** Its place is there already: another index or length could make a sparse array of any size. */
+function isGap(holder: unknown, key: unknown): boolean {
+  const isKey = typeof key === 'string' && !(Array.isArray(holder) && key === 'length');
+  return isKey && Object.hasOwn(holder as object, key);
+}
+
+function damaged(): TypeError {
+  return new TypeError('the value was not split into such parts');
 }
 
 function emptyContainer(container: Container): OpenContainer {

@@ -1,3 +1,4 @@
+import { parseJson } from '../bounded-json.ts';
 import type { ActionName } from '../console/action-names.ts';
 import { printable } from '../printable.ts';
 import { unlessAborted } from '../time/on-abort.ts';
@@ -168,7 +169,7 @@ async function textOf(response: Response, signal: AbortSignal): Promise<string> 
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

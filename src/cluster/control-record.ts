@@ -1,3 +1,4 @@
+import { parseJson } from '../bounded-json.ts';
 import type { Control } from '../engine/control.ts';
 
 /** One field of a {@link Control}, with the version under which it was set. */
@@ -52,7 +53,7 @@ export function setAfter(
 export const controlCodec = {
   format: 'tickless-control/1',
   encode: (record: unknown): string => JSON.stringify(record),
-  decode: (text: string | Uint8Array): ControlRecord => checked(JSON.parse(String(text))),
+  decode: (text: string | Uint8Array): ControlRecord => checked(parseJson(String(text)) as ControlRecord),
 };
 
 function checked(record: ControlRecord): ControlRecord {

@@ -1,3 +1,4 @@
+import { parseJson } from '../bounded-json.ts';
 import type { KeysMark, Mark, NamedId } from '../data/mark.ts';
 
 /** The marks on the keys of a member, as its rounds see them. */
@@ -156,7 +157,7 @@ export const invalidationLogCodec = {
       if (typeof value === 'bigint') return { bigint: String(value) };
       return typeof value === 'number' && !Number.isFinite(value) ? { number: String(value) } : value;
     }),
-  decode: (text: string | Uint8Array): InvalidationLog => checked(JSON.parse(String(text))),
+  decode: (text: string | Uint8Array): InvalidationLog => checked(parseJson(String(text)) as InvalidationLog),
 };
 
 function checked(log: InvalidationLog): InvalidationLog {

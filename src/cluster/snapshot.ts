@@ -1,3 +1,4 @@
+import { parseJson } from '../bounded-json.ts';
 import type { Mark } from '../data/mark.ts';
 import type { PublishOrigin } from '../data/origin.ts';
 import type { VersionMaker, VersionRecord } from '../data/version-record.ts';
@@ -203,7 +204,7 @@ async function checkWhole(
 function readHeader(line: string): Header {
   let header: Partial<Header> | null = null;
   try {
-    if (line.startsWith(BEGINNING)) header = ownOptions(JSON.parse(line) as Partial<Header> | null);
+    if (line.startsWith(BEGINNING)) header = ownOptions(parseJson(line) as Partial<Header> | null);
   } catch {
     // not JSON
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../bounded-json.ts';
 import type { ExecutorRun } from '../data/executor-run.ts';
 import { isText } from '../option-checks.ts';
 import type { SnapshotStore } from './store-contract.ts';
@@ -44,7 +45,7 @@ export async function keptRuns(
   const { payload = '' } = (await store.read(runsName(name))) ?? {};
   if (!payload.startsWith(FORMAT)) return [];
   try {
-    const runs: unknown = JSON.parse(payload.slice(FORMAT.length));
+    const runs: unknown = parseJson(payload.slice(FORMAT.length));
     return Array.isArray(runs) ? runs.filter(isRun).slice(0, most) : [];
   } catch {
     return []; // edited by hand

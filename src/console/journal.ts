@@ -1,3 +1,4 @@
+import { parseJson } from '../bounded-json.ts';
 import type { Lease, LockProvider, SnapshotStore } from '../index.ts';
 
 /** A lock and a store that all instances share. */
@@ -39,7 +40,7 @@ export class Journal {
     const { payload = '' } = (await this.#backend.store.read(this.#name)) ?? {};
     if (!payload.startsWith(FORMAT)) return [];
     try {
-      const list: unknown = JSON.parse(payload.slice(FORMAT.length));
+      const list: unknown = parseJson(payload.slice(FORMAT.length));
       return Array.isArray(list) ? list : [];
     } catch {
       return []; // edited by hand

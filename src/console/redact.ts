@@ -1,4 +1,4 @@
-import { TOKENS } from './token-forms.ts';
+import { JSON_WEB_TOKEN, TOKENS } from './token-forms.ts';
 import { HIDDEN, withoutUrlCredentials } from './url-credentials.ts';
 
 /** Longer texts are cut: the expressions below see a bounded text. In characters. */
@@ -117,7 +117,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   // user:…@host
   [
     new RegExp(
-      `(?<![\\w.+%-])(?!${NO_USER}:)([\\w.+%-]{0,64}:)(?!\\[hidden\\]|[\\d:.]+@)[^\\s/"'\`<>]{3,200}(?=@(?!sha\\d)[\\w[])`,
+      `(?<![\\w.+%-])(?!${NO_USER}:)([\\w.+%-]{0,64}:)(?!\\[hidden\\]|[\\d:.]{1,200}@)[^\\s/"'\`<>]{3,200}(?=@(?!sha\\d)[\\w[])`,
       'gi',
     ),
     `$1${HIDDEN}`,
@@ -143,12 +143,13 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     /(?<=\s)(-p)(?!\[hidden\])(?=[^\s]{0,64}[A-Z0-9])(?=[^\s]{0,64}[A-Za-z])[^\s"'\-:/.=]{6,}(?![:\w])/g,
     `$1${HIDDEN}`,
   ],
+  [JSON_WEB_TOKEN, `$1${HIDDEN}`],
   [TOKENS, HIDDEN],
 ];
 
 /** In each text in which one of these finds a secret. Most texts are short, and have none of it. */
 const SUSPECT = new RegExp(
-  `:\\/\\/|pass|pwd|pw|secret|token|credential|auth|cookie|sig|jwt|identified|key|sess|sid|bearer|basic|digest|negotiate|verifier|setuser|hello|args|login|code=|%40|%2540|@|[\\s"']-[puaw]|--(?:user|proxy)|${TOKENS.source}`,
+  `:\\/\\/|pass|pwd|pw|secret|token|credential|auth|cookie|sig|jwt|identified|key|sess|sid|bearer|basic|digest|negotiate|verifier|setuser|hello|args|login|code=|%40|%2540|@|[\\s"']-[puaw]|--(?:user|proxy)|eyJ|${TOKENS.source}`,
   'i',
 );
 

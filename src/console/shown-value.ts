@@ -17,7 +17,7 @@ export function shownValue(
 ): string | undefined {
   if (showValue === undefined) return undefined;
   try {
-    const shown = JSON.stringify(showValue(value, about), jsonField, 2);
+    const shown = jsonOf(showValue(value, about));
     return shown === undefined ? undefined : shownText(shown, LONGEST_VALUE, redact);
   } catch {
     return undefined;
@@ -70,9 +70,28 @@ export function shownDifference(
   };
 }
 
-/** Maps and Sets as arrays, so that `showValue` may return a value as it is. */
-function jsonField(_: string, field: unknown): unknown {
-  ignoreThenable(field); // a toJSON() may be asynchronous
-  if (field instanceof Map || field instanceof Set) return [...field];
-  return typeof field === 'bigint' ? String(field) : field;
+/**
+ * Maps and Sets as arrays, so that `showValue` may return a value as it is. Beyond the characters that are shown, all is left out: a
+ * value may be large, or have a part in it any number of times.
+ */
+function jsonOf(value: unknown): string | undefined {
+  let left = 2 * LONGEST_VALUE;
+  return JSON.stringify(
+    value,
+    (_, field: unknown) => {
+      if (left <= 0) return undefined;
+      if (field !== undefined) left = Math.max(0, left - 1 - (typeof field === 'string' ? field.length : 0));
+      ignoreThenable(field); // a toJSON() may be asynchronous
+      if (field instanceof Map || field instanceof Set) return firstOf(field, left);
+      if (Array.isArray(field) && field.length > left) return field.slice(0, left + 1);
+      return typeof field === 'bigint' ? String(field) : field;
+    },
+    2,
+  );
+}
+
+function firstOf(items: Iterable<unknown>, most: number): unknown[] {
+  const first: unknown[] = [];
+  for (const item of items) if (first.push(item) > most) break;
+  return first;
 }

@@ -1,7 +1,6 @@
 /** The beginning of the tokens of each well-known service, and the least that follows. */
 const FORMS: readonly string[] = [
   '(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{12,}', // AWS
-  'eyJ[\\w-]{5,}\\.[\\w-]{5,}\\.[\\w-]*', // a JSON web token
   'github_pat_\\w{8,}',
   '(?:gh[pousr]|sk|pk|rk|xox[a-z]|xapp)[_-][\\w-]{16,}', // GitHub, Stripe, OpenAI, Slack
   'gl(?:pat|dt|rt|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[\\w.-]{8,}', // GitLab
@@ -20,3 +19,10 @@ const FORMS: readonly string[] = [
 
 /** Tokens that are known by themselves, without a name before them. */
 export const TOKENS: RegExp = new RegExp(`(?<!\\w)(?:${FORMS.join('|')})`, 'g');
+
+/**
+ * A JSON web token, after what stands before it in the same word. It is looked for only in a word that a dot, another word and a
+ * second dot follow: else each of its beginnings would be followed to the end of the word.
+ */
+export const JSON_WEB_TOKEN: RegExp =
+  /(?<![\w-])(?=[\w-]+\.[\w-]{5,}\.)((?:[\w-]*?-)?)eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g;

@@ -1,7 +1,8 @@
 import type { Loaded } from '../index.ts';
+import type { Body } from '../sources/body.ts';
 import type { HttpSourceOptions } from '../sources/http-options.ts';
 import { httpSource } from '../sources/http-source.ts';
-import { type Body, parseBody } from '../sources/parse.ts';
+import { parseBody } from '../sources/parse.ts';
 import type { Source, SourceContext } from '../sources/source.ts';
 import { tryImport } from './imported-keys.ts';
 import { type Address, jwksUriOf, metadataUrls, type UrlRules } from './issuer.ts';

@@ -41,8 +41,14 @@ export function changedFlags(
   areEqual: (one: unknown, other: unknown) => boolean,
 ): string[] {
   const names = new Set([...(before?.flags.keys() ?? []), ...after.flags.keys()]);
+  let compared: readonly [unknown, unknown, boolean] | undefined;
+  const haveEqualParts = ({ parts: a }: Flag, { parts: b }: Flag): boolean => {
+    if (compared === undefined || compared[0] !== a || compared[1] !== b) compared = [a, b, areEqual(a, b)];
+    return compared[2];
+  };
   return [...names].filter((name) => {
     const [one, other] = [before?.flags.get(name), after.flags.get(name)];
-    return one === undefined || other === undefined || !areEqual(one.definition, other.definition);
+    if (one === undefined || other === undefined) return true;
+    return !areEqual(one.definition, other.definition) || !haveEqualParts(one, other);
   });
 }

@@ -16,6 +16,8 @@ export interface Resolution {
 export interface Flag {
   /** All that its results follow from, for comparison with that of another edition. */
   readonly definition: unknown;
+  /** The parts of rules with a name that its rule may refer to: the same object for all flags of an edition. */
+  readonly parts?: unknown;
   /** The fault of its definition. Not present: it is sound. */
   readonly problem?: string;
   readonly evaluate: (context: EvaluationContext, logger: Logger) => Resolution;

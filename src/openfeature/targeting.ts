@@ -2,6 +2,7 @@ import { messageOf } from '../observe/logger.ts';
 import type { OptionChecks } from '../option-checks.ts';
 import type { FlagdFlag } from './definitions.ts';
 import { type Flag, faulty, type Resolution } from './flag.ts';
+import { References } from './references.ts';
 import { ErrorCode, type EvaluationContext, type Logger } from './sdk.ts';
 
 /** The used part of `FlagdCore` of the package `@openfeature/flagd-core`, which evaluates rules as flagd does. */
@@ -55,27 +56,43 @@ export function targetedFlags(
   make: MakeEvaluator | undefined,
 ): Iterable<[string, Flag]> {
   if (flags.size === 0) return [];
-  const evaluator = evaluatorOf(flags, $evaluators, make);
+  const whole = wholeRules(flags, $evaluators);
+  const evaluator = typeof whole === 'string' ? whole : evaluatorOf(whole, make);
   return [...flags].map(([name, flag]) => {
-    const definition = { ...flag, $evaluators };
-    if (typeof evaluator === 'string') return [name, faulty(definition, evaluator)];
+    if (typeof whole === 'string' || typeof evaluator === 'string')
+      return [name, { ...faulty(flag, String(evaluator)), parts: $evaluators }];
     const rule = evaluator.getFlag(name);
     const refusal = refusalOf(rule);
-    if (refusal !== undefined) return [name, faulty(definition, refusal)];
-    return [name, { definition, evaluate: (context, logger) => (rule as Rule).evaluate(context, logger) }];
+    if (refusal !== undefined) return [name, { ...faulty(flag, refusal), parts: $evaluators }];
+    const evaluate: Flag['evaluate'] = (context, logger) => (rule as Rule).evaluate(context, logger);
+    return [name, { definition: flag, parts: $evaluators, evaluate }];
   });
+}
+
+/** The flags, each with all of its rule; or why a rule is refused. */
+function wholeRules(
+  flags: ReadonlyMap<string, FlagdFlag>,
+  $evaluators: unknown,
+): Readonly<Record<string, unknown>> | string {
+  const references = new References($evaluators);
+  try {
+    return Object.fromEntries(
+      [...flags].map(([name, flag]) => [name, { ...flag, targeting: references.replacedIn(flag.targeting) }]),
+    );
+  } catch (error) {
+    return `${REFUSED}: ${messageOf(error)}`;
+  }
 }
 
 /** @returns with these flags; or why there is none. */
 function evaluatorOf(
-  flags: ReadonlyMap<string, FlagdFlag>,
-  $evaluators: unknown,
+  flags: Readonly<Record<string, unknown>>,
   make: MakeEvaluator | undefined,
 ): FlagdEvaluator | string {
   if (make === undefined) return WITHOUT_EVALUATOR;
   try {
     const evaluator = make();
-    evaluator.setConfigurations(JSON.stringify({ flags: Object.fromEntries(flags), $evaluators }));
+    evaluator.setConfigurations(JSON.stringify({ flags }));
     return evaluator;
   } catch (error) {
     return `${REFUSED}: ${messageOf(error)}`;

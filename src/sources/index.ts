@@ -1,8 +1,10 @@
 // Loads ready made, for the option `load`.
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
+export type { Body } from './body.ts';
 export type { ByteStream } from './bounded-stream.ts';
 export type { ByteLimit } from './byte-limit.ts';
+export { type CsvOptions, csv } from './csv.ts';
 export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { firstOf } from './first-of.ts';
 export type { FirstOfNotes } from './first-of-notes.ts';
@@ -15,7 +17,7 @@ export { mergeOf } from './merge-of.ts';
 export type { MergeOfNotes } from './merge-of-notes.ts';
 export { type ObjectSourceOptions, objectSource } from './object-source.ts';
 export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
-export type { Body, Format, Parse, ParseOptions } from './parse.ts';
+export type { Format, Parse, ParseOptions } from './parse.ts';
 export type {
   MysqlQuery,
   MysqlQueryClient,

@@ -1,12 +1,8 @@
+import { excessOf, mostParts } from '../bounded-json.ts';
 import type { OptionChecks } from '../option-checks.ts';
+import type { Body } from './body.ts';
+import { csv } from './csv.ts';
 import { jsonBreak } from './json-break.ts';
-
-/** The bytes that a source has read, before they are a value. */
-export interface Body {
-  readonly bytes: Uint8Array;
-  /** As UTF-8, without a byte order mark. @throws {TypeError} naming the first byte that is none, counted from 0. */
-  readonly text: string;
-}
 
 /**
  * The format of a text: `'json'`; `'ndjson'`, an array of one item a line, empty lines left out; `'csv'`, an array of one object a
@@ -42,24 +38,26 @@ export async function parseBody<T>(bytes: Uint8Array, parse: Parse<T> = 'json'):
       return decodeUtf8(bytes);
     },
   };
-  return (typeof parse === 'function' ? parse(body) : await PARSERS[parse](body.text)) as T;
+  return (typeof parse === 'function' ? parse(body) : await PARSERS[parse](body)) as T;
 }
 
-const PARSERS: Readonly<Record<Format, (text: string) => unknown>> = {
-  text: (text) => text,
-  json: (text) => parseJson(text, 1),
-  ndjson: parseNdjson,
-  csv: parseCsv,
+const PARSERS: Readonly<Record<Format, (body: Body) => unknown>> = {
+  text: ({ text }) => text,
+  json: ({ text }) => parseJson(text, 1),
+  ndjson: ({ text }) => parseNdjson(text),
+  csv: csv(),
 };
 
 /** Line by line: an array of all lines would be far larger than a body of empty ones. */
 function parseNdjson(text: string): unknown[] {
+  const most = mostParts(text);
   const items: unknown[] = [];
   for (let [start, line] = [0, 1]; start <= text.length; line++) {
     const newline = text.indexOf('\n', start);
     const end = newline < 0 ? text.length : newline;
     const item = text.slice(start, end);
     if (item.trim() !== '') items.push(parseJson(item, line));
+    if (items.length > most) throw new SyntaxError(`line ${line}, it is of more than ${most} items`);
     start = end + 1;
   }
   return items;
@@ -70,6 +68,8 @@ function parseNdjson(text: string): unknown[] {
  * @throws {SyntaxError} which has no cause: that of the runtime quotes the text.
  */
 function parseJson(text: string, firstLine: number): unknown {
+  const excess = excessOf(text);
+  if (excess !== undefined) throw new SyntaxError(`line ${firstLine}, the JSON is ${excess}`);
   try {
     return JSON.parse(text);
   } catch {
@@ -87,35 +87,6 @@ function jsonProblem(text: string, firstLine: number): string {
   }
   const place = `line ${line}, column ${offset - start + 1}`;
   return offset < text.length ? `${place}, is not JSON` : `the JSON ends too early, at ${place}`;
-}
-
-/** @throws {SyntaxError} which has no cause: that of the package has the row. */
-async function parseCsv(text: string): Promise<unknown> {
-  if (text.trim() === '')
-    throw new SyntaxError('it is empty: the first line, which names the columns, is missing');
-  const { parse } = await csvParser();
-  try {
-    return parse(text, { columns: distinctNames, skip_empty_lines: true });
-  } catch (error) {
-    if (error instanceof SyntaxError) throw error;
-    const { code, lines } = error as { readonly code?: string; readonly lines?: number };
-    throw new SyntaxError(`line ${lines} is not CSV (${code})`);
-  }
-}
-
-async function csvParser(): Promise<typeof import('csv-parse/sync')> {
-  try {
-    return await import('csv-parse/sync');
-  } catch (cause) {
-    throw new Error("parse: 'csv' needs a package: npm install csv-parse", { cause });
-  }
-}
-
-/** The fields of the first line, each of which names a column: of two with one name, one would be lost. */
-function distinctNames(names: string[]): string[] {
-  const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
-  if (twice < 0) return names;
-  throw new SyntaxError(`column ${twice + 1} has the name of an earlier column`);
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

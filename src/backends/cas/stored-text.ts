@@ -1,3 +1,4 @@
+import { parseJson } from '../../bounded-json.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../../records/edited.ts';
 import type { Row } from '../../records/records.ts';
@@ -70,7 +71,7 @@ const UNREADABLE: TextRecord = {
 export function recordIn(stored: string | undefined): TextRecord | undefined {
   if (stored === undefined) return undefined;
   try {
-    const record = JSON.parse(stored) as TextRecord;
+    const record = parseJson(stored) as TextRecord;
     const { token, longest, keepMs, note, replaced, older } = record;
     const known = isPlausibleToken(token, Infinity) ? token : NaN;
     if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };

@@ -1,3 +1,4 @@
+import { parseJson } from '../../bounded-json.ts';
 import { answerTimeoutMs, timeoutSignal } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import type { Answer, Edit, Records } from '../../records/records.ts';
@@ -74,7 +75,7 @@ export class ObjectRecords implements Records {
 function outcomeIn(status: number, text: string): Outcome {
   if (status === 200) {
     try {
-      return JSON.parse(text) as Outcome;
+      return parseJson(text) as Outcome;
     } catch {
       // of another class
     }

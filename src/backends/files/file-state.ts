@@ -1,3 +1,4 @@
+import { parseJson } from '../../bounded-json.ts';
 import { randomId } from '../../cluster/identity.ts';
 import type { Edition, StoredRecord } from '../../records/edited.ts';
 import { isTextFile, type TextFile } from './file-names.ts';
@@ -45,8 +46,8 @@ export function encodeState(name: string, record: StoredRecord<Text> | null, now
 /** @returns `undefined` if the content is not a state: it was edited, or the disk is faulty. */
 export function decodeState(content: string | null): State | undefined {
   try {
-    const state = JSON.parse(String(content));
-    const isState = isMoment(state) && typeof state.name === 'string';
+    const state = parseJson(String(content)) as State & { readonly record: never };
+    const isState = isMoment({ ...state }) && typeof state.name === 'string';
     return isState && (state.record === null || isRecord(state.record)) ? state : undefined;
   } catch {
     return undefined;

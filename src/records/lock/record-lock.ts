@@ -1,3 +1,4 @@
+import { parseJson } from '../../bounded-json.ts';
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -152,7 +153,7 @@ const ENDS: readonly LockRow['state'][] = ['done', 'failed', 'abandoned', 'relea
 /** A text that was edited by hand counts as one without details. */
 function parsed<R>(text: string): Partial<Record<keyof R, unknown>> {
   try {
-    return ownOptions((JSON.parse(text) ?? {}) as Partial<Record<keyof R, unknown>>);
+    return ownOptions((parseJson(text) ?? {}) as Partial<Record<keyof R, unknown>>);
   } catch {
     return {};
   }

@@ -1,7 +1,5 @@
+import { MOST_DEPTH } from '../../bounded-json.ts';
 import { isObjectPrototype } from '../../plain-object.ts';
-
-/** A value nested deeper is not JSON: it may contain itself. */
-const MOST_DEPTH = 10_000;
 
 /** No text can be as long; objects that occur often can multiply without end. */
 const MOST_VISITS = 2 ** 29;
@@ -77,7 +75,10 @@ export class JsonCheck {
       visits += 1;
       if (typeof value === 'string') visits += value.length / CHARACTERS_PER_VISIT;
       else if (typeof value === 'object' && value !== null) found = value;
-      else if (!isKept(value)) this.#isExact = false;
+      else if (!isKept(value)) {
+        this.#isExact = false;
+        break; // an array may have four billion holes
+      }
     }
     frame.at = at;
     this.#visits = visits;

@@ -1,6 +1,8 @@
-import { DevalueError, defaultStringifyOperations, parse, stringify } from 'devalue';
+import { DevalueError, defaultStringifyOperations, stringify } from 'devalue';
+import { parseJson } from '../../bounded-json.ts';
 import { isChanged, tagOf } from './exact-kind.ts';
 import { hasSymbols, JsonCheck } from './json-check.ts';
+import { decodeRich, Unpaid } from './rich-text.ts';
 
 /** Marks a text of devalue. No JSON text begins like this. */
 const DEVALUE = 'devalue:';
@@ -36,14 +38,27 @@ export function encodeChecked(
 }
 
 /** Devalue asks this of each object before all else, and refuses those with the answer yes. */
-const operations = {
-  isThenable: (thing: object): boolean => isChanged(thing) || defaultStringifyOperations.isThenable(thing),
-};
+const isThenable = (thing: object): boolean =>
+  isChanged(thing) || defaultStringifyOperations.isThenable(thing);
 
 /** A value as devalue writes it, with the references within it. @throws {TypeError} as {@link encodeWhole}. */
 export function encodeRich(value: unknown, showPath: (path: string) => string): string {
+  const unpaid = new Unpaid();
+  const operations = {
+    isThenable,
+    indicesOf: (array: unknown[]): string[] => {
+      unpaid.add(array.length); // of one that has holes
+      return defaultStringifyOperations.indicesOf(array);
+    },
+    viewInfo: (view: ArrayBufferView): ReturnType<typeof defaultStringifyOperations.viewInfo> => {
+      unpaid.add(view.byteLength);
+      return defaultStringifyOperations.viewInfo(view);
+    },
+  };
   try {
-    return DEVALUE + stringify(value, undefined, { operations });
+    const text = DEVALUE + stringify(value, undefined, { operations });
+    unpaid.check(text);
+    return text;
   } catch (error) {
     if (!(error instanceof DevalueError)) throw error;
     const at = error.path === '' ? '' : ` (at ${showPath(error.path)})`;
@@ -54,7 +69,7 @@ export function encodeRich(value: unknown, showPath: (path: string) => string): 
 /** @throws for a text that is neither. */
 export function decodeWhole(text: string): unknown {
   // devalue refuses `__proto__` as a key, JSON.parse makes a property of it like any other.
-  return text.startsWith(DEVALUE) ? parse(text.slice(DEVALUE.length)) : JSON.parse(text);
+  return text.startsWith(DEVALUE) ? decodeRich(text.slice(DEVALUE.length)) : parseJson(text);
 }
 
 function kindOf({ value, message }: DevalueError): string {

@@ -60,8 +60,31 @@ describe('parseBody', () => {
     expect(Object.getPrototypeOf(rows[0])).toBe(Object.prototype);
   });
 
-  it('depth is not what ends it', async () => {
-    await expect(parsed('['.repeat(1_000_000))).rejects.toThrow('the JSON ends too early, at line 1, column');
+  it.each<[what: string, format: Parse, text: string, message: string]>([
+    ['deep JSON', 'json', '['.repeat(10_001), 'line 1, the JSON is nested deeper than 10000 levels'],
+    ['a deep item', 'ndjson', `1\n${'{"a":'.repeat(10_001)}`, 'line 2, the JSON is nested deeper'],
+    [
+      'brackets',
+      'json',
+      `[${'[],'.repeat(2 ** 22)}1]`,
+      'the JSON is of more than 4194304 arrays and objects',
+    ],
+    ['small items', 'ndjson', '1\n'.repeat(2 ** 22 + 1), 'it is of more than 4194304 items'],
+    ['empty rows', 'csv', 'a\n'.repeat(2 ** 22 + 1), 'it is of more than 4194304 lines'],
+  ])('%s is refused before it is parsed, however the text goes on', async (_, format, text, message) => {
+    await expect(parsed(text, format)).rejects.toThrow(message);
+  });
+
+  it('JSON that is nested 10,000 levels deep is parsed, and brackets in strings are not counted', async () => {
+    const text = '['.repeat(10_000) + JSON.stringify(`\\"${'['.repeat(20_000)}`) + ']'.repeat(10_000);
+    let inner = await parsed(text);
+    while (Array.isArray(inner)) [inner] = inner;
+    expect(inner).toHaveLength(20_002);
+  });
+
+  it('an array of five million numbers and a million rows are parsed', async () => {
+    expect(await parsed(`[${'1,'.repeat(5e6)}1]`)).toHaveLength(5e6 + 1);
+    expect(await parsed(`[${'{"code":"1012"},'.repeat(1e6)}1]`)).toHaveLength(1e6 + 1);
   });
 
   it('what a function throws is passed on', async () => {
