@@ -12,10 +12,12 @@ import { build as bundle } from 'esbuild';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { generateConsolePage } from './console-page.mjs';
+import { scriptArguments } from './support/arguments.mjs';
 import { noticeOf, noticesOf, packagesIn } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 import { generateThreadCode } from './thread-code.mjs';
 
+const [folderOfOutput = 'dist'] = scriptArguments({}, { name: 'folder', most: 1 }).positionals;
 const { exports, dependencies, peerDependencies } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
@@ -82,7 +84,6 @@ function chunkOf(id) {
 }
 
 const packages = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
-const folderOfOutput = process.argv[2] ?? 'dist';
 
 await build({
   cwd: root,

@@ -5,8 +5,11 @@
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { npm, root } from './support/project.mjs';
 import { run, severalAtOnce } from './support/run.mjs';
+
+scriptArguments();
 
 const compilers = join(root, 'test/system/compilers');
 const folder = join(root, '.tmp/types'); // inside the repository, so that `tickless` is found by its `exports`
