@@ -40,6 +40,17 @@ const slimMaps = {
   },
 };
 
+/** Declarations name the library that has `Symbol.asyncDispose`: neither the default one for ES2022 nor that of the DOM has it. */
+const namesLibrary = {
+  name: 'library of disposables',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (/\.d\.ts$/.test(file.fileName) && /\bSymbol\.(?:asyncD|d)ispose\b/.test(file.code))
+        file.code = `/// <reference lib="esnext.disposable" />\n${file.code}`;
+    }
+  },
+};
+
 /** Chunks that import each other run in an order in which a class may not be there yet that another one extends. */
 const noCycle = {
   name: 'no cycle of chunks',
@@ -93,7 +104,7 @@ await build({
   checks: { pluginTimings: false },
   external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
-  plugins: [dts({ oxc: true, sourcemap: false }), slimMaps, noCycle],
+  plugins: [dts({ oxc: true, sourcemap: false }), slimMaps, namesLibrary, noCycle],
   experimental: { attachDebugInfo: 'none' }, // the maps tell which file a line is from
   output: {
     dir: folderOfOutput,
