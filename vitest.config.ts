@@ -5,15 +5,29 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 /** They replace globals or modules, or count what the process does: each in a process of its own. */
 const ISOLATED = [
-  'test/unit/files/{unreadable-files,windows}.test.ts',
-  'test/unit/lock/file-crashes.test.ts',
+  'test/unit/files/unreadable-files.test.ts',
   'test/unit/time/{clock,coarse-clock}.test.ts',
   'test/unit/worker/**/*.test.ts',
 ];
+/** They start processes, wait by the clock, or do a hundred times what others do once: for `npm run test:all`. */
+const SLOW = [
+  'test/unit/cache/batch-of-many-keys.test.ts',
+  'test/unit/cli/hostile-answers.test.ts',
+  'test/unit/cluster/exit.test.ts',
+  'test/unit/files/windows.test.ts',
+  'test/unit/group/group-costs.test.ts',
+  'test/unit/lock/file-crashes.test.ts',
+  'test/unit/scripts/stray-arguments.test.ts',
+  'test/unit/testing/conformance.test.ts',
+  'test/unit/time/body-deadline.test.ts',
+  'test/unit/worker/{ends,exit,failures}.test.ts',
+];
+/** Of the tests that block their process no longer than others: a property tries thousands of cases in one go. */
+const HANG_WATCH = ['test/support/hang-watch/setup.ts'];
 const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
 
 /**
- * `npm test` runs unit, isolated, property and examples, each property at most 100 times; `npm run test:all` all of them, in full.
+ * `npm test` runs unit, isolated, property and examples, each property a few times; `npm run test:all` all of them, in full.
  */
 export default defineConfig({
   resolve: {
@@ -45,13 +59,23 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/{unit,contract}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ISOLATED, ...PROPERTIES],
+          exclude: [...configDefaults.exclude, ...ISOLATED, ...SLOW, ...PROPERTIES],
+          setupFiles: HANG_WATCH,
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: 'isolated', include: ISOLATED },
+        test: {
+          name: 'isolated',
+          include: ISOLATED,
+          exclude: [...configDefaults.exclude, ...SLOW],
+          setupFiles: HANG_WATCH,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'slow', include: SLOW, setupFiles: HANG_WATCH },
       },
       {
         extends: true,

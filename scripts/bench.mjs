@@ -1,13 +1,22 @@
 // npm run bench, bench:scale, bench:plot, bench:cluster, bench:load, and the gate for speed: prepares what the first argument names of
-// bench/, and runs it. What stands behind that is passed on.
+// bench/, and runs it. What stands behind that is passed on, where it takes arguments.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { orEnd, parsed } from './support/arguments.mjs';
 import { installDrivers, installServers } from './support/integration.mjs';
 import { npm, root } from './support/project.mjs';
 
+/** Those that take arguments refuse what they don't know. */
+const TAKES_ARGUMENTS = { main: true, scale: true, plot: true, 'cluster/main': true };
+const PROGRAMS = [...Object.keys(TAKES_ARGUMENTS), 'compare', 'gate', 'jwks', 'load'];
 const [name = 'main', ...rest] = process.argv.slice(2);
+const most = TAKES_ARGUMENTS[name] ? Infinity : 0;
+orEnd(() => {
+  parsed({}, { name: 'program', choices: PROGRAMS }, [name]);
+  parsed({}, { name: `argument of ${name}`, most }, most === 0 ? rest : []);
+});
 const runNode = (...args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 
 /** When a file was written; 0: it is missing. */

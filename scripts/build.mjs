@@ -12,10 +12,12 @@ import { build as bundle } from 'esbuild';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { generateConsolePage } from './console-page.mjs';
+import { scriptArguments } from './support/arguments.mjs';
 import { noticeOf, noticesOf, packagesIn } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 import { generateThreadCode } from './thread-code.mjs';
 
+const [folderOfOutput = 'dist'] = scriptArguments({}, { name: 'folder', most: 1 }).positionals;
 const { exports, dependencies, peerDependencies } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
@@ -34,6 +36,17 @@ const slimMaps = {
       const { sourcesContent: _text, names: _names, mappings, ...map } = JSON.parse(file.source);
       const lines = decode(mappings).map(([first]) => (first === undefined ? [] : [first.slice(0, 4)]));
       file.source = JSON.stringify({ ...map, names: [], mappings: encode(lines) });
+    }
+  },
+};
+
+/** Declarations name the library that has `Symbol.asyncDispose`: neither the default one for ES2022 nor that of the DOM has it. */
+const namesLibrary = {
+  name: 'library of disposables',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (/\.d\.ts$/.test(file.fileName) && /\bSymbol\.(?:asyncD|d)ispose\b/.test(file.code))
+        file.code = `/// <reference lib="esnext.disposable" />\n${file.code}`;
     }
   },
 };
@@ -82,7 +95,6 @@ function chunkOf(id) {
 }
 
 const packages = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
-const folderOfOutput = process.argv[2] ?? 'dist';
 
 await build({
   cwd: root,
@@ -92,7 +104,7 @@ await build({
   checks: { pluginTimings: false },
   external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
-  plugins: [dts({ oxc: true, sourcemap: false }), slimMaps, noCycle],
+  plugins: [dts({ oxc: true, sourcemap: false }), slimMaps, namesLibrary, noCycle],
   experimental: { attachDebugInfo: 'none' }, // the maps tell which file a line is from
   output: {
     dir: folderOfOutput,

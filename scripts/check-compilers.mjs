@@ -4,8 +4,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { installDrivers } from './support/integration.mjs';
 import { npm, root } from './support/project.mjs';
+
+scriptArguments();
 
 const compilers = join(root, 'test/system/compilers');
 const run = ([file, ...args]) => spawnSync(file, args, { cwd: root, encoding: 'utf8' });

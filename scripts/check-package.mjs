@@ -16,9 +16,12 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { build } from 'esbuild';
 import { parseSync } from 'oxc-parser';
+import { scriptArguments } from './support/arguments.mjs';
 import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
+
+scriptArguments();
 
 const LIMITS = { files: 220, kB: 650, cheatSheetBytes: 12_000, readmeWords: 1500 };
 

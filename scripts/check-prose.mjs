@@ -9,6 +9,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { scriptArguments } from './support/arguments.mjs';
 import { root } from './support/project.mjs';
 
 const DEFAULT_PATHS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs', 'src'];
@@ -110,4 +111,7 @@ function main(paths) {
 }
 
 const isMain = process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href;
-if (isMain) main(process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_PATHS);
+if (isMain) {
+  const { positionals } = scriptArguments({}, { name: 'file or folder' });
+  main(positionals.length > 0 ? positionals : DEFAULT_PATHS);
+}

@@ -10,13 +10,13 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { build } from 'vite';
 import { checkConsole } from '../test/system/runtimes/console-checks.mjs';
+import { scriptArguments } from './support/arguments.mjs';
 import { root } from './support/project.mjs';
 import { printTable } from './support/table.mjs';
 
-const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values;
+const { only } = scriptArguments({ only: { type: 'string', default: '' } }).values;
 const folder = join(root, 'test/system/runtimes');
 const packages = join(folder, 'packages');
 const runtime = (...path) => join(packages, 'node_modules', ...path);
@@ -30,6 +30,12 @@ const commands = {
   deno: [runtime('@deno/linux-x64-glibc/deno'), 'run', '--allow-all', '--no-lock', main],
   bun: [runtime('@oven/bun-linux-x64/bin/bun'), 'run', main],
 };
+
+const names = [...Object.keys(commands), 'workerd', 'workerd nodejs_compat'];
+if (!names.some((name) => name.startsWith(only))) {
+  console.error(`--only: no runtime begins with ${JSON.stringify(only)}: ${names.join(', ')}`);
+  process.exit(2);
+}
 
 if (!existsSync(runtime('miniflare'))) {
   const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--prefix', packages], { stdio: 'inherit' });

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { scriptArguments } from './support/arguments.mjs';
 import { noticeOf, packagesIn } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 
@@ -66,4 +67,7 @@ export async function generateConsolePage() {
   return packages;
 }
 
-if (process.argv[1] === import.meta.filename) await setup();
+if (process.argv[1] === import.meta.filename) {
+  scriptArguments();
+  await setup();
+}

@@ -13,6 +13,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { checkFilters, leading, orEnd } from './support/arguments.mjs';
 import { canInstallPackages, installPackages } from './support/debian.mjs';
 import { npm, root, vitest } from './support/project.mjs';
 import { run } from './support/run.mjs';
@@ -28,6 +29,7 @@ function taken(option, values) {
 const isFirefox = taken('--firefox', 0).length > 0;
 const isBrief = taken('--brief', 0).length > 0;
 const [, pictures] = taken('--pictures', 1);
+orEnd(() => checkFilters('test/system/console', leading(args)));
 const browser = isFirefox
   ? {
       name: 'firefox',

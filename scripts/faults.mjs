@@ -9,7 +9,7 @@
 //   --scenario <number>…     1 to 8. Default: all. What makes no sense with an engine is left out there, and said
 //   --markdown <file>        the matrix of the figures, between its marks in there
 
-import { parseArgs } from 'node:util';
+import { scriptArguments } from './support/arguments.mjs';
 import { faultMatrix } from './support/fault-matrix.mjs';
 import { forkProgram } from './support/fork.mjs';
 import { installDrivers, installServers } from './support/integration.mjs';
@@ -25,22 +25,13 @@ const SILENCE_MS = 10 * 60_000;
 /** What a run that is told to end takes for its children and its server. */
 const GRACE_MS = 10_000;
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    engine: { type: 'string', multiple: true, default: ENGINES },
-    scenario: { type: 'string', multiple: true, default: SCENARIOS.map(String) },
-    markdown: { type: 'string' },
-  },
+const numbers = SCENARIOS.map(String);
+const { values } = scriptArguments({
+  quick: { type: 'boolean', default: false },
+  engine: { type: 'string', multiple: true, default: ENGINES, choices: ENGINES },
+  scenario: { type: 'string', multiple: true, default: numbers, choices: numbers },
+  markdown: { type: 'string' },
 });
-const unknown = [
-  ...values.engine.filter((name) => !ENGINES.includes(name)),
-  ...values.scenario.filter((number) => !SCENARIOS.map(String).includes(number)),
-];
-if (unknown.length > 0) {
-  console.error(`not an engine (${ENGINES.join(', ')}) or a scenario (1 to 8): ${unknown.join(', ')}`);
-  process.exit(2);
-}
 
 await installDrivers();
 if (values.engine.some(isServer)) installServers();

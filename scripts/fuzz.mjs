@@ -8,21 +8,20 @@
 // A failure shows the shortest input that fast-check has found for it.
 
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
+import { checkFilters, orEnd, scriptArguments } from './support/arguments.mjs';
 import { root, tool } from './support/project.mjs';
 
 /** Long enough for any number of runs. */
 const TIMEOUT_MS = 24 * 3_600_000;
 
-const { values, positionals } = parseArgs({
-  options: { runs: { type: 'string', default: '20000' }, seed: { type: 'string' } },
-  allowPositionals: true,
-});
-for (const [name, text] of Object.entries(values)) {
-  if (/^-?\d+$/.test(text)) continue;
-  console.error(`--${name} must be a whole number, received ${JSON.stringify(text)}`);
-  process.exit(2);
-}
+const { values, positionals } = scriptArguments(
+  {
+    runs: { type: 'string', number: 'a whole number over 0', default: '20000' },
+    seed: { type: 'string', number: 'a whole number' },
+  },
+  { name: 'test file' },
+);
+orEnd(() => checkFilters('test/property/fuzz', positionals));
 
 const env = { ...process.env, TICKLESS_FUZZ_RUNS: values.runs };
 if (values.seed !== undefined) env.TICKLESS_FUZZ_SEED = values.seed;

@@ -5,7 +5,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { root } from './support/project.mjs';
+
+scriptArguments();
 
 const RUNS = 21;
 const MOST = 2;

@@ -7,6 +7,7 @@
 // test/system/integration/support/global-setup.ts. The last line is `N passed, N failed`.
 
 import { spawnSync } from 'node:child_process';
+import { checkFilters, leading, orEnd } from './support/arguments.mjs';
 import { ETCD, folder, installDrivers, installServers, PGBOUNCER } from './support/integration.mjs';
 import { root, tool, vitest } from './support/project.mjs';
 
@@ -17,6 +18,8 @@ function fail(message = '') {
   process.exit(1);
 }
 
+const given = process.argv.slice(2);
+orEnd(() => checkFilters('test/system/integration', leading(given)));
 try {
   await installDrivers();
   installServers(ETCD, PGBOUNCER);
@@ -25,5 +28,5 @@ try {
 }
 // Apart from the rest, whose types are checked without the drivers.
 if (!succeeds(tool('typescript', ['-p', folder], 'tsc'))) fail();
-const args = ['--project=integration', '--reporter=default', ...process.argv.slice(2)];
+const args = ['--project=integration', '--reporter=default', ...given];
 process.exitCode = succeeds(vitest(...args)) ? 0 : 1;

@@ -8,12 +8,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { root } from './support/project.mjs';
 
 const KEPT = 'test/system/integration/fixtures/build-before.tgz';
 const ENTRIES = ['dist/index.js', 'dist/backends/redis.js', 'dist/backends/postgres.js'];
 
-const [commit] = process.argv.slice(2);
+const [commit] = scriptArguments({}, { name: 'commit', most: 1 }).positionals;
 if (commit === undefined) {
   console.error('keep-build: of which commit?');
   process.exit(1);

@@ -13,24 +13,28 @@
 // N failed`, counted by part.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { partOf, parts } from '../test/system/mutation/parts.mjs';
+import { scriptArguments } from './support/arguments.mjs';
 import { installDrivers } from './support/integration.mjs';
 import { npm, root, tool } from './support/project.mjs';
 
 const folder = join(root, 'test/system/mutation');
 const results = join(root, '.tmp/mutation');
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true, default: Object.keys(parts) },
-    changed: { type: 'boolean', default: false },
-    files: { type: 'string', multiple: true },
-    again: { type: 'boolean', default: false },
-    concurrency: { type: 'string', default: '2' },
-  },
+const names = Object.keys(parts);
+const { values } = scriptArguments({
+  only: { type: 'string', multiple: true, default: names, choices: names },
+  changed: { type: 'boolean', default: false },
+  files: { type: 'string', multiple: true },
+  again: { type: 'boolean', default: false },
+  concurrency: { type: 'string', number: 'a whole number over 0', default: '2' },
 });
+for (const file of values.files ?? []) {
+  if (existsSync(join(root, file)) && partOf(file) !== undefined) continue;
+  console.error(`--files: ${file} is not a file of a part (test/system/mutation/parts.mjs)`);
+  process.exit(2);
+}
 
 /** What `--changed` may take: a mutant takes about a second, and each part a minute more. */
 const MAX_CHANGED_LINES = 100;

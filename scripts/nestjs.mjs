@@ -7,9 +7,12 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { installApart } from './support/apart.mjs';
+import { scriptArguments } from './support/arguments.mjs';
 import { codeBlocksOf } from './support/code-blocks.mjs';
 import { root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
+
+scriptArguments();
 
 const example = join(root, 'examples/nestjs');
 const tests = join(root, 'test/system/nestjs');

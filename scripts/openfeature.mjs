@@ -4,9 +4,12 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { installApart } from './support/apart.mjs';
+import { checkFilters, leading, orEnd } from './support/arguments.mjs';
 import { root, vitest } from './support/project.mjs';
 
+const given = process.argv.slice(2);
+orEnd(() => checkFilters('test/system/openfeature', leading(given)));
 await installApart(join(root, 'test/system/openfeature'));
-const [node, ...command] = vitest('--project=openfeature', '--reporter=default', ...process.argv.slice(2));
+const [node, ...command] = vitest('--project=openfeature', '--reporter=default', ...given);
 const { status } = spawnSync(node, command, { cwd: root, stdio: 'inherit' });
 process.exit(status ?? 1);

@@ -13,9 +13,9 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { tsImport } from 'tsx/esm/api';
 import { createVitest } from 'vitest/node';
+import { scriptArguments } from './support/arguments.mjs';
 import { putBetweenMarks } from './support/marks.mjs';
 import { root } from './support/project.mjs';
 
@@ -29,14 +29,12 @@ const WORLD = /seed (\d+): rule (\w+): (.*)/;
 /** A fault that names what is no longer there: what failed is the fault, not the code. */
 const BROKEN = /is not a function|Cannot (read|set) propert/;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    fault: { type: 'string', multiple: true },
-    seeds: { type: 'string' },
-    markdown: { type: 'string' },
-    list: { type: 'boolean', default: false },
-  },
+const { values } = scriptArguments({
+  only: { type: 'string', choices: ['rules', 'simulation'] },
+  fault: { type: 'string', multiple: true },
+  seeds: { type: 'string', number: 'a whole number over 0' },
+  markdown: { type: 'string' },
+  list: { type: 'boolean', default: false },
 });
 
 const folder = join(root, 'test/system/planted');
@@ -64,6 +62,11 @@ const prefix = { rules: 'rule ', simulation: 'simulation: ' }[values.only] ?? ''
 const chosen = all.filter(
   ({ name }) => name.startsWith(prefix) && (values.fault ?? ['']).some((text) => name.includes(text)),
 );
+for (const text of values.fault ?? []) {
+  if (chosen.some(({ name }) => name.includes(text))) continue;
+  console.error(`--fault: no fault has ${JSON.stringify(text)} in its name (--list names them)`);
+  process.exit(2);
+}
 if (values.list) {
   for (const { name, replace } of chosen) console.log(`${name} (${replace})`);
   process.exit();

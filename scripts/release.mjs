@@ -9,6 +9,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { npm, root } from './support/project.mjs';
 
 /** @param {string[]} command */
@@ -17,7 +18,8 @@ function succeed([file, ...args]) {
 }
 const script = (name) => [process.execPath, join(root, 'scripts', `${name}.mjs`)];
 
-const [step] = process.argv.slice(2);
+const steps = { name: 'step', choices: ['version', 'publish'], most: 1 };
+const [step] = scriptArguments({}, steps).positionals;
 const { stdout: changed } = spawnSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
 if (changed !== '') {
   console.error(`a release is made of what is committed, but there are changes:\n${changed}`);

@@ -2,8 +2,10 @@
 // README.md, CONTRIBUTING.md, CHANGELOG.md, docs/**/*.md, and the doc comments in src.
 //
 //   node scripts/run-docs.mjs
-//   --drivers   also the blocks that import a database driver; installs the drivers where they are missing
-//   --peers     also those that import another library, in docs/migrating.md and docs/openfeature.md; installs these
+//   --drivers      also the blocks that import a database driver; installs the drivers where they are missing
+//   --peers        also those that import another library, in docs/migrating.md and docs/openfeature.md; installs these
+//   --only plain   without all of these, installed or not
+//   --only apart   nothing but these
 //
 // Every block is a program of its own: it imports what it uses, and ends by itself. A block that opens with
 //
@@ -29,6 +31,7 @@ import {
 import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { installApart } from './support/apart.mjs';
+import { scriptArguments } from './support/arguments.mjs';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
 import { folder as driversFolder, installDrivers } from './support/integration.mjs';
 import { root, shown, tool } from './support/project.mjs';
@@ -83,19 +86,28 @@ const blocks = documents.flatMap(blocksOf).filter(({ language, marks, file, line
   return true;
 });
 // Packages that are not for every `npm ci`: the drivers are those of the tests with real servers.
+const { values } = scriptArguments({
+  drivers: { type: 'boolean' },
+  peers: { type: 'boolean' },
+  only: { type: 'string', choices: ['plain', 'apart'] },
+});
 const peersFolders = ['migrating', 'openfeature'].map((name) => join(root, 'test/system', name));
-if (process.argv.includes('--drivers')) await installDrivers();
-if (process.argv.includes('--peers')) for (const folder of peersFolders) await installApart(folder);
+if (values.drivers) await installDrivers();
+if (values.peers) for (const folder of peersFolders) await installApart(folder);
 const apart = [driversFolder, ...peersFolders].flatMap((where) => {
   const manifest = JSON.parse(readFileSync(join(where, 'package.json'), 'utf8'));
   const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
   return names.map((name) => ({ name, path: join(where, 'node_modules', name) }));
 });
-const missing = apart.filter(({ path }) => !existsSync(path)).map(({ name }) => name);
-const lacks = ({ code }) => missing.find((name) => new RegExp(`from '${name}['/]`).test(code.join('\n')));
-const checked = blocks.filter((block) => {
+const missing = apart.filter(({ path }) => !existsSync(path));
+const imports = ({ code }, packages) =>
+  packages.map(({ name }) => name).find((name) => new RegExp(`from '${name}['/]`).test(code.join('\n')));
+const wanted = blocks.filter((block) => {
   if (block.marks.includes('ignore')) return false;
-  const driver = lacks(block);
+  return values.only === undefined || (values.only === 'apart') === (imports(block, apart) !== undefined);
+});
+const checked = wanted.filter((block) => {
+  const driver = imports(block, missing);
   if (driver)
     console.log(`skipped: ${block.file}:${block.line}: ${driver} is not installed (npm run test:all)`);
   return driver === undefined;
@@ -108,7 +120,7 @@ const nameOf = ({ file, line }) => `${file.replaceAll('/', '__')}__${line}.ts`;
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const { name, path } of apart.filter(({ name }) => !missing.includes(name))) {
+for (const { name, path } of apart.filter((one) => !missing.includes(one))) {
   const link = join(folder, 'node_modules', name);
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(path, link, 'junction');
@@ -201,9 +213,9 @@ async function execute(block) {
 await severalAtOnce(executed, execute);
 
 for (const failure of failures) console.log(`${failure.trimEnd()}\n`);
-const ignored = blocks.length - checked.length;
+const leftOut = blocks.length - checked.length;
 console.log(
   `${executed.length} code blocks executed, ${checked.length - executed.length} type-checked only` +
-    `${ignored > 0 ? `, ${ignored} ignored` : ''} (${documents.length} documents)`,
+    `${leftOut > 0 ? `, ${leftOut} left out` : ''} (${documents.length} documents)`,
 );
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -11,7 +11,7 @@
 // instances concerned. The last line is `N passed, N failed`, counted by seed.
 
 import { createHash, randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { scriptArguments } from './support/arguments.mjs';
 import { concernedLines } from './support/concerned-lines.mjs';
 import { forkProgram } from './support/fork.mjs';
 import { run } from './support/run.mjs';
@@ -50,14 +50,12 @@ const JOBS = 2;
 const SHRUNK_TO = 60;
 const WIDEST = 200;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string', default: '500' },
-    from: { type: 'string' },
-    last: { type: 'string', default: '150' },
-    ci: { type: 'boolean', default: false },
-  },
+const { values } = scriptArguments({
+  seed: { type: 'string', number: 'a whole number' },
+  seeds: { type: 'string', number: 'a whole number over 0', default: '500' },
+  from: { type: 'string', number: 'a whole number' },
+  last: { type: 'string', number: 'a whole number over 0', default: '150' },
+  ci: { type: 'boolean', default: false },
 });
 
 const begunAt = performance.now();

@@ -8,10 +8,12 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { deadLinks, llmsFiles, plainText } from './support/llms.mjs';
 import { npm, root, shown } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
+const { values } = scriptArguments({ serve: { type: 'boolean' }, pictures: { type: 'boolean' } });
 const site = join(root, 'site');
 const pages = join(site, 'pages');
 const { homepage, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -111,7 +113,7 @@ if (writtenAt('node_modules/.package-lock.json') < writtenAt('package-lock.json'
   await succeed('tools of the site', npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
 }
 const drawing = [process.execPath, '--import', 'tsx', 'pictures/main.mjs'];
-if (process.argv.includes('--pictures')) {
+if (values.pictures) {
   await succeed('pictures', drawing);
   process.exit();
 }
@@ -125,7 +127,7 @@ await succeed('links', tool('remark-cli/cli.js', ...documents, 'pages', ...links
 await succeed('pages', tool('vitepress/bin/vitepress.js', 'build'));
 await succeed('search', [process.execPath, 'check-search.mjs']);
 writeTexts();
-if (process.argv.includes('--serve')) {
+if (values.serve) {
   const [file, ...args] = tool('vitepress/bin/vitepress.js', 'preview');
   spawnSync(file, args, { cwd: site, stdio: 'inherit' });
 }

@@ -9,8 +9,8 @@
 //   --seed <number>          of the virtual part's chance. Default: 1
 
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { register } from 'tsx/esm/api';
+import { scriptArguments } from './support/arguments.mjs';
 import { installDrivers, installServers } from './support/integration.mjs';
 import { root } from './support/project.mjs';
 import { run } from './support/run.mjs';
@@ -18,21 +18,14 @@ import { run } from './support/run.mjs';
 register();
 const { soakReport } = await import('../test/system/soak/report.ts');
 
-const { values } = parseArgs({
-  options: {
-    virtual: { type: 'boolean', default: false },
-    real: { type: 'boolean', default: false },
-    minutes: { type: 'string', default: '60' },
-    seconds: { type: 'string', default: '600' },
-    seed: { type: 'string', default: '1' },
-  },
+const { values } = scriptArguments({
+  virtual: { type: 'boolean', default: false },
+  real: { type: 'boolean', default: false },
+  minutes: { type: 'string', number: 'a number over 0', default: '60' },
+  seconds: { type: 'string', number: 'a number over 0', default: '600' },
+  seed: { type: 'string', number: 'a number over 0', default: '1' },
 });
 const isAll = values.virtual === values.real;
-for (const option of ['minutes', 'seconds', 'seed']) {
-  if (Number(values[option]) > 0) continue;
-  console.error(`--${option} must be a number over 0, is ${values[option]}`);
-  process.exit(2);
-}
 
 const node = [process.execPath, '--import', import.meta.resolve('tsx')];
 const VIRTUAL = {

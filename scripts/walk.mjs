@@ -30,19 +30,17 @@ import {
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { scriptArguments } from './support/arguments.mjs';
 import { instrument } from './support/instrument.mjs';
 import { putBetweenMarks } from './support/marks.mjs';
 import { root, shown } from './support/project.mjs';
 import { printTable } from './support/table.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: 'boolean' },
-    trace: { type: 'string' },
-    check: { type: 'boolean' },
-    markdown: { type: 'string' },
-  },
+const { values: options } = scriptArguments({
+  json: { type: 'boolean' },
+  trace: { type: 'string' },
+  check: { type: 'boolean' },
+  markdown: { type: 'string' },
 });
 const src = join(root, 'src');
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

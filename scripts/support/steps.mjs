@@ -3,6 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { run } from './run.mjs';
+import { printTable } from './table.mjs';
 
 /**
  * @typedef {object} Step
@@ -21,7 +22,8 @@ const HEARTBEAT_MS = 9000;
 /** Far beyond the slowest step: a hang must end in a failure. */
 const TIMEOUT_MS = 25 * 60_000;
 
-const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(0)} s`;
+const secondsSince = (instant) => (performance.now() - instant) / 1000;
+const seconds = (since) => `${secondsSince(since).toFixed(0)} s`;
 
 function countsOf({ code, stdout }) {
   const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(stdout)?.map(Number) ?? [0, 1, 0];
@@ -30,19 +32,21 @@ function countsOf({ code, stdout }) {
 }
 
 /**
- * Goes on after a failure; what needs the failed step is left out, and counts as failed. Ends with the skipped tests,
- * those that failed, and the line `N passed, N failed`.
+ * Goes on after a failure; what needs the failed step is left out, and counts as failed. What a step says has failed is printed as
+ * soon as it says so. Ends with the time of each step, the skipped tests, those that failed, and the line `N passed, N failed`.
  *
  * @param {readonly Step[]} steps in the order in which they are to begin
+ * @param {number} [timeoutMs] for each of them
  * @returns {Promise<boolean>} whether all passed
  */
-export async function runSteps(steps) {
+export async function runSteps(steps, timeoutMs = TIMEOUT_MS) {
   const begun = performance.now();
   const waiting = steps.filter(({ skip }) => skip === undefined);
   const skipped = steps.flatMap(({ title, skip }) =>
     skip === undefined ? [] : [`skipped: ${title}: ${skip}`],
   );
   const failures = [];
+  const times = [];
   const running = new Map();
   const ended = new Map();
   const total = { passed: 0, failed: 0 };
@@ -56,20 +60,26 @@ export async function runSteps(steps) {
   async function start(step) {
     const startedAt = performance.now();
     running.set(step, startedAt);
+    const tests = [];
     const result = await run(step.command, {
       env: { NO_COLOR: '1', FORCE_COLOR: undefined, ...step.env },
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
+      onLine(line) {
+        if (line.startsWith('skipped: ')) skipped.push(line);
+        if (!line.startsWith('failed: ')) return;
+        tests.push(line);
+        say(`${step.title}: ${line}`);
+      },
     });
     running.delete(step);
+    times.push([step.title, secondsSince(startedAt)]);
     const { passed, failed } = countsOf(result);
     ended.set(step.name, failed === 0);
     total.passed += passed;
     total.failed += failed;
-    const said = (word) => result.stdout.split('\n').filter((line) => line.startsWith(`${word}: `));
-    skipped.push(...said('skipped'));
     if (failed > 0) {
       console.log(result.output.trimEnd());
-      const tests = said('failed');
+      if (result.isTimedOut) tests.push(`failed: ${step.title}: not ended after ${timeoutMs / 1000} s`);
       failures.push(...(tests.length > 0 ? tests : [`failed: ${step.title}, see above`]));
     }
     const count = passed + failed > 1 ? `, ${passed} passed${failed > 0 ? `, ${failed} failed` : ''}` : '';
@@ -105,6 +115,9 @@ export async function runSteps(steps) {
     await Promise.race(promises);
   }
   clearInterval(heartbeat);
+  const longest = times.toSorted(([, a], [, b]) => b - a).map(([title, time]) => [title, time.toFixed(1)]);
+  const sum = times.reduce((total, [, time]) => total + time, 0);
+  printTable(['step', 'seconds'], [...longest, ['all of them, one after the other', sum.toFixed(1)]]);
   for (const line of [...skipped, ...failures]) console.log(line);
   console.log(`in ${seconds(begun)}`);
   console.log(`${total.passed} passed, ${total.failed} failed`);

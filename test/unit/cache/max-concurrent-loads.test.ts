@@ -205,12 +205,6 @@ describe('maxConcurrentLoads of a cache', () => {
     expect([...(await reads).values()]).toEqual([1, 2, 33, 4]);
   });
 
-  it('of loadMany: a batch may have more keys than a function may have arguments', async () => {
-    const loadMany = (keys: readonly number[]) => new Map(keys.map((key) => [key, key]));
-    const cache = new RefreshingCache({ name: 'c', loadMany, max: 200_000, logger: false });
-    expect((await cache.getMany(numbers(150_000))).size).toBe(150_000);
-  }, 60_000);
-
   it('refuses anything but a whole number from 1 or Infinity', () => {
     const load = async (): Promise<number> => 1;
     for (const maxConcurrentLoads of [0, 1.5, Number.NaN, -1]) {

@@ -244,7 +244,7 @@ describe('keys that wait for the load of another instance ask together, at the p
     async (apartMs) => {
       const alone = await questionsOf(1, 1, 25_000, apartMs);
       expect(alone).toBeGreaterThan(30);
-      expect(await questionsOf(500, 250, 25_000, apartMs)).toBeLessThanOrEqual(alone + 20);
+      expect(await questionsOf(200, 100, 25_000, apartMs)).toBeLessThanOrEqual(alone + 20);
     },
   );
 });
