@@ -31,7 +31,8 @@ const PHASES = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
  * - `tickless:load`, a `TracingChannel` (`tracing:tickless:load:start`, `end`, `asyncStart`, `asyncEnd`, `error`): each call of
  *   a load, as a {@link LoadMessage}. Stores that are bound to `start` hold during the call. Values are not published.
  *
- * While a channel has no subscriber nothing is made or published for it.
+ * While a channel has no subscriber nothing is made or published for it. A subscriber or a transform of a bound store that throws changes
+ * no read or load; Node reports its error as an `uncaughtException`.
  *
  * ```ts
  * import { subscribe } from 'node:diagnostics_channel';

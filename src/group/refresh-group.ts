@@ -191,7 +191,7 @@ export class RefreshGroup implements GroupLike {
     );
     this.#options = resolved;
     this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
-    this.#listeners = new Listeners(resolved.name);
+    this.#listeners = new Listeners(resolved.name, resolved.logger);
     this.handle = {
       defaults: shared,
       listeners: this.#listeners,

@@ -1,7 +1,7 @@
 import { OptionError } from '../errors.ts';
 import { callUserCode } from './call-user-code.ts';
 import { type EventFilter, type EventType, eventTypes, type TicklessEvent } from './events.ts';
-import type { Instrument } from './instrument.ts';
+import { guardedInstrument, type Instrument } from './instrument.ts';
 import type { SafeLogger } from './logger.ts';
 
 type Listener = (event: TicklessEvent) => unknown;
@@ -11,15 +11,17 @@ export class Listeners {
   /** There are none, and no instruments either. Each event looks at it first. */
   isEmpty: boolean = true;
   readonly #name: string;
+  readonly #logger: SafeLogger;
   readonly #byType: Map<EventFilter, Set<Listener>> = new Map();
   /** Made with the first one: most members never have any. */
   instruments: Set<Instrument> | undefined;
   /** The last event that was reported of each outage. */
   #outages: WeakMap<object, EventType> | undefined;
 
-  /** @param name of the member or the group, in errors. */
-  constructor(name: string) {
+  /** @param name of the member or the group, in errors. @param logger for the errors of instruments. */
+  constructor(name: string, logger: SafeLogger) {
     this.#name = name;
+    this.#logger = logger;
   }
 
   /** @throws {OptionError} for an unknown type, and when the listener is not a function. */
@@ -44,7 +46,8 @@ export class Listeners {
   }
 
   /** @returns removes it. */
-  instrument(instrument: Instrument): () => void {
+  instrument(given: Instrument): () => void {
+    const instrument = guardedInstrument(given, (error) => this.#logger.fault('an instrument threw', error));
     this.instruments ??= new Set();
     this.instruments.add(instrument);
     this.isEmpty = false;
@@ -77,7 +80,7 @@ export class Listeners {
         if (!listeners?.has(listener)) continue; // unsubscribed by one before it
         callUserCode(
           () => listener(event),
-          (error) => logger.error(`listener of ${type} threw`, error),
+          (error) => logger.fault(`listener of ${type} threw`, error),
         );
       }
     }

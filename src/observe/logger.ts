@@ -1,6 +1,10 @@
 import { showName } from '../errors.ts';
 import { printable } from '../printable.ts';
+import { systemClock } from '../time/clock.ts';
 import { callUserCode } from './call-user-code.ts';
+
+/** Errors of listeners and the like come as often as events do. */
+const FAULT_EVERY_MS = 60_000;
 
 /** The destination of log lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
@@ -20,10 +24,34 @@ export interface Logger {
 export class SafeLogger {
   readonly #name: string;
   readonly #logger: Logger | false;
+  readonly #clock: { monotonic(): number };
+  /** By text. */
+  #faults: Map<string, { loggedAt: number; more: number }> | undefined;
 
-  constructor(name: string, logger: Logger | false) {
+  /** @param clock for the distance of faults: not that of the user, which may be at fault. */
+  constructor(name: string, logger: Logger | false, clock: { monotonic(): number } = systemClock) {
     this.#name = name;
     this.#logger = logger;
+    this.#clock = clock;
+  }
+
+  /**
+   * Logs an error of code of the user that changes nothing, such as a listener: at most one line a minute with that text.
+   *
+   * @param text one of few.
+   */
+  fault(text: string, cause: unknown): void {
+    const now = this.#clock.monotonic();
+    const last = this.#faults?.get(text);
+    if (last !== undefined && now - last.loggedAt < FAULT_EVERY_MS) {
+      last.more += 1;
+      return;
+    }
+    this.#faults ??= new Map();
+    this.#faults.set(text, { loggedAt: now, more: 0 });
+    const times =
+      last === undefined || last.more === 0 ? '' : ` (${last.more + 1} times since the last line)`;
+    this.error(`${text}${times}`, cause);
   }
 
   /** @param cause its message ends the line; `undefined`: the text is all. */

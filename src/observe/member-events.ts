@@ -32,7 +32,7 @@ export class Events {
     this.#name = name;
     this.#now = now;
     this.#logger = logger;
-    this.own = new Listeners(name);
+    this.own = new Listeners(name, logger);
     this.#ofGroup = ofGroup;
   }
 

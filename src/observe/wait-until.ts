@@ -11,6 +11,6 @@ export type WaitUntil = (promise: Promise<unknown>) => void;
 export function passToPlatform(waitUntil: WaitUntil, promise: Promise<unknown>, logger: SafeLogger): void {
   callUserCode(
     () => waitUntil(promise),
-    (error) => logger.error('waitUntil threw', error),
+    (error) => logger.fault('waitUntil threw', error),
   );
 }

@@ -13,6 +13,7 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
+import { steadyClock } from '../time/steady-clock.ts';
 import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
@@ -127,7 +128,7 @@ export function resolveOptions(
     unchanged,
     waitUntil,
     logger = console,
-    clock = systemClock,
+    clock: givenClock = systemClock,
     random = Math.random,
     lock: lockOrNone,
     store: storeOrNone,
@@ -168,7 +169,7 @@ export function resolveOptions(
   checks.that(isGroup, 'group', 'must be a RefreshGroup', given.group);
   if (waitUntil !== undefined) checks.function('waitUntil', waitUntil);
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
-  checkClock(clock, checks);
+  checkClock(givenClock, checks);
   checks.function('random', random);
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
   const { backend } = own ?? {};
@@ -197,6 +198,7 @@ export function resolveOptions(
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
+  const clock = steadyClock(givenClock, (error) => safeLogger.fault('clock threw, replaced', error));
   const membership = membershipOf(lock, store, clock);
   return Object.freeze({
     name: name as string,
@@ -305,9 +307,9 @@ function guarded(random: () => number, logger: SafeLogger): () => number {
     try {
       const number = ignoreThenable<unknown>(random());
       if (isNumber(number, 0, 1) && number !== 1) return number as number;
-      logger.error('random must return a number from 0 to below 1, replaced by Math.random()', number);
+      logger.fault('random must return a number from 0 to below 1, replaced by Math.random()', number);
     } catch (error) {
-      logger.error('random threw, replaced by Math.random()', error);
+      logger.fault('random threw, replaced by Math.random()', error);
     }
     return Math.random();
   };

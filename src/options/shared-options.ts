@@ -82,7 +82,10 @@ export interface SharedOptions {
    * @default console
    */
   readonly logger?: Logger | false | undefined;
-  /** The clocks and timers; `FakeClock` of `tickless/testing` in tests. @default the machine's */
+  /**
+   * The clocks and timers; `FakeClock` of `tickless/testing` in tests. While one of its methods throws or returns what it must not, its error
+   * is logged and the machine's time passes instead. @default the machine's
+   */
   readonly clock?: Clock | undefined;
   /** Returns numbers from 0 to below 1, for jitter. Any other result is logged and replaced. @default Math.random */
   readonly random?: (() => number) | undefined;

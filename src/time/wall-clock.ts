@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
  * The wall clock in epoch milliseconds. A reading other than a number (a mocked `Date.now` without a result), or that
  * throws, is replaced by the last good one plus the time elapsed since.
  */
-export function wallClock(clock: Clock): () => number {
+export function wallClock(clock: Pick<Clock, 'now' | 'monotonic'>): () => number {
   let offset = 0;
   return () => {
     let wall: unknown;
