@@ -19,9 +19,11 @@ const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 /** Decisions about loads, without effects, which a source that tries several has in common with the engine. */
 const PURE_OF_LOADS = [
   'data/value-meta.ts',
+  'data/backup.ts',
   'observe/logger.ts',
   'engine/cool-down.ts',
   'engine/load-result.ts',
+  'engine/previous-value.ts',
   'engine/retry-after.ts',
   'guard/verdict.ts',
   'options/failure-options.ts',

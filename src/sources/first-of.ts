@@ -1,11 +1,13 @@
+import { firstOfNotes } from '../data/backup.ts';
 import { coolDownMs } from '../engine/cool-down.ts';
+import { PreviousValue } from '../engine/previous-value.ts';
 import { retryAfterMs } from '../engine/retry-after.ts';
 import { refusalOf } from '../guard/verdict.ts';
 import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import { firstOfNotes, oneMoreBackup, previousOf, withFirstOf } from './first-of-notes.ts';
+import { oneMoreBackup, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
 import { olderEdition } from './older-edition.ts';
 import type { Source, SourceContext } from './source.ts';
@@ -31,8 +33,8 @@ import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
  * ```
  *
  * Each source gets `previous` only where the value in place is its own, so that a `keep()` is never about the value of
- * another one. A value of a backup is due again at `coolDown`, not at the schedule's time. A backup never replaces a newer edition
- * of a source before it (`allowOlderAfter`).
+ * another one. A value of a backup is due again at `coolDown`, not at the schedule's time. A backup replaces a newer edition
+ * of a source before it only when that is older than `maxStaleness`, or than a period (`allowOlderAfter`).
  *
  * When all of them fail, the load fails with an `AggregateError`: `errors` has one of each, in their order, and `cause` is the
  * primary's, so that its `Retry-After` counts. When `signal` is aborted no further source is asked.
@@ -99,13 +101,16 @@ async function refuseUnlessAccepted<T>(
   const { previous } = context;
   const placed = firstOfNotes(previous?.meta);
   if (previous !== undefined && placed !== undefined && placed.index < index) {
-    const mayBeOlder = clock.now() - previous.loadedAt >= allowOlderAfterMs;
+    const mayBeOlder =
+      allowOlderAfterMs === undefined
+        ? PreviousValue.isOutlived(previous)
+        : clock.now() - previous.loadedAt >= allowOlderAfterMs;
     const reason = mayBeOlder ? undefined : olderEdition(meta, previous);
     if (reason !== undefined) throw new Error(`refused: ${reason}`);
   }
   if (accept === undefined) return;
   const { trigger, token: version, key } = context as LoadContext & { readonly key?: unknown };
-  const verdict = await accept(value, { previous, version, trigger, key } as AcceptDetails<T>);
+  const verdict = await accept(value, { previous, version, trigger, key, meta } as AcceptDetails<T>);
   if (verdict === true) return;
   const [reason, cause] = refusalOf(verdict);
   throw new Error(`refused: ${reason}`, { cause });
