@@ -68,7 +68,7 @@ const MAY_IMPORT = {
   testing: [...BASE, 'data', 'cluster', 'records'],
   worker: [...BASE, 'schedule', 'data', 'engine', 'chunks'],
   diagnostics: [...BASE, 'observe', 'value'],
-  metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
+  metrics: [...BASE, 'data', 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],

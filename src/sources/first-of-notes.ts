@@ -9,11 +9,17 @@ import type { SourceContext, SourceMeta } from './source.ts';
 /** In characters. */
 const LONGEST_FAILURE = 120;
 
-/** How many answers in a row were those of a backup, with one more. */
-export function oneMoreBackup(meta: SourceMeta | undefined): number {
-  const inARow = firstOfNotes(meta)?.inARow;
-  return isNumber(inARow, 1, Number.MAX_SAFE_INTEGER - 1) ? (inARow as number) + 1 : 1;
+/** The place of an answer: how many answers in a row were those of a backup, with this one, and since when. */
+export function placeOf(index: number, { previous }: SourceContext, now: number): FirstOfPlace {
+  if (index === 0) return { index };
+  const { inARow, since } = firstOfNotes(previous?.meta) ?? {};
+  if (!isNumber(inARow, 1, Number.MAX_SAFE_INTEGER - 1)) return { index, inARow: 1, since: now };
+  const isInstant = isNumber(since, 0, Number.MAX_SAFE_INTEGER);
+  return { index, inARow: (inARow as number) + 1, since: isInstant ? since : (previous?.loadedAt ?? now) };
 }
+
+/** What is noted of an answer, however little room there is. */
+type FirstOfPlace = Pick<FirstOfNotes, 'index' | 'inARow' | 'since'>;
 
 /** The value in place as the source at that place may see it: only one of its own, with its own notes. */
 export function previousOf({ previous }: SourceContext, index: number): SourceContext['previous'] {
@@ -33,7 +39,7 @@ export function previousOf({ previous }: SourceContext, index: number): SourceCo
  */
 export function withFirstOf(
   meta: SourceMeta | undefined,
-  place: Pick<FirstOfNotes, 'index' | 'inARow'>,
+  place: FirstOfPlace,
   failures: readonly unknown[],
 ): SourceMeta {
   const { firstOf: inner, ...own } = meta ?? {};

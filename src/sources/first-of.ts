@@ -7,7 +7,7 @@ import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import { oneMoreBackup, previousOf, withFirstOf } from './first-of-notes.ts';
+import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
 import { olderEdition } from './older-edition.ts';
 import type { Source, SourceContext } from './source.ts';
@@ -29,7 +29,7 @@ import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
  *   ),
  * });
  * console.log(await prices.get()); // { apple: 120 }
- * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, failures: [ 'the service is down' ] }
+ * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, since: …, failures: [ 'the service is down' ] }
  * ```
  *
  * Each source gets `previous` only where the value in place is its own, so that a `keep()` is never about the value of
@@ -49,13 +49,14 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
   const options = resolveFirstOf<T>(given);
   const { sources } = options;
   return async (context) => {
-    const { signal, previous } = context;
+    const { signal } = context;
     const failures: unknown[] = [];
     for (const [index, source] of sources.entries()) {
       try {
         const answer = await answerInTime(source, index, context, options);
-        const inARow = index === 0 ? undefined : oneMoreBackup(previous?.meta);
-        const metadata = { ...answer.options, meta: withFirstOf(answer.meta, { index, inARow }, failures) };
+        const place = placeOf(index, context, options.clock.now());
+        const metadata = { ...answer.options, meta: withFirstOf(answer.meta, place, failures) };
+        const { inARow } = place;
         if (inARow === undefined) return returned(answer, metadata);
         return returned(answer, dueAtCoolDown(metadata, inARow, failures, options));
       } catch (error) {

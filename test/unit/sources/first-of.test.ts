@@ -80,7 +80,7 @@ describe('firstOf', () => {
       source: 'backup',
       editedAt: NOON - 1000,
       edition: 1,
-      firstOf: { index: 1, inARow: 1, failures: ['primary is down'] },
+      firstOf: { index: 1, inARow: 1, since: NOON, failures: ['primary is down'] },
     };
     expect(member.inspect().meta).toEqual(meta);
     expect(events.map((event) => event.meta)).toEqual([meta]);
@@ -94,7 +94,9 @@ describe('firstOf', () => {
     const { clock } = setup;
     const member = new RefreshingValue({ name: 'x', clock, load: firstOf(fails, () => 'plain', { clock }) });
     expect(await member.get()).toBe('plain');
-    expect(member.inspect().meta).toEqual({ firstOf: { index: 1, inARow: 1, failures: ['down'] } });
+    expect(member.inspect().meta).toEqual({
+      firstOf: { index: 1, inARow: 1, since: NOON, failures: ['down'] },
+    });
   });
 
   it('gives each source only a value of its own, with its own notes', async () => {
@@ -381,7 +383,7 @@ describe('an older edition of a backup', () => {
       for (const said of [{ maxStaleness: 5000 }, { dueAfter: 5000 }]) {
         let isUp = true;
         const primary = async () => (isUp ? loaded('primary', said) : Promise.reject(new Error('down')));
-        const setup = new Setup({}, [primary, async () => 'backup']);
+        const setup = new Setup({}, [primary as Source<string>, async () => loaded('backup')]);
         const member = setup.member();
         await member.get();
         isUp = false;
@@ -498,6 +500,7 @@ describe('accept', () => {
     expect(member.inspect().meta?.firstOf).toEqual({
       index: 1,
       inARow: 1,
+      since: NOON,
       failures: ['refused: it is empty'],
     });
     await member.refresh(); // the backup keeps it
@@ -671,7 +674,7 @@ describe('notes that are too long for meta', () => {
       return member.inspect().meta;
     };
     const short = `${'f'.repeat(119)}…`;
-    const place = { index: 3, inARow: 1 };
+    const place = { index: 3, inARow: 1, since: NOON };
     expect(await metaOf(10)).toEqual({
       source: 'long',
       etag: 'e'.repeat(10),
@@ -709,7 +712,7 @@ it('a firstOf is a source of another one, and knows its own value again', async 
     source: 'two',
     editedAt: 1,
     edition: 1,
-    firstOf: { index: 0, inner: { index: 1, inARow: 2, failures: ['one is down'] } },
+    firstOf: { index: 0, inner: { index: 1, inARow: 2, since: NOON, failures: ['one is down'] } },
   });
   expect(two.contexts.at(-1)?.previous?.meta).toEqual({ source: 'two', editedAt: 1, edition: 1 });
   expect(setup.dueIn(member as RefreshingValue<string>)).toBe(1000);
