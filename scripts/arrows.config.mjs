@@ -20,9 +20,11 @@ const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 /** Decisions about loads, without effects, which a source that tries several has in common with the engine. */
 const PURE_OF_LOADS = [
   'data/value-meta.ts',
+  'data/backup.ts',
   'observe/logger.ts',
   'engine/cool-down.ts',
   'engine/load-result.ts',
+  'engine/previous-value.ts',
   'engine/retry-after.ts',
   'guard/verdict.ts',
   'options/failure-options.ts',
@@ -68,7 +70,7 @@ const MAY_IMPORT = {
   testing: [...BASE, 'data', 'cluster', 'records'],
   worker: [...BASE, 'schedule', 'data', 'engine', 'chunks'],
   diagnostics: [...BASE, 'observe', 'value'],
-  metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
+  metrics: [...BASE, 'data', 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],

@@ -14,6 +14,8 @@ export interface CacheStatus extends JsonStatus {
   readonly running: number;
   /** How many keys have a last load that failed. */
   readonly failing: number;
+  /** How many keys have a value that the first source of `firstOf` has not made; not present: none. */
+  readonly backups?: number;
   /** Keys fail, and there is no value of any key: reads are refused. */
   readonly refusesReads: boolean;
   /** Its counters, of all keys together. */
@@ -34,11 +36,13 @@ export function cacheStatus<K, V>(engine: MemberEngine<V>, entries: KeyedEntries
   const active = entries.active();
   const { size } = entries.table;
   const failing = entries.failing().length;
+  const backups = entries.backups().length;
   return withJson({
     name: options.name,
     size,
     running: active.filter(({ flight }) => flight !== undefined).length,
     failing,
+    ...(backups > 0 && { backups }),
     refusesReads: failing > 0 && size === 0,
     stats: memberStats(events.counters),
     ...(problems && {

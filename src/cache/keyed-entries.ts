@@ -1,3 +1,4 @@
+import type { BackedUp } from '../engine/backups.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
@@ -124,6 +125,14 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** The entries whose last load failed, with a value or without. */
   failing(): KeyedEntry<K, V>[] {
     return [...this.#active.values(), ...this.#negative.failed()].filter(({ failures }) => failures > 0);
+  }
+
+  /** The keys whose values in place a backup has made. */
+  backups(): readonly BackedUp[] {
+    return this.#engine.loader.backups.all((id) => {
+      const active = this.#active.get(id as KeyId);
+      return active === undefined ? this.table.find(id as KeyId) !== undefined : active.isLoaded;
+    });
   }
 
   active(): KeyedEntry<K, V>[] {

@@ -150,6 +150,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
       required,
       joinQueue: (join) => void dueKeys.join(join),
       failing: () => entries.failing(),
+      backups: () => entries.backups(),
       status: () => cacheStatus(engine, entries),
     });
   }

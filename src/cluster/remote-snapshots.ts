@@ -171,9 +171,9 @@ export class RemoteSnapshots<T> {
   async last(): Promise<LoadContext['previous']> {
     if (this.#last === undefined) await this.#read(0);
     if (!this.#last || this.#last.isAbsent) return undefined;
-    const { value, loadedAt } = this.#last;
+    const { value, loadedAt, meta } = this.#last;
     const { now, clock } = this.#member.options;
-    return { value, loadedAt: Math.round(now() - (clock.monotonic() - loadedAt)) };
+    return { value, loadedAt: Math.round(now() - (clock.monotonic() - loadedAt)), meta };
   }
 
   /** Another instance may have published since: an empty store is looked at again. */

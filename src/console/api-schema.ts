@@ -73,6 +73,10 @@ const schemas: Readonly<Record<string, Schema>> = {
       'nextAt?': { ...instant, description: 'epoch milliseconds; missing: at once, or never by itself' },
       'maxStaleness?': duration,
       'failures?': count,
+      'backups?': {
+        ...count,
+        description: 'how many of its values the first source of firstOf has not made',
+      },
       'failingSince?': { ...instant, description: 'when the first of the failures in a row ended' },
       'error?': text,
       'version?': version,
@@ -89,7 +93,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     name: text,
     'namespace?': text,
     kind: oneOf('value', 'cache', 'executor'),
-    level: oneOf('bad', 'warn', 'note', 'ok'),
+    level: oneOf('bad', 'warn', 'backup', 'note', 'ok'),
     problems: list(
       object({
         kind: text,

@@ -1,3 +1,4 @@
+import { isOfBackup } from '../data/backup.ts';
 import { instanceLabels } from '../data/instance-label.ts';
 import { failureText } from '../errors.ts';
 import type {
@@ -15,7 +16,7 @@ import { memberId } from './member-access.ts';
 import type { ShowMessage } from './shown-texts.ts';
 
 /** How much a member wants the attention of an operator; the first ones are listed first. */
-export const LEVELS = ['bad', 'warn', 'note', 'ok'] as const;
+export const LEVELS = ['bad', 'warn', 'backup', 'note', 'ok'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** An instance, a column of the matrix. */
@@ -70,6 +71,8 @@ export interface HereStatus {
   /** The limit of the age in milliseconds; left out: none. */
   readonly maxStaleness?: number;
   readonly failures?: number;
+  /** How many of its values a backup of `firstOf` has made; left out: none. */
+  readonly backups?: number;
   /** When the first of them ended, in epoch milliseconds. */
   readonly failingSince?: number;
   readonly error?: string;
@@ -168,11 +171,12 @@ export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn
   return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
 }
 
-/** Problems first: reads that fail, then loads that do, then notices and what operators have done. */
+/** Problems first: reads that fail, then loads that do, then values of backups, then notices and what operators have done. */
 function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number): Level {
   const levels = problems.map(problemLevel);
   if (here.refusesReads || levels.includes('bad')) return 'bad';
   if (levels.includes('warn')) return 'warn';
+  if (levels.includes('backup')) return 'backup';
   return problems.length > 0 || here.pinned !== undefined || pins > 0 ? 'note' : 'ok';
 }
 
@@ -182,6 +186,7 @@ const NOTICES: readonly RowProblem['kind'][] = ['not-loaded', 'paused', 'behind'
 /** How much a problem wants attention. */
 export function problemLevel({ kind, isFatal }: Pick<RowProblem, 'kind' | 'isFatal'>): Exclude<Level, 'ok'> {
   if (isFatal || kind === 'too-stale') return 'bad';
+  if (kind === 'backup') return kind;
   return NOTICES.includes(kind) ? 'note' : 'warn';
 }
 
@@ -291,9 +296,10 @@ export function hereOf(
     ...(status.closed ? { closed: true as const } : {}),
   };
   if (kind === 'cache') {
-    const { size, running, failing } = status as CacheStatus;
+    const { size, running, failing, backups = 0 } = status as CacheStatus;
     const failures = failing > 0 ? { failures: failing } : {};
-    return { state: 'keys', size, loading: running, ...failures, ...flags };
+    const byBackup = backups > 0 ? { backups } : {};
+    return { state: 'keys', size, loading: running, ...failures, ...byBackup, ...flags };
   }
   const one = status as ExecutionStatus & Partial<ValueStatus<unknown>>;
   const { age, quarantine, maxStaleness = Infinity, lock, pinned, lastError, failures, lastEndedAt } = one;
@@ -308,6 +314,7 @@ export function hereOf(
     ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
+    ...(isOfBackup(one.meta) ? { backups: 1 } : {}),
     ...(one.failingSince === undefined ? {} : { failingSince: one.failingSince }),
     ...(lastError === undefined ? {} : { error: show(failureText(lastError)) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),

@@ -8,6 +8,7 @@ import type { ShownDifference } from './shown-value.ts';
 export const LEVEL_TEXTS: { readonly [level in Level]: string } = {
   bad: 'reads fail',
   warn: 'loads fail',
+  backup: 'by a backup',
   note: 'notices',
   ok: 'fine',
 };
@@ -37,6 +38,7 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
     paused,
     pinned,
     failures = 0,
+    backups = 0,
     readsFailed = 0,
     state,
     size = 0,
@@ -47,6 +49,7 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
     running && named !== LOADING && LOADING,
     loading > 0 && `${grouped(loading)} loading`,
     failures > 0 && (isCache ? `${grouped(failures)} failing` : counted(failures, 'failure')),
+    backups > 0 && `${isCache ? `${grouped(backups)} ` : ''}by a backup`,
     readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
     pinned && 'pinned',
     paused && 'paused',

@@ -11,10 +11,11 @@ import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type FlightEnd, type FlightScope } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
-import type { LastExecution } from './next-execution.ts';
+import { type Outlivable, PreviousValue } from './previous-value.ts';
 import { timeoutError } from './read-errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { RetryJitter } from './retry-jitter.ts';
+import type { Timing } from './timing.ts';
 
 /** The function that loads or executes; the same for a value, a key or a task. */
 export type Load<T> = (
@@ -27,6 +28,7 @@ export type Load<T> = (
 export interface ExecutionHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
+  readonly timing: Timing;
   readonly rounds: Coordinator | undefined;
   readonly owner: EntryOwner<T> | undefined;
   readonly keys: KeyedOwner<T> | undefined;
@@ -42,7 +44,7 @@ export interface ExecutionHost<T> {
 type Tries<T> = Promise<KeyedLoadReturn<T>>;
 
 /** One execution of the load of an entry: a flight with the contexts of its tries, and its round in the cluster. */
-export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
+export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outlivable {
   readonly entry: Entry<T>;
   readonly details: LoadDetails;
   /** Monotonic; of a load behind a lock: when it had the lease. */
@@ -86,11 +88,16 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     const context = new TryContext(this.details, attempt, abort);
     const { last, value, promise } = this.entry;
     this.previous = promise;
-    if (options.kind !== 'task') context.previous = last && previousOf(value, last);
+    if (options.kind !== 'task')
+      context.previous = last && new PreviousValue(value, last.endedAt, last.meta, this);
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;
     const trace = this.#trace;
     return trace === undefined ? this.#load(context, abort) : this.#traced(trace, context, abort);
+  }
+
+  get isOutlived(): boolean {
+    return this.#host.timing.isOutlived(this.entry);
   }
 
   #load(context: TryContext, abort: LazyAbort): ReturnType<Load<T>> {
@@ -180,9 +187,4 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> {
     host.active.rounds.add(round);
     return round;
   }
-}
-
-/** The value in place, as a load sees it. */
-function previousOf(value: unknown, { endedAt: loadedAt, meta }: LastExecution): LoadContext['previous'] {
-  return meta === undefined ? { value, loadedAt } : { value, loadedAt, meta };
 }

@@ -184,21 +184,22 @@ export function unlessUnchanged<T>(
 }
 
 /**
- * The new value that a load returned, plain or with metadata, and its tags. `undefined`: it returned none, or what
- * {@link readLoadResult} refuses.
+ * The new value that a load returned, plain or with metadata, its tags and notes. `undefined`: it returned none, or what
+ * {@link readLoadResult} refuses. Throws for notes that can't be.
  */
 export function candidateOf<T>(
   returned: KeyedLoadReturn<T>,
   allowUndefined: boolean,
-): { readonly value: T; readonly tags: readonly string[] | undefined } | undefined {
+): ({ readonly value: T } & Pick<ValueMetadata, 'tags' | 'meta'>) | undefined {
   let value = returned as T;
-  let tags: LoadedOptions['tags'];
+  let options: LoadedOptions = {};
   if (isAnswer(returned)) {
     if (returned[returnKind] !== 'loaded') return undefined;
     value = returned.loadedValue;
-    ({ tags } = ownOptions(returned.loadedOptions));
+    options = ownOptions(returned.loadedOptions);
   }
-  return (value === undefined && !allowUndefined) || isThenable(value) ? undefined : { value, tags };
+  if ((value === undefined && !allowUndefined) || isThenable(value)) return undefined;
+  return { value, tags: options.tags, meta: metaOf(options.meta) };
 }
 
 /** The result of a load, with another value in place of {@link candidateOf}. */

@@ -9,6 +9,7 @@ import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { rejected } from '../time/deferred.ts';
 import { ActiveLoads } from './active-loads.ts';
+import { Backups } from './backups.ts';
 import { Changes } from './changes.ts';
 import { ClockComparison } from './clock-comparison.ts';
 import type { Coordinator, RemoteResult } from './coordinator.ts';
@@ -85,6 +86,8 @@ export class Loader<T> implements ExecutionHost<T> {
   readonly jitter: RetryJitter;
   /** The replacements of values. The owner of many keys has them delivered when an entry is in its place. */
   readonly changes: Changes;
+  /** The values in place that a backup has made. */
+  readonly backups: Backups;
   readonly #settler: Settler<T>;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
@@ -98,6 +101,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
     const reporter = new LoadReporter(options, this.events);
     this.clocks = new ClockComparison(this, this.timing, reporter);
+    this.backups = new Backups(options);
     this.changes = new Changes(options, this.events);
     this.#settler = new Settler(this, this.timing, reporter, this.changes);
     this.load = load;
@@ -392,6 +396,7 @@ export class Loader<T> implements ExecutionHost<T> {
 
   /** All of a new value is in place. */
   inPlace(entry: Entry<T>): void {
+    this.backups.placed(entry);
     this.owner?.changed(entry);
     if (this.keys === undefined) this.changes.deliver();
   }

@@ -1,3 +1,4 @@
+import { isOfBackup } from '../data/backup.ts';
 import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
 import type { CoolingDown } from '../observe/events.ts';
 import { methodOf } from '../plain-object.ts';
@@ -160,7 +161,7 @@ export class Timing {
     entry.loadedAt = now;
     entry.clockOffset = wall - now;
     entry.isScheduled = true;
-    entry.last = { ...instants, ...answer, random };
+    entry.last = { ...instants, ...answer, random, isLimitScheduled: false };
   }
 
   /** Its value is of now. */
@@ -326,6 +327,25 @@ export class Timing {
     if (entry.scheduledFor !== undefined) entry.scheduledFor += step;
     entry.clockOffset = wall - now;
     return undefined;
+  }
+
+  /** The value in place is as old as its limit; where it has none, as old as it was to become. */
+  isOutlived(entry: Entry<unknown>): boolean {
+    const { maxStalenessMs, loadedAt } = entry;
+    const limitMs = maxStalenessMs < Infinity ? maxStalenessMs : this.#periodOf(entry);
+    return this.#options.clock.monotonic() - loadedAt >= limitMs;
+  }
+
+  /** How long after its load the value in place was due; that of a backup: would have been, by the schedule. */
+  #periodOf({ last, nextExecuteTime }: Entry<unknown>): number {
+    if (last === undefined) return NaN;
+    if (!isOfBackup(last.meta)) return nextExecuteTime - last.endedAt;
+    const next = askNextExecution(
+      this.#nextExecuteTime,
+      askedExecution(last, Infinity, undefined),
+      -Infinity,
+    );
+    return typeof next === 'number' ? next - last.endedAt : NaN;
   }
 
   /** When a read will start a load, in epoch milliseconds; not in the future when a read would do so now. */

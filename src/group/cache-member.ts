@@ -1,7 +1,14 @@
 import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
-import { backendHealth, failureKind, hangingHealth, objectiveHealth, runStateHealth } from './health.ts';
+import {
+  backendHealth,
+  backupHealth,
+  failureKind,
+  hangingHealth,
+  objectiveHealth,
+  runStateHealth,
+} from './health.ts';
 import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
@@ -62,8 +69,9 @@ export class CacheMember<V> implements Member {
       const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
       return [{ name, key, kind, isFatal: false, message, error }];
     });
+    const backups = backupHealth(this.#member.backups(), name);
     const hanging = hangingHealth(engine.options);
-    return causesFirst(backends, [...runState, ...required, ...problems, ...hanging]);
+    return causesFirst(backends, [...runState, ...required, ...problems, ...backups, ...hanging]);
   }
 
   notices(): HealthProblem[] {

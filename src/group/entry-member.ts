@@ -3,7 +3,15 @@ import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
-import { backendHealth, entryHealth, hangingHealth, objectiveHealth, runStateHealth } from './health.ts';
+import {
+  backendHealth,
+  backupHealth,
+  backupsOf,
+  entryHealth,
+  hangingHealth,
+  objectiveHealth,
+  runStateHealth,
+} from './health.ts';
 import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 
 /** A value or an executor as a member of a group. */
@@ -73,6 +81,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     return causesFirst(backendHealth(engine.problems(), name), [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, { kind, name, isRequired, runState, whenTooStale, whenFailing }, now),
+      ...backupHealth(backupsOf(entry), name),
       ...hangingHealth(engine.options),
     ]);
   }

@@ -1,3 +1,5 @@
+import { type Backup, backupOf } from '../data/backup.ts';
+import { sinceText } from '../engine/backups.ts';
 import type { CoordinationProblem } from '../engine/coordinator.ts';
 import { type DecisionRules, isRefusedAsFailing, isTooStale, type RunState } from '../engine/decide.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
@@ -52,6 +54,36 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
 /** The problem of an entry whose last load failed with that error. */
 export function failureKind(error: unknown): 'failing' | 'value-rejected' {
   return isValueRejectedError(error) ? 'value-rejected' : 'failing';
+}
+
+/** The problem of values that are served, and that the first source has not made. */
+export function backupHealth(
+  backups: readonly (Backup & { readonly key?: unknown })[],
+  name: string,
+): HealthProblem[] {
+  const [example] = backups;
+  if (example === undefined) return [];
+  const { key, text } = example;
+  const since = backups.reduce((least, one) => Math.min(least, one.since ?? Infinity), Infinity);
+  const count = backups.length === 1 ? 'a key is' : `${backups.length} keys are`;
+  const [what, which] = key === undefined ? ['is', ''] : [count, `for example ${showKey(key)} `];
+  const message = `${what} served by a backup${sinceText({ since, text })}, ${which}${key === undefined ? '' : 'by '}${text}`;
+  return [
+    {
+      name,
+      ...(key === undefined ? {} : { key }),
+      kind: 'backup',
+      isFatal: false,
+      message,
+      ...(since < Infinity ? { since } : {}),
+    },
+  ];
+}
+
+/** The backup that has made the value of an entry. */
+export function backupsOf({ isLoaded, last }: Entry<unknown>): readonly Backup[] {
+  const backup = isLoaded ? backupOf(last?.meta) : undefined;
+  return backup === undefined ? [] : [backup];
 }
 
 /** The problem of a member that starts no loads. */

@@ -23,6 +23,8 @@ export interface HealthProblem {
    *   may not start; else the next read reloads it;
    * - `failing`: the last execution failed; the old value is still served. Of a cache: the last loads of some keys failed;
    * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;
+   * - `backup`: what is served was not made by the first source of `firstOf`, or a part of it was not: the sources before have failed. Of a
+   *   cache: that of some keys. The next answer of the first source ends it;
    * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
@@ -35,6 +37,7 @@ export interface HealthProblem {
     | 'too-stale'
     | 'failing'
     | 'value-rejected'
+    | 'backup'
     | 'lock-unavailable'
     | 'store-unavailable'
     | 'checks-failing'
@@ -48,6 +51,8 @@ export interface HealthProblem {
   readonly message: string;
   /** The error of the last execution, if that failed. */
   readonly error?: Error | undefined;
+  /** Of `backup`: since when, in epoch milliseconds; of several keys since the first. Not present: not known. */
+  readonly since?: number | undefined;
 }
 
 interface AnyMember {

@@ -1,4 +1,5 @@
 import type { Trigger } from '../data/execution-record.ts';
+import type { ValueMeta } from '../data/value-meta.ts';
 
 /** The second argument of a guard. */
 export interface AcceptDetails<T = unknown> {
@@ -7,7 +8,20 @@ export interface AcceptDetails<T = unknown> {
    * so that a restart does not forget what is normal. `undefined`: there is none, or the store can't be read; a guard that
    * compares has nothing to compare with, and should accept.
    */
-  readonly previous: { readonly value: T /** Epoch milliseconds. */; readonly loadedAt: number } | undefined;
+  readonly previous:
+    | {
+        readonly value: T;
+        /** Epoch milliseconds. */
+        readonly loadedAt: number;
+        /** As {@link AcceptDetails.meta}, of this value. */
+        readonly meta?: ValueMeta | undefined;
+      }
+    | undefined;
+  /**
+   * What the load has noted about the candidate: `editedAt` (epoch milliseconds) and `etag` of the sources that know their edition.
+   * With `previous.meta` a guard can refuse an older edition, of a server behind its peers. `undefined`: nothing.
+   */
+  readonly meta?: ValueMeta | undefined;
   /** The version that the candidate gets where it is published: the token of its lease. `undefined` without a lock. */
   readonly version: number | undefined;
   /** Why the load ran. */

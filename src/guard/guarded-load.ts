@@ -1,3 +1,4 @@
+import type { ValueMeta } from '../data/value-meta.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
@@ -43,7 +44,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         if (accept === undefined) return result;
         const stored = context.previous ?? entry.cluster?.previous();
         const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
-          ask({ value, tags: candidate.tags }, previous, result);
+          ask({ value, tags: candidate.tags }, previous, result, candidate.meta);
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(
@@ -57,6 +58,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       candidate: NonNullable<Quarantined<T>['candidate']>,
       previous: LoadContext['previous'],
       result: KeyedLoadReturn<T>,
+      meta: ValueMeta | undefined,
     ): ReturnType<Load<T>> => {
       const { trigger, token: version } = context;
       const reject = (reason: string, cause?: unknown): never => {
@@ -66,7 +68,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         return refuse(new ValueRejectedError(details), candidate);
       };
       return settled(
-        () => (accept as Accept)(candidate.value, { previous, version, trigger, key }),
+        () => (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
         (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),
       );

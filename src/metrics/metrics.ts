@@ -1,4 +1,5 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
+import { isOfBackup } from '../data/backup.ts';
 import type { MemberStats } from '../observe/stats.ts';
 import type { ValueStatus } from '../value/value-status.ts';
 
@@ -57,6 +58,13 @@ export const GAUGES: readonly Metric[] = [
     name: 'tickless_cache_failing_keys',
     help: 'Keys of a cache whose last load failed.',
     of: one(({ failing }) => failing),
+  },
+  {
+    name: 'tickless_served_by_backup',
+    help: 'Values that are served and that the first source of firstOf has not made: 0 or 1, of a cache its keys.',
+    of: one(({ state, meta, size, backups = 0 }) => {
+      return size === undefined ? state && isOfBackup(meta) : backups;
+    }),
   },
   {
     name: 'tickless_paused',

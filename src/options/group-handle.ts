@@ -1,4 +1,5 @@
 import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
+import type { BackedUp } from '../engine/backups.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
@@ -55,6 +56,8 @@ export interface KeyedMember<V> {
   readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;
   /** The entries whose last load failed. */
   readonly failing: () => readonly Entry<V>[];
+  /** The keys whose values a backup has made. */
+  readonly backups: () => readonly BackedUp[];
   readonly status: (hasValues: boolean) => unknown;
 }
 

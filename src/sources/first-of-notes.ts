@@ -1,35 +1,25 @@
+import { type FirstOfNotes, firstOfNotes } from '../data/backup.ts';
 import { isMeta } from '../data/value-meta.ts';
+import { PreviousValue } from '../engine/previous-value.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import type { SourceContext, SourceMeta } from './source.ts';
 
-/** The notes of `firstOf` beside the notes of the source that has answered: `meta.firstOf`. */
-export interface FirstOfNotes {
-  /** The place of the source that has made the value; 0 is the first one. */
-  readonly index: number;
-  /** How many answers in a row were not the first source's. Not present: the value is the first source's. */
-  readonly inARow?: number | undefined;
-  /** Why the sources before it have not answered, in their order. Each is cut to 120 characters. */
-  readonly failures?: readonly string[] | undefined;
-  /** Those of a `firstOf` that is the source with that `index`. */
-  readonly inner?: unknown;
-}
-
 /** In characters. */
 const LONGEST_FAILURE = 120;
 
-/** Those of a value that `firstOf` has made, on any instance; `undefined` of any other value. */
-export function firstOfNotes(meta: SourceMeta | undefined): FirstOfNotes | undefined {
-  const notes = meta?.firstOf as Partial<FirstOfNotes> | null | undefined;
-  return isNumber(notes?.index, 0, Number.MAX_SAFE_INTEGER) ? (notes as FirstOfNotes) : undefined;
+/** The place of an answer: how many answers in a row were those of a backup, with this one, and since when. */
+export function placeOf(index: number, { previous }: SourceContext, now: number): FirstOfPlace {
+  if (index === 0) return { index };
+  const { inARow, since } = firstOfNotes(previous?.meta) ?? {};
+  if (!isNumber(inARow, 1, Number.MAX_SAFE_INTEGER - 1)) return { index, inARow: 1, since: now };
+  const isInstant = isNumber(since, 0, Number.MAX_SAFE_INTEGER);
+  return { index, inARow: (inARow as number) + 1, since: isInstant ? since : (previous?.loadedAt ?? now) };
 }
 
-/** How many answers in a row were those of a backup, with one more. */
-export function oneMoreBackup(meta: SourceMeta | undefined): number {
-  const inARow = firstOfNotes(meta)?.inARow;
-  return isNumber(inARow, 1, Number.MAX_SAFE_INTEGER - 1) ? (inARow as number) + 1 : 1;
-}
+/** What is noted of an answer, however little room there is. */
+type FirstOfPlace = Pick<FirstOfNotes, 'index' | 'inARow' | 'since'>;
 
 /** The value in place as the source at that place may see it: only one of its own, with its own notes. */
 export function previousOf({ previous }: SourceContext, index: number): SourceContext['previous'] {
@@ -38,8 +28,9 @@ export function previousOf({ previous }: SourceContext, index: number): SourceCo
   const { value, loadedAt, meta } = previous;
   const { firstOf: _, ...own } = meta as SourceMeta;
   const { inner } = notes;
-  if (inner !== undefined) return { value, loadedAt, meta: { ...own, firstOf: inner } };
-  return Object.keys(own).length === 0 ? { value, loadedAt } : { value, loadedAt, meta: own };
+  const isEmpty = inner === undefined && Object.keys(own).length === 0;
+  const left = inner === undefined ? own : { ...own, firstOf: inner };
+  return new PreviousValue(value, loadedAt, isEmpty ? undefined : left, previous);
 }
 
 /**
@@ -48,7 +39,7 @@ export function previousOf({ previous }: SourceContext, index: number): SourceCo
  */
 export function withFirstOf(
   meta: SourceMeta | undefined,
-  place: Pick<FirstOfNotes, 'index' | 'inARow'>,
+  place: FirstOfPlace,
   failures: readonly unknown[],
 ): SourceMeta {
   const { firstOf: inner, ...own } = meta ?? {};

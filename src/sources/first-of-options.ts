@@ -15,8 +15,8 @@ export interface FirstOfOptions<T> {
   readonly accept?: Accept<T> | undefined;
   /**
    * The age of the value in place from which the edition of a backup may replace one of a source before it that is newer. Editions are
-   * compared by `editedAt`; one that is not known counts as older. Set it to the `maxStaleness` of the member where an older edition
-   * is better than a read that fails. 0: at any age. @default Infinity: never; that backup counts as failed
+   * compared by `editedAt`; one that is not known counts as older. Before that age the backup counts as failed. 0: at any age;
+   * `Infinity`: never. @default the `maxStaleness` of the value in place; where there is none, the time from its load to when it was due
    */
   readonly allowOlderAfter?: DurationLike | undefined;
   /**
@@ -42,7 +42,8 @@ export interface FirstOfOptions<T> {
 export interface ResolvedFirstOf<T> {
   readonly sources: readonly SourceLike<T>[];
   readonly accept: Accept<T> | undefined;
-  readonly allowOlderAfterMs: number;
+  /** `undefined`: as long as the limit of the value in place. */
+  readonly allowOlderAfterMs: number | undefined;
   readonly coolDown: CoolDown;
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -67,19 +68,14 @@ export function resolveFirstOf<T>(given: readonly unknown[]): ResolvedFirstOf<T>
   const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
   const sources = hasOptions ? given.slice(0, -1) : given;
   const options = ownOptions<FirstOfOptions<T>>(hasOptions ? last : {});
-  const {
-    accept,
-    allowOlderAfter = Infinity,
-    timeout = 10_000,
-    clock = systemClock,
-    random = Math.random,
-  } = options;
+  const { accept, allowOlderAfter, timeout = 10_000, clock = systemClock, random = Math.random } = options;
   const checks = new OptionChecks('firstOf');
   checks.names('', options, NAMES);
   checks.that(sources.length > 0, 'sources', 'must be at least one', sources);
   for (const [index, source] of sources.entries()) checks.function(`sources[${index}]`, source);
   if (accept !== undefined) checks.function('accept', accept);
-  const allowOlderAfterMs = checks.durationFromZero('allowOlderAfter', allowOlderAfter);
+  const allowOlderAfterMs =
+    allowOlderAfter === undefined ? undefined : checks.durationFromZero('allowOlderAfter', allowOlderAfter);
   const coolDown = resolveCoolDown(options.coolDown, NaN, checks);
   const timeoutMs = checks.duration('timeout', timeout);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);

@@ -1,11 +1,13 @@
+import { firstOfNotes } from '../data/backup.ts';
 import { coolDownMs } from '../engine/cool-down.ts';
+import { PreviousValue } from '../engine/previous-value.ts';
 import { retryAfterMs } from '../engine/retry-after.ts';
 import { refusalOf } from '../guard/verdict.ts';
 import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import { firstOfNotes, oneMoreBackup, previousOf, withFirstOf } from './first-of-notes.ts';
+import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
 import { olderEdition } from './older-edition.ts';
 import type { Source, SourceContext } from './source.ts';
@@ -27,12 +29,12 @@ import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
  *   ),
  * });
  * console.log(await prices.get()); // { apple: 120 }
- * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, failures: [ 'the service is down' ] }
+ * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, since: …, failures: [ 'the service is down' ] }
  * ```
  *
  * Each source gets `previous` only where the value in place is its own, so that a `keep()` is never about the value of
- * another one. A value of a backup is due again at `coolDown`, not at the schedule's time. A backup never replaces a newer edition
- * of a source before it (`allowOlderAfter`).
+ * another one. A value of a backup is due again at `coolDown`, not at the schedule's time. A backup replaces a newer edition
+ * of a source before it only when that is older than `maxStaleness`, or than a period (`allowOlderAfter`).
  *
  * When all of them fail, the load fails with an `AggregateError`: `errors` has one of each, in their order, and `cause` is the
  * primary's, so that its `Retry-After` counts. When `signal` is aborted no further source is asked.
@@ -47,13 +49,14 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
   const options = resolveFirstOf<T>(given);
   const { sources } = options;
   return async (context) => {
-    const { signal, previous } = context;
+    const { signal } = context;
     const failures: unknown[] = [];
     for (const [index, source] of sources.entries()) {
       try {
         const answer = await answerInTime(source, index, context, options);
-        const inARow = index === 0 ? undefined : oneMoreBackup(previous?.meta);
-        const metadata = { ...answer.options, meta: withFirstOf(answer.meta, { index, inARow }, failures) };
+        const place = placeOf(index, context, options.clock.now());
+        const metadata = { ...answer.options, meta: withFirstOf(answer.meta, place, failures) };
+        const { inARow } = place;
         if (inARow === undefined) return returned(answer, metadata);
         return returned(answer, dueAtCoolDown(metadata, inARow, failures, options));
       } catch (error) {
@@ -99,13 +102,16 @@ async function refuseUnlessAccepted<T>(
   const { previous } = context;
   const placed = firstOfNotes(previous?.meta);
   if (previous !== undefined && placed !== undefined && placed.index < index) {
-    const mayBeOlder = clock.now() - previous.loadedAt >= allowOlderAfterMs;
+    const mayBeOlder =
+      allowOlderAfterMs === undefined
+        ? PreviousValue.isOutlived(previous)
+        : clock.now() - previous.loadedAt >= allowOlderAfterMs;
     const reason = mayBeOlder ? undefined : olderEdition(meta, previous);
     if (reason !== undefined) throw new Error(`refused: ${reason}`);
   }
   if (accept === undefined) return;
   const { trigger, token: version, key } = context as LoadContext & { readonly key?: unknown };
-  const verdict = await accept(value, { previous, version, trigger, key } as AcceptDetails<T>);
+  const verdict = await accept(value, { previous, version, trigger, key, meta } as AcceptDetails<T>);
   if (verdict === true) return;
   const [reason, cause] = refusalOf(verdict);
   throw new Error(`refused: ${reason}`, { cause });

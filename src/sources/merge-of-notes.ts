@@ -1,22 +1,20 @@
+import { mergeOfNotes } from '../data/backup.ts';
 import { isMeta } from '../data/value-meta.ts';
+import { PreviousValue } from '../engine/previous-value.ts';
 import { isPlainObject } from '../plain-object.ts';
 import { printable } from '../printable.ts';
-import { firstOfNotes } from './first-of-notes.ts';
 import type { SourceContext, SourceMeta } from './source.ts';
-
-/** The notes of each part, by its name: `meta.mergeOf`. A part whose notes have found no room is not there. */
-export type MergeOfNotes = Readonly<Record<string, SourceMeta>>;
 
 /** In characters. */
 const LONGEST_SOURCE = 200;
 
 /** A part of the value in place, where `mergeOf` has made it and its notes were kept. */
 export function previousPart({ previous }: SourceContext, name: string): SourceContext['previous'] {
-  const notes = partsOf(previous?.meta);
+  const notes = mergeOfNotes(previous?.meta);
   const { value, loadedAt } = previous ?? {};
   if (notes === undefined || loadedAt === undefined || !Object.hasOwn(notes, name)) return undefined;
   if (!isPlainObject(value) || !Object.hasOwn(value, name)) return undefined;
-  return { value: (value as Record<string, unknown>)[name], loadedAt, meta: notes[name] };
+  return new PreviousValue(value[name], loadedAt, notes[name], previous);
 }
 
 /**
@@ -43,14 +41,6 @@ export function withMergeOf(parts: readonly (readonly [name: string, meta: Sourc
   return withFirst(fitting);
 }
 
-/** A backup of a `firstOf` has made it, or a part of it. */
-export function isOfBackup(meta: SourceMeta | undefined): boolean {
-  const notes = firstOfNotes(meta);
-  if (notes?.inARow !== undefined) return true;
-  if (notes?.inner !== undefined && isOfBackup({ firstOf: notes.inner })) return true;
-  return Object.values(partsOf(meta) ?? {}).some(isOfBackup);
-}
-
 function lastEdit(metas: readonly SourceMeta[]): Pick<SourceMeta, 'editedAt'> {
   const edits = metas.map(({ editedAt }) => editedAt);
   return edits.every((edit) => Number.isFinite(edit)) ? { editedAt: Math.max(...(edits as number[])) } : {};
@@ -58,8 +48,4 @@ function lastEdit(metas: readonly SourceMeta[]): Pick<SourceMeta, 'editedAt'> {
 
 function lengthOf(meta: SourceMeta): number {
   return JSON.stringify(meta).length;
-}
-
-function partsOf(meta: SourceMeta | undefined): MergeOfNotes | undefined {
-  return isPlainObject(meta?.mergeOf) ? (meta.mergeOf as MergeOfNotes) : undefined;
 }

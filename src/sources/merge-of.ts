@@ -1,7 +1,8 @@
+import { isOfBackup } from '../data/backup.ts';
 import type { KeepOptions } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { isOfBackup, previousPart, withMergeOf } from './merge-of-notes.ts';
+import { previousPart, withMergeOf } from './merge-of-notes.ts';
 import type { Source, SourceContext } from './source.ts';
 import { type Answer, ask, returned, type SourceLike, type SourceValue } from './source-like.ts';
 

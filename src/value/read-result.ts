@@ -8,7 +8,7 @@ import { type ValueStatus, valueStatus } from './value-status.ts';
 export interface ReadResult<T>
   extends Pick<
       ValueStatus<T>,
-      'isInitial' | 'isStale' | 'nextExecuteTime' | 'failures' | 'lastError' | 'maxStaleness'
+      'isInitial' | 'isStale' | 'nextExecuteTime' | 'failures' | 'lastError' | 'maxStaleness' | 'meta'
     >,
     JsonStatus {
   readonly value: T;
@@ -44,8 +44,18 @@ export function readResult<T>(
 function resultOf<T>(entry: Entry<T>, engine: MemberEngine<T>): ReadResult<T> {
   const now = engine.options.clock.monotonic();
   const status = valueStatus(entry, engine.inspect(entry), engine.loader.rules, now, false);
-  const { state, isInitial, isStale, loadedAt, age, nextExecuteTime, failures, lastError, maxStaleness } =
-    status;
+  const {
+    state,
+    isInitial,
+    isStale,
+    loadedAt,
+    age,
+    nextExecuteTime,
+    failures,
+    lastError,
+    maxStaleness,
+    meta,
+  } = status;
   return withJson({
     value: entry.value as T,
     state: state as ReadResult<T>['state'],
@@ -58,5 +68,6 @@ function resultOf<T>(entry: Entry<T>, engine: MemberEngine<T>): ReadResult<T> {
     lastError,
     maxStaleness,
     version: status.lock?.version,
+    ...(meta && { meta }),
   });
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { RefreshingValue } from '../../src/index.ts';
+import { never, RefreshingValue } from '../../src/index.ts';
 import { firstOf, mergeOf, type Source } from '../../src/sources/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { Editions } from '../support/editions.ts';
@@ -37,6 +37,7 @@ const step = fc.record({
   refused: fc.subarray(['a', 'b', 'c', 'd'], { maxLength: 1 }),
   edited: fc.subarray(['a', 'b', 'c', 'd']),
   restored: fc.boolean(),
+  pause: fc.constantFrom(10, 10, 10, 400, 999, 1000, 5000),
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
@@ -53,6 +54,10 @@ interface World {
   readonly sources: Readonly<Record<string, Editions>>;
   readonly now: Step;
   readonly loadedAt: number;
+  /** Of the value in place. */
+  readonly age: number;
+  /** The age from which an older edition of a backup may replace it. */
+  readonly limit: number;
 }
 
 function editOf(origin: Origin): number | undefined {
@@ -98,10 +103,10 @@ function isRefused(
   { origin, value }: NonNullable<Found>,
   index: number,
   before: Extract<Origin, { of: Origin }> | undefined,
-  { now, loadedAt }: World,
+  { now, loadedAt, age, limit }: World,
 ): boolean {
   if (!accepts(value, now)) return true;
-  if (before === undefined || before.index >= index) return false;
+  if (before === undefined || before.index >= index || age >= limit) return false;
   const edit = editOf(origin);
   return edit === undefined || edit < (editOf(before.of) ?? loadedAt);
 }
@@ -110,7 +115,13 @@ function isRefused(
 const accepts = (value: unknown, { refused }: Step): boolean =>
   typeof value !== 'string' || !refused.includes(value.slice(0, 1));
 
-function build(shape: Shape, sources: World['sources'], now: () => Step, clock: FakeClock): Source<unknown> {
+function build(
+  shape: Shape,
+  sources: World['sources'],
+  now: () => Step,
+  clock: FakeClock,
+  { allowOlderAfter }: Limits,
+): Source<unknown> {
   if (shape.kind === 'source') {
     const { source } = sources[shape.name] as Editions;
     if (shape.hasEdits) return source as Source<unknown>;
@@ -120,11 +131,15 @@ function build(shape: Shape, sources: World['sources'], now: () => Step, clock: 
       return answer as never;
     };
   }
-  const parts = shape.parts.map((part) => build(part, sources, now, clock));
+  const parts = shape.parts.map((part) => build(part, sources, now, clock, { allowOlderAfter } as Limits));
   if (shape.kind === 'merge')
     return mergeOf(Object.fromEntries(parts.map((part, index) => [`p${index}`, part])));
   const [first, ...others] = parts as [Source<unknown>, ...Source<unknown>[]];
-  return firstOf<unknown>(first, ...others, { accept: (value) => accepts(value, now()), clock });
+  return firstOf<unknown>(first, ...others, {
+    accept: (value) => accepts(value, now()),
+    allowOlderAfter,
+    clock,
+  });
 }
 
 /** Where a value is from, as its notes tell. */
@@ -145,25 +160,48 @@ function withoutEdits(origin: Origin): unknown {
   return { ...origin, of: withoutEdits(origin.of) };
 }
 
+/** Of the member, and of each `firstOf`. */
+const limits = fc.record({
+  schedule: fc.constantFrom(1000, 5000, Infinity),
+  maxStaleness: fc.constantFrom(undefined, undefined, 1500),
+  allowOlderAfter: fc.constantFrom(undefined, undefined, undefined, 0, 1000, Infinity),
+});
+type Limits = typeof limits extends fc.Arbitrary<infer L> ? L : never;
+
 it('trees of firstOf and mergeOf answer as a model of them, whatever fails', async () => {
-  let [failures, backups, kept] = [0, 0, 0];
+  let [failures, backups, kept, older] = [0, 0, 0, 0];
   const property = fc.asyncProperty(
     tree,
+    limits,
     fc.array(step, { minLength: 1, maxLength: 8 }),
-    async (root, steps) => {
+    async (root, given, steps) => {
       const clock = new FakeClock({ now: 1_000_000 });
       const names = ['a', 'b', 'c', 'd'];
       const sources = Object.fromEntries(names.map((name, index) => [name, new Editions(name, index)]));
       let now = steps[0] as Step;
-      const load = build(root, sources, () => now, clock);
+      const load = build(root, sources, () => now, clock, given);
+      const { allowOlderAfter } = given;
+      const schedule = given.schedule === Infinity ? never() : given.schedule;
+      // A limit must be beyond the period.
+      const { maxStaleness } = given.schedule === 5000 ? { maxStaleness: undefined } : given;
+      const aged = maxStaleness === undefined ? {} : { maxStaleness };
+      const limit = allowOlderAfter ?? maxStaleness ?? given.schedule;
       const make = (): RefreshingValue<unknown> =>
-        new RefreshingValue<unknown>({ name: 'tree', load, retry: false, logger: false, clock });
+        new RefreshingValue<unknown>({
+          name: 'tree',
+          load,
+          schedule,
+          ...aged,
+          retry: false,
+          logger: false,
+          clock,
+        });
       let member = make();
       let placed: Origin | undefined;
       let value: unknown;
       let loadedAt = 0;
       for (now of steps) {
-        await clock.advance(10);
+        await clock.advance(now.pause);
         for (const name of names) {
           const one = sources[name] as Editions;
           if (now.down.includes(name)) one.down(new Error('down'));
@@ -172,7 +210,8 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
           one.edition += 1;
           one.editedAt = clock.now() - one.edition; // sometimes before that of another one
         }
-        if (now.restored && placed !== undefined) {
+        const isKeptInDump = clock.now() - loadedAt <= (maxStaleness ?? Infinity);
+        if (now.restored && placed !== undefined && isKeptInDump) {
           const dump = JSON.parse(JSON.stringify(member.dump()));
           member = make();
           member.restore(dump);
@@ -184,7 +223,11 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
           () => undefined,
         );
         end();
-        const found = expected(root, placed, { sources, now, loadedAt });
+        const found = expected(root, placed, { sources, now, loadedAt, age: clock.now() - loadedAt, limit });
+        if (found !== undefined && limit < Infinity) {
+          const strict = expected(root, placed, { sources, now, loadedAt, age: 0, limit: Infinity });
+          older += Number(JSON.stringify(strict) !== JSON.stringify(found));
+        }
         expect(answer).toEqual(found && { value: found.value });
         if (found !== undefined) {
           ({ value, origin: placed } = found);
@@ -199,5 +242,5 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
     },
   );
   await fc.assert(property, { numRuns: 300 });
-  for (const count of [failures, backups, kept]) expect(count).toBeGreaterThan(0);
+  for (const count of [failures, backups, kept, older]) expect(count).toBeGreaterThan(0);
 });

@@ -64,7 +64,7 @@ export const level: Signal<Level | undefined> = signal(undefined);
 /** How many members there are of each level. */
 export const counts: ReadonlySignal<Readonly<Record<Level, number>>> = computed(() => {
   version.value;
-  const found = { bad: 0, warn: 0, note: 0, ok: 0 };
+  const found = { bad: 0, warn: 0, backup: 0, note: 0, ok: 0 };
   for (const id of order.value) found[rows.get(id)?.peek().level ?? 'ok'] += 1;
   return found;
 });

@@ -1,5 +1,4 @@
 import { effect } from '@preact/signals';
-import type { Level } from '../rows.ts';
 import { grouped } from '../words.ts';
 import { connection, counts } from './state.ts';
 
@@ -13,7 +12,7 @@ interface Tab {
 const NAME = 'tickless console';
 
 /** Pure. @param isGone the console does not answer. */
-export function tabOf(isGone: boolean, { bad, warn }: Readonly<Record<Level, number>>): Tab {
+export function tabOf(isGone: boolean, { bad, warn }: Readonly<Record<'bad' | 'warn', number>>): Tab {
   if (isGone) return { title: `no answer – ${NAME}`, color: '#808890' };
   if (bad > 0) return { title: `${grouped(bad)}: reads fail – ${NAME}`, color: '#d3222f' };
   if (warn > 0) return { title: `${grouped(warn)}: loads fail – ${NAME}`, color: '#e08a00' };

@@ -2,15 +2,18 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { shrinksAtMost } from '../../../src/guards/index.ts';
 import {
+  type Accept,
   type EventOf,
   keep,
   type LoadContext,
   loaded,
+  never,
   OptionError,
+  RefreshingCache,
   RefreshingValue,
   type RefreshingValueOptions,
 } from '../../../src/index.ts';
-import { type FirstOfOptions, firstOf, type Source } from '../../../src/sources/index.ts';
+import { type FirstOfOptions, firstOf, mergeOf, type Source } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Editions } from '../../support/editions.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -77,7 +80,7 @@ describe('firstOf', () => {
       source: 'backup',
       editedAt: NOON - 1000,
       edition: 1,
-      firstOf: { index: 1, inARow: 1, failures: ['primary is down'] },
+      firstOf: { index: 1, inARow: 1, since: NOON, failures: ['primary is down'] },
     };
     expect(member.inspect().meta).toEqual(meta);
     expect(events.map((event) => event.meta)).toEqual([meta]);
@@ -91,7 +94,9 @@ describe('firstOf', () => {
     const { clock } = setup;
     const member = new RefreshingValue({ name: 'x', clock, load: firstOf(fails, () => 'plain', { clock }) });
     expect(await member.get()).toBe('plain');
-    expect(member.inspect().meta).toEqual({ firstOf: { index: 1, inARow: 1, failures: ['down'] } });
+    expect(member.inspect().meta).toEqual({
+      firstOf: { index: 1, inARow: 1, since: NOON, failures: ['down'] },
+    });
   });
 
   it('gives each source only a value of its own, with its own notes', async () => {
@@ -353,6 +358,106 @@ describe('an older edition of a backup', () => {
     }
   });
 
+  describe('is allowed by default where the value in place is as old as its limit', () => {
+    const hour = 3_600_000;
+    it.each<[limit: string, own: Partial<RefreshingValueOptions<string>>, limitMs: number]>([
+      ['its `maxStaleness`', { maxStaleness: hour, whenTooStale: 'wait' }, hour],
+      ['a period', {}, PERIOD_MS],
+      ['a period of another length', { schedule: '2h' }, 2 * hour],
+    ])('%s', async (_, own, limitMs) => {
+      for (const editedAt of [0, undefined]) {
+        const setup = new Setup();
+        const member = setup.member(own);
+        await member.get();
+        setup.primary.down();
+        setup.backup.editedAt = editedAt;
+        await setup.clock.advance(limitMs - 1);
+        await rejectionOf(member.refresh());
+        expect(member.current).toBe('primary 1');
+        await setup.clock.advance(1);
+        expect(await member.refresh()).toBe('backup 1');
+      }
+    });
+
+    it('what the load has said of it: `maxStaleness`, else when it is due', async () => {
+      for (const said of [{ maxStaleness: 5000 }, { dueAfter: 5000 }]) {
+        let isUp = true;
+        const primary = async () => (isUp ? loaded('primary', said) : Promise.reject(new Error('down')));
+        const setup = new Setup({}, [primary as Source<string>, async () => loaded('backup')]);
+        const member = setup.member();
+        await member.get();
+        isUp = false;
+        await setup.clock.advance(4999);
+        await rejectionOf(member.refresh());
+        await setup.clock.advance(1);
+        expect(await member.refresh()).toBe('backup');
+      }
+    });
+
+    it('for a key of a cache as for a value, also in a mergeOf', async () => {
+      const clock = new FakeClock({ now: NOON });
+      let isUp = true;
+      const primary = async () => (isUp ? 'primary' : Promise.reject(new Error('down')));
+      const both = firstOf(primary, async () => 'backup', { clock });
+      const cache = new RefreshingCache({
+        name: 'keys',
+        jitter: false,
+        load: (_: string, context) => mergeOf({ part: firstOf(both, { clock }) })(context),
+        schedule: PERIOD_MS,
+        retry: false,
+        logger: false,
+        clock,
+      });
+      expect(await cache.get('a')).toEqual({ part: 'primary' });
+      isUp = false;
+      await clock.advance(PERIOD_MS - 1);
+      await rejectionOf(cache.refresh('a'));
+      await clock.advance(1);
+      expect(await cache.refresh('a')).toEqual({ part: 'backup' });
+    });
+
+    it('by its age in the cluster, and by a clock that is an hour off', async () => {
+      const setup = new Setup({ clock: new FakeClock({ now: NOON + hour }) });
+      const { clock } = setup;
+      setup.backup.editedAt = 0;
+      const backend = memoryBackend({ clock });
+      await setup.member({ backend }).get();
+      await clock.flush();
+      await clock.advance(PERIOD_MS - 1000);
+      const second = setup.member({ backend });
+      expect(await second.get()).toBe('primary 1');
+      setup.primary.down();
+      await clock.advance(999);
+      await rejectionOf(second.refresh());
+      await clock.advance(1001); // it looks for the next snapshot a moment after it
+      expect(await second.refresh()).toBe('backup 1');
+    });
+
+    it('of that of a backup: a period of the schedule, not its cool-down', async () => {
+      const [second, third] = [new Editions('second', 2000), new Editions('third', 1000)];
+      const down = () => Promise.reject(new Error('down'));
+      const setup = new Setup({}, [down, second.source, third.source]);
+      const member = setup.member();
+      await member.get();
+      second.down();
+      await setup.clock.advance(PERIOD_MS - 1);
+      await rejectionOf(member.refresh());
+      await setup.clock.advance(1);
+      expect(await member.refresh()).toBe('third 1');
+    });
+
+    it('of one that is never due by itself: never', async () => {
+      const setup = new Setup();
+      const member = setup.member({ schedule: never() });
+      await member.get();
+      setup.primary.down();
+      setup.backup.editedAt = 0;
+      await setup.clock.advance(PERIOD_MS * 1000);
+      await rejectionOf(member.refresh());
+      expect(member.current).toBe('primary 1');
+    });
+  });
+
   it('is also one of the second backup against the first', async () => {
     const backups = [new Editions('second', 2000), new Editions('third', 1000)] as const;
     const [second, third] = backups;
@@ -395,6 +500,7 @@ describe('accept', () => {
     expect(member.inspect().meta?.firstOf).toEqual({
       index: 1,
       inARow: 1,
+      since: NOON,
       failures: ['refused: it is empty'],
     });
     await member.refresh(); // the backup keeps it
@@ -403,6 +509,34 @@ describe('accept', () => {
       ['backup 1', undefined, 'first', true, undefined],
       ['primary 1', 'backup 1', 'forced', true, undefined],
     ]);
+  });
+
+  it('of firstOf and of the member sees what the source says of its edition, and of the one in place', async () => {
+    const seen: unknown[] = [];
+    const accept: Accept<string> = (_, { meta, previous }) => {
+      seen.push([meta?.editedAt, previous?.meta?.editedAt]);
+      const [now, before] = [meta, previous?.meta].map((notes) => (notes?.editedAt as number) ?? 0);
+      return (now as number) >= (before as number) || 'an older edition';
+    };
+    for (const isMember of [false, true]) {
+      const setup = new Setup(isMember ? {} : { accept });
+      const member = setup.member(isMember ? { accept } : {});
+      const served: unknown[] = [];
+      const { primary } = setup;
+      setup.backup.down();
+      for (const edition of [2, 1, 2, 3]) {
+        primary.edition = edition;
+        primary.editedAt = NOON + edition;
+        await member.refresh().catch(() => {});
+        served.push(member.peek());
+      }
+      expect(served).toEqual(['primary 2', 'primary 2', 'primary 2', 'primary 3']);
+      expect(seen.splice(0)).toEqual([
+        [NOON + 2, undefined],
+        [NOON + 1, NOON + 2],
+        [NOON + 3, NOON + 2],
+      ]);
+    }
   });
 
   it.each<[what: string, verdict: () => never, message: string]>([
@@ -540,7 +674,7 @@ describe('notes that are too long for meta', () => {
       return member.inspect().meta;
     };
     const short = `${'f'.repeat(119)}…`;
-    const place = { index: 3, inARow: 1 };
+    const place = { index: 3, inARow: 1, since: NOON };
     expect(await metaOf(10)).toEqual({
       source: 'long',
       etag: 'e'.repeat(10),
@@ -578,7 +712,7 @@ it('a firstOf is a source of another one, and knows its own value again', async 
     source: 'two',
     editedAt: 1,
     edition: 1,
-    firstOf: { index: 0, inner: { index: 1, inARow: 2, failures: ['one is down'] } },
+    firstOf: { index: 0, inner: { index: 1, inARow: 2, since: NOON, failures: ['one is down'] } },
   });
   expect(two.contexts.at(-1)?.previous?.meta).toEqual({ source: 'two', editedAt: 1, edition: 1 });
   expect(setup.dueIn(member as RefreshingValue<string>)).toBe(1000);

@@ -1,0 +1,36 @@
+import type { ValueMeta } from '../data/value-meta.ts';
+
+/** What knows the age and the limit of the value in place. */
+export interface Outlivable {
+  /** It is older than its limit: an older edition is better than none. */
+  readonly isOutlived: boolean;
+}
+
+/** The value in place, or a part of it, as a load or a source sees it. */
+export class PreviousValue {
+  readonly value: unknown;
+  /** Epoch milliseconds. */
+  readonly loadedAt: number;
+  declare readonly meta?: ValueMeta | undefined;
+  /** Not a property: who prints, compares or clones it does not see the engine. */
+  readonly #whole: unknown;
+
+  /** @param whole its load, or the value that it is a part of. */
+  constructor(value: unknown, loadedAt: number, meta: ValueMeta | undefined, whole: unknown) {
+    this.value = value;
+    this.loadedAt = loadedAt;
+    if (meta !== undefined) this.meta = meta;
+    this.#whole = whole;
+  }
+
+  /** As {@link Outlivable}, also of a part; `false` of what no engine has made. */
+  static isOutlived(previous: object): boolean {
+    let whole: unknown = previous;
+    while (isPart(whole)) whole = whole.#whole;
+    return (whole as Partial<Outlivable>).isOutlived === true;
+
+    function isPart(thing: unknown): thing is PreviousValue {
+      return typeof thing === 'object' && thing !== null && #whole in thing;
+    }
+  }
+}
