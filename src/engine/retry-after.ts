@@ -25,7 +25,7 @@ export function retryAfterMs(error: unknown, now: number): number {
       if (isCoolingDownError(at)) return atMostADay(at.retryAfter); // ours: milliseconds
       const found =
         ownPause(at, now) ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined);
-      if (found !== undefined && !Number.isNaN(found)) return atMostADay(found); // NaN: an invalid Date
+      if (found !== undefined) return atMostADay(found);
     }
   } catch {
     // A getter of a user's error object has thrown: the error counts as one without such a time.
@@ -36,7 +36,7 @@ export function retryAfterMs(error: unknown, now: number): number {
 /** The property `retryAfter`, in milliseconds; `undefined`: none. A text in it is that of the header. */
 function ownPause({ retryAfter, headers }: Record<string, unknown>, now: number): number | undefined {
   if (retryAfter === undefined || retryAfter === null) return undefined;
-  if (retryAfter instanceof Date) return retryAfter.getTime() - now;
+  if (retryAfter instanceof Date) return retryAfter.getTime() - now || undefined; // NaN: an invalid one
   return msOf(String(retryAfter), sentAt(headers, now));
 }
 
