@@ -155,9 +155,13 @@ export function readLoadResult<T>(
     case 'absent':
       if (kind === 'key') return 'absent';
       throw new TypeError('the load returned absent(), which is only for keys of a cache');
-    case 'kept':
+    case 'kept': {
       if (!held.isLoaded) throw new TypeError('the load returned keep(), but there is no value to keep');
-      return { origin: 'kept', value: held.value as T, metadata: keptMetadata(returned, held.last?.headers) };
+      const metadata = checkMetadata(returned.options);
+      const headers =
+        'isWhole' in returned ? metadata.headers : freshened(held.last?.headers, metadata.headers);
+      return { origin: 'kept', value: held.value as T, metadata: { ...metadata, headers } };
+    }
     case 'loaded': {
       const value = returned.loadedValue;
       if (value === undefined && !allowUndefined) throw undefinedError();
@@ -211,15 +215,6 @@ export function withCandidate<T>(returned: KeyedLoadReturn<T>, value: T): KeyedL
 export function asKept(returned: unknown): Kept {
   const options = isAnswer(returned) ? (returned as Loaded<unknown>).loadedOptions : {};
   return Object.freeze({ ...keep(options), isWhole: true });
-}
-
-/** @param stored the headers of the value in place. */
-function keptMetadata(
-  { options, isWhole = false }: Kept & { readonly isWhole?: boolean },
-  stored: HeadersLike | undefined,
-): ValueMetadata {
-  const metadata = checkMetadata(options);
-  return isWhole ? metadata : { ...metadata, headers: freshened(stored, metadata.headers) };
 }
 
 /** It is the result of {@link keep}. */

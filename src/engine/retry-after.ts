@@ -23,11 +23,8 @@ export function retryAfterMs(error: unknown, now: number): number {
   try {
     for (let at: unknown = error, depth = 0; isObject(at) && depth < 8; at = at.cause, depth++) {
       if (isCoolingDownError(at)) return atMostADay(at.retryAfter); // ours: milliseconds
-      const own = at.retryAfter ?? undefined;
       const found =
-        own === undefined
-          ? (asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined))
-          : msOf(own, now);
+        ownPause(at, now) ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined);
       if (found !== undefined) return atMostADay(found);
     }
   } catch {
@@ -36,31 +33,40 @@ export function retryAfterMs(error: unknown, now: number): number {
   return 0;
 }
 
+/** The property `retryAfter`, in milliseconds; `undefined`: none. A text in it is that of the header. */
+function ownPause({ retryAfter, headers }: Record<string, unknown>, now: number): number | undefined {
+  if (retryAfter === undefined || retryAfter === null) return undefined;
+  if (retryAfter instanceof Date) return retryAfter.getTime() - now || undefined; // NaN: an invalid one
+  return msOf(String(retryAfter), sentAt(headers, now));
+}
+
 /** The pause that the headers of a response, or of an error, ask for, in milliseconds; `undefined`: none. */
 function asked({ headers, status, statusCode }: Record<string, unknown>, now: number): number | undefined {
   if (!isObject(headers)) return undefined;
   const fieldOf = (name: string): string | undefined => headerOf(headers as HeadersLike, name);
-  const date = parseHttpDate(fieldOf('date'), now);
-  // By the clock that has made the instants; a cache has kept the response since.
-  const sentAt = date === undefined ? now : date + (deltaSeconds(fieldOf('age')) ?? 0) * 1000;
-  const retryAfter = fieldOf('retry-after');
-  return retryAfter === undefined
-    ? rateLimitMs(fieldOf, status ?? statusCode, sentAt)
-    : msOf(retryAfter, sentAt);
+  const at = sentAt(headers, now);
+  return msOf(fieldOf('retry-after') ?? '', at) ?? rateLimitMs(fieldOf, status ?? statusCode, at);
 }
 
-/** `NaN`: it is malformed. */
-function msOf(value: unknown, now: number): number {
-  if (value instanceof Date) return value.getTime() - now;
-  const [first = '', ...others] = String(value).split(',');
+/** The present by the clock that has made the instants of a response: its `Date`, and how long a cache has kept it since. */
+function sentAt(headers: unknown, now: number): number {
+  const date = parseHttpDate(headerOf(headers as HeadersLike, 'date'), now);
+  if (date === undefined) return now;
+  return date + (deltaSeconds(headerOf(headers as HeadersLike, 'age')) ?? 0) * 1000;
+}
+
+/** `undefined`: it is malformed, which counts as none. */
+function msOf(text: string, now: number): number | undefined {
+  const [first = '', ...others] = text.split(',');
   const ms = secondsOf(first) * 1000;
   if (!Number.isNaN(ms)) return ms;
   // Two of the forms of a date have a comma in them.
-  return (instantOf(first, now) ?? instantOf(`${first},${others[0]}`, now) ?? NaN) - now;
+  const instant = instantOf(first, now) ?? instantOf(`${first},${others[0]}`, now);
+  return instant === undefined ? undefined : instant - now;
 }
 
 function atMostADay(ms: number): number {
-  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : 0; // NaN and the past are nothing
+  return Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS); // the past is nothing
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

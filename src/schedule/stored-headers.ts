@@ -16,12 +16,13 @@ const LONGEST = 1000;
 /** The fields that travel with a value; `undefined`: none, or they are too long. */
 export function storedHeaders(headers: HeadersLike | undefined): StoredHeaders | undefined {
   const found = fieldsOf(headers, [...OF_THE_VALUE, ...OF_THE_RESPONSE]);
-  return found !== undefined && JSON.stringify(found).length <= LONGEST ? found : undefined;
+  return areStoredHeaders(found) ? found : undefined;
 }
 
 /** It may be what {@link storedHeaders} returned. */
 export function areStoredHeaders(thing: unknown): thing is StoredHeaders {
-  return isPlainObject(thing) && Object.values(thing).every((value) => typeof value === 'string');
+  const areTexts = isPlainObject(thing) && Object.values(thing).every((value) => typeof value === 'string');
+  return areTexts && JSON.stringify(thing).length <= LONGEST;
 }
 
 /**

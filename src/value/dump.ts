@@ -143,7 +143,12 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
     check(isLimit, 'maxStaleness', 'must be a number of 0 or more, or null', maxStaleness);
     check(meta === undefined || isMeta(meta), 'meta', META_RULE, meta);
     const areHeaders = headers === undefined || areStoredHeaders(headers);
-    check(areHeaders, 'headers', 'must be a plain object of strings', headers);
+    check(
+      areHeaders,
+      'headers',
+      'must be a plain object of strings, of at most 1,000 characters of JSON',
+      headers,
+    );
     checkMore({ ...given, value }, check);
     if (!isValid) return undefined;
     return {

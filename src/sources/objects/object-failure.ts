@@ -28,7 +28,9 @@ export function objectFailure(source: string, error: unknown): Error {
     PROBLEMS[name] ?? (status === undefined ? `can't be read: ${ownMessageOf(error)}` : 'was not sent');
   const told = status === undefined ? '' : ` (${status} ${name})`;
   const failure = new Error(`${source} ${problem}${told}`, { cause: error });
-  return Object.assign(failure, { headers: pauseHeaders($response?.headers ?? {}), status });
+  const headers = pauseHeaders($response?.headers ?? {});
+  const { 'retry-after': retryAfter } = headers;
+  return Object.assign(failure, { status, headers }, retryAfter !== undefined && { retryAfter });
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -113,6 +113,27 @@ it('the same key in two spellings is one', async () => {
   expect(keys.member.peek()?.keys).toHaveLength(1);
 });
 
+it('a set that is not modified keeps the lifetime of its response, and its validators', async () => {
+  const key = await signingKey('ES256', 'one');
+  const issuer = await start(key.publicJwk);
+  const seen: unknown[] = [];
+  issuer.behaviour = (request, response) => {
+    seen.push(request.headers['if-none-match']);
+    const isKnown = request.headers['if-none-match'] !== undefined;
+    if (isKnown) response.writeHead(304, { etag: 'W/"2"' }).end();
+    else
+      response
+        .writeHead(200, { etag: 'W/"1"', 'cache-control': 'max-age=900' })
+        .end(JSON.stringify({ keys: issuer.published }));
+  };
+  const clock = new FakeClock();
+  const keys = keysOf(issuer, { clock });
+  await subject(await issuer.sign(key), keys);
+  for (let i = 0; i < 3; i++) await keys.member.refresh();
+  expect((keys.member.inspect().nextExecuteTime as number) - clock.now()).toBe(900_000);
+  expect(seen).toEqual([undefined, 'W/"1"', 'W/"2"', 'W/"2"']);
+});
+
 describe('a key that was replaced under its name', () => {
   /** Before and after, of one name. */
   const pairOf = async (alg: string): Promise<[SigningKey, SigningKey]> => [

@@ -102,6 +102,28 @@ describe('retryAfterMs', () => {
       { headers: { 'x-ratelimit-reset': `${(now - HOUR) / 1000 + 600}`, date: httpDate(now - HOUR) } },
       600_000,
     ],
+    [
+      'a text of the property as that of the header',
+      { retryAfter: httpDate(now - HOUR + 120_000), headers: { date: httpDate(now - HOUR) } },
+      120_000,
+    ],
+    [
+      'an instant of the property by the clock here',
+      { retryAfter: new Date(now + 120_000), headers: { date: httpDate(now - HOUR) } },
+      120_000,
+    ],
+    [
+      'a malformed Retry-After as none, beside a quota',
+      { headers: { 'retry-after': 'soon', 'x-ratelimit-reset': '600' } },
+      600_000,
+    ],
+    [
+      'a malformed property as none, beside a header',
+      { retryAfter: 'soon', headers: { 'retry-after': '5' } },
+      5000,
+    ],
+    ['an invalid Date as none', { retryAfter: new Date(Number.NaN), headers: { 'retry-after': '5' } }, 5000],
+    ['a malformed one as none, before its cause', { retryAfter: '', cause: { retryAfter: 5 } }, 5000],
     ['an HTTP date of X-', { headers: { 'x-ratelimit-reset': httpDate(now + 600_000) } }, 600_000],
     [
       'the first of two of X-',
