@@ -27,6 +27,8 @@ export class OverdueError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
+type WatchClock = Pick<Clock, 'monotonic' | 'setTimeout'>;
+
 /** How long a step is waited for, in milliseconds. */
 export interface StepLimits {
   /** While the backend answers nothing at all; longer where it has answered slowly. */
@@ -90,12 +92,12 @@ export class AnswerWatch {
   }
 
   /** Hears of the answer of a step that is sent now, and is waited for elsewhere. @returns the same promise. */
-  hear<R>(answer: Promise<R>, clock: Clock): Promise<R> {
+  hear<R>(answer: Promise<R>, clock: WatchClock): Promise<R> {
     answer.then(this.#sent(clock), () => {});
     return answer;
   }
 
-  #sent(clock: Clock): () => void {
+  #sent(clock: WatchClock): () => void {
     const sentAt = clock.monotonic();
     return () => {
       const now = clock.monotonic();
@@ -116,7 +118,7 @@ export class AnswerWatch {
    */
   wait<R>(
     step: () => R | PromiseLike<R>,
-    clock: Clock,
+    clock: WatchClock,
     { silenceMs, mostMs = silenceMs }: StepLimits,
     late: (answer: R) => void = () => {},
   ): Promise<R> {
@@ -165,7 +167,7 @@ export class AnswerWatch {
     this.#countedAt = now;
   }
 
-  #checkAt(instant: number, now: number, clock: Clock): void {
+  #checkAt(instant: number, now: number, clock: WatchClock): void {
     if (this.#timer !== undefined && instant >= this.#timerAt) return;
     this.#timer?.cancel();
     this.#timerAt = instant;
@@ -173,7 +175,7 @@ export class AnswerWatch {
     this.#timer = clock.setTimeout(() => this.#check(clock), this.#delayMs);
   }
 
-  #check(clock: Clock): void {
+  #check(clock: WatchClock): void {
     const now = clock.monotonic();
     this.#count(now);
     const lateMs = Math.max(0, now - this.#timerAt);

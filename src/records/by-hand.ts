@@ -1,7 +1,10 @@
+import { AnswerWatch, OverdueError, SilenceError } from '../cluster/answer-watch.ts';
 import type { Commands } from '../cluster/backend-access.ts';
+import { writeTimeoutMs } from '../cluster/time-limits.ts';
 import { isOptionError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
-import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
+import { systemClock } from '../time/clock.ts';
+import { NoAnswerError } from '../time/with-timeout.ts';
 import type { RecordsKind } from './records-kind.ts';
 
 type Unavailable = (message: string, about: { cacheName: string; cause: unknown }) => Error;
@@ -12,7 +15,7 @@ export class ByHand {
   readonly #kind: RecordsKind;
   readonly #timeoutMs: number;
   readonly #unavailable: Unavailable;
-  readonly #commands: Commands | undefined;
+  readonly #answers: AnswerWatch;
 
   /**
    * @param kind `longestName` without the namespace.
@@ -30,7 +33,12 @@ export class ByHand {
     this.#kind = ownOptions(kind);
     this.#timeoutMs = timeoutMs;
     this.#unavailable = unavailable;
-    this.#commands = commands;
+    // A command that an adapter never settles must not keep all further ones waiting.
+    this.#answers = new AnswerWatch(
+      timeoutMs,
+      () => {},
+      () => commands?.silent(),
+    );
   }
 
   /** @throws {OptionError} when the name, or what `more` checks, breaks a rule. */
@@ -46,16 +54,19 @@ export class ByHand {
     found.done();
   }
 
-  /** Takes a step within its time. Rejects with that it is unavailable, or with the `OptionError` of the step. */
+  /**
+   * Takes a step within its time; it is longer while the backend answers others, which is slow, not dead. Rejects with that it is
+   * unavailable, or with the `OptionError` of the step.
+   */
   async ask<R>(name: string, step: () => Promise<R>, limitMs: number = this.#timeoutMs): Promise<R> {
-    const { clock, explain = (error: unknown) => error } = this.#kind;
+    const { clock = systemClock, explain = (error: unknown) => error } = this.#kind;
+    const limits = { silenceMs: limitMs, mostMs: writeTimeoutMs(this.#timeoutMs) };
     try {
-      return await withTimeout(step, limitMs, clock);
+      return await this.#answers.wait(step, clock, limits);
     } catch (thrown) {
       if (isOptionError(thrown)) throw thrown;
-      // A command that an adapter never settles must not keep all further ones waiting.
-      if (thrown instanceof NoAnswerError) this.#commands?.silent();
-      const cause = explain(thrown);
+      const isUnanswered = thrown instanceof SilenceError || thrown instanceof OverdueError;
+      const cause = explain(isUnanswered ? new NoAnswerError(limitMs) : thrown);
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
       throw this.#unavailable(`the ${this.#about} is unavailable: ${message}`, { cacheName: name, cause });
     }

@@ -12,7 +12,7 @@ export interface RecordsKind {
   /** The names of the options that concern the records. */
   readonly options: readonly string[];
   /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
-  readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
+  readonly clock?: Pick<Clock, 'monotonic' | 'setTimeout'> | undefined;
   /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
   readonly explain?: ((error: unknown) => unknown) | undefined;
 }

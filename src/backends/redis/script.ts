@@ -46,7 +46,7 @@ end
  * it is the only one.
  */
 const EACH_KEY = `
--- an error as the server said it, its code first: raised again it would get the code ERR before its own
+-- an error begins with the code of the server: raised again it would get the code ERR before that
 local function attempt(own)
   local done, reply = pcall(step, own)
   local message = type(reply) == 'table' and reply.err or not done and tostring(reply)

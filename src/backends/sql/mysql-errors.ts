@@ -34,7 +34,7 @@ const NOT_THIS_SERVER = [
   4031, // idle for too long
 ] as const;
 
-/** What a session is to be set to, for errors that say so. */
+/** The setting of the session that is at fault, by the error. */
 const REMEDIES: Readonly<Record<number, string>> = {
   1792: 'the session is read-only, expected SET SESSION TRANSACTION READ WRITE',
 };

@@ -47,6 +47,8 @@ export class SqlTable {
   #purgedAt: number = -Infinity;
   #reportsPurgedAt: number = -Infinity;
   #isPurging = false;
+  /** One creation is under way at a time: a crowd would wait for that of each, one after the other. */
+  #creating: Promise<void> | undefined;
   /** The last of the rows that this process has written to be kept for less than the retention. */
   #briefUntil: number = -Infinity;
 
@@ -131,7 +133,10 @@ export class SqlTable {
       } catch (error) {
         if (client.isTableMissing(error) && !isCreated) {
           isCreated = true;
-          await this.#create(endAt);
+          this.#creating ??= this.#create(endAt).finally(() => {
+            this.#creating = undefined;
+          });
+          await this.#creating;
         } else if (client.isContention(error) && systemClock.monotonic() + pauseMs < endAt) {
           await pause(pauseMs * (0.5 + Math.random() / 2));
         } else throw error;

@@ -36,7 +36,7 @@ export interface LockOptions {
    * How long the backend may be silent, that is, answer no step at all, however long its client would wait, the client's own
    * queue included; then it counts as unavailable. Over 0, finite. At most a quarter of the deadline of the load. While it
    * answers others, a step is waited for until half of what is left of that deadline, at most for 15 seconds. Calls of these
-   * methods by hand reject after this time. @default 1 second
+   * methods by hand reject after this time, and while it answers others after three times as long. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
   /**

@@ -48,8 +48,8 @@ export interface StoreOptions {
    * How long the backend may be silent, that is, answer no step at all, however long its client would wait, the client's own
    * queue included; then it counts as unavailable. Three times as long for a write; for a read at most a quarter of the
    * deadline of the load. Over 0, finite. While it answers others, a read is waited for until half of what is left of that
-   * deadline, a write until the lease ends, at most for 15 seconds. Calls of these methods by hand reject after this time.
-   * @default 1 second
+   * deadline, a write until the lease ends, at most for 15 seconds. Calls of these methods by hand reject after this time, and
+   * while it answers others after three times as long. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
   /**

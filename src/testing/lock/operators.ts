@@ -75,6 +75,16 @@ export const OPERATORS: readonly Case[] = [
     );
   }),
 
+  testCase('list: returns names that go on with the last character of Unicode', async (context) => {
+    const last = '\u{10ffff}';
+    const names = [context.name, `${context.name}${last}`, `${context.name}${last}z`];
+    for (const name of names) await context.lease({ name });
+    for (const [from, prefix] of names.slice(0, 2).entries()) {
+      const listed = (await context.other.list({ prefix })).map(({ name }) => name);
+      sameList(listed.sort(), names.slice(from).sort(), `the names from the one of ${from} on`);
+    }
+  }),
+
   testCase('list: returns at most limit records', async (context) => {
     for (const end of ['-1', '-2', '-3']) await context.lease({ name: context.name + end });
     const records = await context.lock.list({ prefix: context.name, limit: 2 });

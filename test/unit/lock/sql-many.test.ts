@@ -11,7 +11,12 @@ function mysqlOf(...replies: unknown[]) {
   const statements: string[] = [];
   const query = async ({ sql }: { readonly sql: string }) => {
     if (sql.includes('BEGIN NOT ATOMIC')) throw Object.assign(new Error('syntax'), { errno: 1064 });
-    statements.push(sql.replace(/\/\*.*?\*\//g, '').trim().split(/\s/)[0] as string);
+    statements.push(
+      sql
+        .replace(/\/\*.*?\*\//g, '')
+        .trim()
+        .split(/\s/)[0] as string,
+    );
     return [replies[statements.length - 1]];
   };
   return { client: { query } as never, statements };
