@@ -31,6 +31,9 @@ export async function generateThreadCode() {
     metafile: true,
     outfile: join(root, '.tmp/thread.js'), // nothing is written
   });
+  // With --input-type=module the thread evaluates it as a module, which has no require.
+  if (bundle.text.includes('__require'))
+    throw new Error('the program of the thread imports a module of Node');
   const packages = packagesIn(metafile);
   const code = `${noticeOf(packages)}\n${bundle.text}//# sourceURL=tickless/worker`;
   const text = [

@@ -23,6 +23,10 @@ export class OptionChecks {
 
   /** Rejects unknown option names, so that a typo never means the default. `undefined` counts as not given. */
   names(prefix: string, given: object, known: readonly string[]): void {
+    if (!areOptions(given)) {
+      this.that(false, prefix.slice(0, -1) || 'options', 'must be an object', given);
+      return;
+    }
     let others = ` (expected one of: ${known.join(', ')})`;
     for (const [name, received] of Object.entries(given)) {
       const holds = known.includes(name) || received === undefined;
@@ -129,8 +133,27 @@ export class OptionChecks {
  * @returns an object without a prototype; anything but an object as it is.
  */
 export function ownOptions<T>(given: T): T {
-  if (typeof given !== 'object' || given === null) return given;
+  if (!areOptions(given) && !Array.isArray(given)) return given; // a copy of a Date would be an object without options
   return Object.assign(Object.create(null), given);
+}
+
+/** An object with named options; not a list, a `Map`, a `Date` or another thing that has none. */
+function areOptions(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null) return false;
+  return !(
+    Symbol.iterator in given ||
+    given instanceof Date ||
+    given instanceof RegExp ||
+    given instanceof Promise
+  );
+}
+
+/** @throws {OptionError} when options are given that are not an object. `undefined` and `null` count as none. */
+export function optionsArgument(cacheName: string, given: unknown): void {
+  if (given === undefined || given === null) return;
+  const checks = new OptionChecks(cacheName);
+  checks.that(areOptions(given), 'options', 'must be an object', given);
+  checks.done();
 }
 
 export function isText(received: unknown): received is string {
@@ -187,9 +210,7 @@ export function namesArgument(
 ): void {
   if (given === undefined || given === null) return;
   const checks = new OptionChecks(cacheName);
-  const isObject = typeof given === 'object';
-  checks.that(isObject, 'options', 'must be an object', given);
-  if (isObject) checks.names('', given, known);
+  checks.names('', given, known);
   checks.done();
 }
 

@@ -12,7 +12,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;
  * @param longest in characters; the rest is cut off. @default 1024
  */
 export function printable(text: string, longest: number = LONGEST): string {
-  const oneLine = cut(text, longest).replace(/\s*[\r\n\t]+\s*/g, ' ');
+  const oneLine = cut(text, longest).replace(/\s+/g, (blank) => (/[\r\n\t]/.test(blank) ? ' ' : blank));
   return cut(oneLine.replace(UNPRINTABLE, escaped), longest);
 }
 

@@ -1,5 +1,5 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { ownOptions } from '../option-checks.ts';
+import { optionsArgument, ownOptions } from '../option-checks.ts';
 import { createLock, type Lock, type LockOptions } from '../records/lock/create-lock.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
 import { createStore, type StoreOptions } from '../records/store/create-store.ts';
@@ -19,6 +19,7 @@ export type Open<O> = (about: 'lock' | 'store', options: O) => OpenRecords;
 
 /** @throws {OptionError} when an option breaks a rule. */
 export function lockOn<O extends LockOptions>(open: Open<O>, given: O): Lock {
+  optionsArgument('lock', given);
   const options = ownOptions(given);
   const { records, ...kind } = open('lock', options);
   return createLock(records, options, kind);
@@ -26,6 +27,7 @@ export function lockOn<O extends LockOptions>(open: Open<O>, given: O): Lock {
 
 /** @throws {OptionError} when an option breaks a rule. */
 export function storeOn<O extends StoreOptions>(open: Open<O>, given: O): Store {
+  optionsArgument('store', given);
   const options = ownOptions(given);
   const { records, ...kind } = open('store', options);
   return createStore(records, options, kind);
@@ -33,6 +35,7 @@ export function storeOn<O extends StoreOptions>(open: Open<O>, given: O): Store 
 
 /** @throws {OptionError} when an option breaks a rule. */
 export function backendOn<O extends LockOptions & StoreOptions>(open: Open<O>, given: O): Backend {
+  optionsArgument('backend', given);
   const { leaseFor, ...ofStore } = ownOptions(given) ?? ({} as O);
   const { codec, schema, keepVersions, propagateWithin, hints, ...ofLock } = ownOptions(given) ?? ({} as O);
   return { lock: lockOn(open, ofLock as O), store: storeOn(open, ofStore as O) };

@@ -1,4 +1,4 @@
-import { ownOptions } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { LockOptions } from '../records/lock/create-lock.ts';
 import type { Records } from '../records/records.ts';
 import type { StoreOptions } from '../records/store/create-store.ts';
@@ -49,6 +49,9 @@ export interface BackendKind {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function createBackend(records: Records, given: BackendOptions = {}, kind: BackendKind = {}): Backend {
+  const checks = new OptionChecks('backend');
+  checks.methods('records', records, ['apply', 'list', 'editions']);
+  checks.done();
   const { longestName } = ownOptions(kind);
   return backendOn(() => ({ records, longestName, options: [] }), given);
 }

@@ -124,7 +124,7 @@ export function dynamodbBackend(given: DynamodbBackendOptions): Backend {
  * @param table its name. @default 'tickless_lock'
  */
 export function dynamodbLockTable(table: string = TABLES.lock): DynamodbTable {
-  return tableOf(table);
+  return tableOf(checkedTable(table));
 }
 
 /**
@@ -133,7 +133,19 @@ export function dynamodbLockTable(table: string = TABLES.lock): DynamodbTable {
  * @param table its name. @default 'tickless_snapshot'
  */
 export function dynamodbStoreTable(table: string = TABLES.store): DynamodbTable {
-  return tableOf(table);
+  return tableOf(checkedTable(table));
+}
+
+function checkTable(checks: OptionChecks, table: unknown): void {
+  const isName = typeof table === 'string' && TABLE.test(table);
+  checks.that(isName, 'table', 'must be 3 to 255 letters, digits, _, . and -, or an ARN', table);
+}
+
+function checkedTable(table: string): string {
+  const checks = new OptionChecks('table');
+  checkTable(checks, table);
+  checks.done();
+  return table;
 }
 
 /** The name of a table, or its ARN. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
@@ -145,8 +157,7 @@ const LONGEST_NAME = 2000;
 function openDynamodb(about: 'lock' | 'store', options: InTable): OpenRecords {
   const { table = TABLES[about], retention = RETENTION } = options ?? {};
   const checks = new OptionChecks(about);
-  const isName = typeof table === 'string' && TABLE.test(table);
-  checks.that(isName, 'table', 'must be 3 to 255 letters, digits, _, . and -, or an ARN', table);
+  checkTable(checks, table);
   const retentionMs = checks.duration('retention', retention);
   checks.done();
   const maker = about === 'lock' ? 'dynamodbLockTable' : 'dynamodbStoreTable';

@@ -1,6 +1,6 @@
 import { parseJson } from '../bounded-json.ts';
 import type { ExecutorRun } from '../data/executor-run.ts';
-import { isText } from '../option-checks.ts';
+import { isText, OptionChecks } from '../option-checks.ts';
 import type { SnapshotStore } from './store-contract.ts';
 
 /** One run of a locked task that has ended. */
@@ -33,6 +33,10 @@ export async function taskRuns(
   store: Pick<SnapshotStore, 'read'>,
   name: string,
 ): Promise<readonly TaskRun[]> {
+  const checks = new OptionChecks('taskRuns');
+  checks.methods('store', store, ['read']);
+  checks.name('name', name);
+  checks.done();
   return keptRuns(store, name, MOST_RUNS);
 }
 

@@ -1,5 +1,5 @@
 import type { Logger, RefreshGroup } from '../index.ts';
-import { ownOptions } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { type Access, accessOf } from './access.ts';
 import { Api } from './api.ts';
 import { assets } from './assets.ts';
@@ -53,6 +53,10 @@ const ACTIONS = { burst: 20, perSecond: 1 };
  * @throws {OptionError} naming every option that breaks a rule.
  */
 export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): ConsoleHandler {
+  const checks = new OptionChecks('console');
+  const isGroup = typeof group?.handle === 'object' && typeof group.inspect === 'function';
+  checks.that(isGroup, 'group', 'must be a RefreshGroup', group);
+  checks.done();
   const resolved = resolveConsoleOptions(options, loggerOf(group));
   const { base, origin, secret, redact } = resolved;
   const tokens = new CsrfTokens(secret);

@@ -21,7 +21,13 @@ import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { Listeners } from '../observe/listeners.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
-import { durationArgument, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import {
+  durationArgument,
+  namesArgument,
+  OptionChecks,
+  optionsArgument,
+  ownOptions,
+} from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { isDevelopment } from '../options/development.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
@@ -166,7 +172,8 @@ export class RefreshGroup implements GroupLike {
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshGroupOptions = {}) {
-    const given = ownOptions((typeof options === 'object' ? options : undefined) ?? {});
+    optionsArgument('group', options);
+    const given = ownOptions(options ?? {});
     const { name = 'group', piggyback = false, ...others } = given;
     const {
       concurrency = defaults.concurrency,

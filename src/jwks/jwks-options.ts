@@ -77,9 +77,9 @@ export function resolveJwksOptions(issuer: unknown, options: JwksOptions): Resol
     headers,
     fetch,
     ...others
-  } = ownOptions(options);
+  } = ownOptions(options ?? {});
   const checks = new OptionChecks(typeof name === 'string' ? name : 'jwks');
-  checks.names('', options, OPTIONS);
+  checks.names('', options ?? {}, OPTIONS);
   const address = addressOf(issuer, { allowHttp }, checks);
   const unknownKeyMs = checks.duration('unknownKey', unknownKey);
   checks.oneOf('allowHttp', allowHttp, [true, false]);

@@ -18,7 +18,7 @@ export function groupsArgument<O extends object>(
 ): readonly [groups: readonly RefreshGroup[], options: O] {
   const all = (Array.isArray(groups) ? groups : [groups]) as readonly RefreshGroup[];
   const checks = new OptionChecks('tickless');
-  const options = ownOptions(given);
+  const options = ownOptions(given ?? ({} as O));
   checks.names('', options, Object.keys(methods));
   for (const group of all) checks.methods('groups', group, ['inspect', 'on']);
   for (const [option, received] of Object.entries(options))

@@ -25,7 +25,7 @@ export type FlagsSchemaOptions = TargetingOptions;
  */
 // biome-ignore lint/suspicious/noExplicitAny: for a value of any type, which is inferred after its schema.
 export function flagsSchema<T = any>(given: FlagsSchemaOptions = {}): StandardSchema<T> {
-  const { targeting } = ownOptions(given);
+  const { targeting } = ownOptions(given ?? {});
   namesArgument('flagsSchema', given, ['targeting']);
   const checks = new OptionChecks('flagsSchema');
   checkTargeting(targeting, checks);

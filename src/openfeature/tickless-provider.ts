@@ -72,7 +72,7 @@ export interface TicklessProviderOptions extends TargetingOptions {
  * @throws {OptionError} for an unknown option, for `flags` that can't be read, and where `targeting` makes no evaluator.
  */
 export function ticklessProvider(given: TicklessProviderOptions): Provider {
-  const { flags, targeting } = ownOptions(given);
+  const { flags, targeting } = ownOptions(given ?? ({} as TicklessProviderOptions));
   namesArgument('ticklessProvider', given, ['flags', 'targeting']);
   const checks = new OptionChecks('ticklessProvider');
   const isValue = typeof flags?.get === 'function' && 'current' in flags;

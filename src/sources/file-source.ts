@@ -83,7 +83,9 @@ export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>
     });
     if (edition === undefined) return keep();
     const value = await parseFrom(source, edition.bytes, parse);
-    return loaded(value, { meta: fittingNotes(fileNotes(source, edition.state, edition.readAt)) });
+    return loaded(value, {
+      meta: fittingNotes(fileNotes(source, edition.state, edition.readAt, edition.bytes.length)),
+    });
   };
 }
 

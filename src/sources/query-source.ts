@@ -57,7 +57,7 @@ const NAMES: readonly (keyof QuerySourceOptions<unknown>)[] = [
  * A source that reads the rows of a query.
  *
  * On a pool of `pg` or `mysql2` each load is a read-only transaction on a connection of its own: `changed` and `sql` see one
- * snapshot, and `timeout` and `maxRows` are bounds at the server. A single connection, which others use too, postgres.js and SQLite
+ * snapshot, and `timeout` and `maxRows` are bounds at the server. A statement that would change something is refused there, and by SQLite. A single connection, which others use too, postgres.js and SQLite
  * get the statements as they are, `changed` first: an edit between the two is seen by the next load.
  *
  * The load fails, and the value in place stays, when the database is down, refuses or ends a statement, or has more rows than

@@ -1,6 +1,6 @@
 import { isDeepEqualAwaited } from '../data/late-deep-equal.ts';
 import { OptionError } from '../errors.ts';
-import { ownOptions } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { areYieldsAwaited } from '../time/yield-to-event-loop.ts';
@@ -52,12 +52,16 @@ export class FakeClock implements Clock {
   #monotonic = 0;
   readonly #timers: Set<PendingTimer> = new Set();
 
-  /** @throws {OptionError} when `now` is not a valid instant. */
+  /** @throws {OptionError} when `now` is not a valid instant, and for anything but an object: an instant alone, another option. */
   constructor(given: FakeClockOptions = {}) {
-    const { now = Date.UTC(2026, 0, 1) } = ownOptions(given);
-    this.#wall = new Date(now).getTime();
-    if (Number.isNaN(this.#wall))
-      reject('now', 'must be epoch milliseconds, a Date or an ISO 8601 string', now);
+    const checks = new OptionChecks('FakeClock');
+    const { now = Date.UTC(2026, 0, 1) } = ownOptions(given ?? {});
+    checks.names('', given, ['now']);
+    const isOfType = typeof now === 'number' || typeof now === 'string' || now instanceof Date;
+    this.#wall = isOfType ? new Date(now).getTime() : Number.NaN;
+    const rule = 'must be epoch milliseconds, a Date or an ISO 8601 string';
+    checks.that(!Number.isNaN(this.#wall), 'now', rule, now);
+    checks.done();
   }
 
   now(): number {

@@ -1,4 +1,3 @@
-import { serialize } from 'node:v8';
 import { retryAfterMs } from '../engine/retry-after.ts';
 
 /**
@@ -123,7 +122,10 @@ function isCloneable(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= MOST_BYTES;
   try {
     structuredClone(value);
-    return typeof value !== 'object' || serialize(value).byteLength <= MOST_BYTES;
+    return (
+      typeof value !== 'object' ||
+      process.getBuiltinModule('node:v8').serialize(value).byteLength <= MOST_BYTES
+    );
   } catch {
     return false;
   }

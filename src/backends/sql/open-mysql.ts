@@ -7,6 +7,7 @@ import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';
 import { MysqlRecords } from './mysql-records.ts';
 import { mysqlStatements } from './mysql-statements.ts';
 import { openRecords, type SqlTableChoices } from './open-records.ts';
+import type { SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /**
@@ -34,6 +35,7 @@ export function openMysql(
     client,
     quoted,
     definition: mysqlTable,
+    misspelled,
     definedBy: 'mysqlTable()',
     purge: mysqlStatements,
     records: (table, name, timeoutMs) => new MysqlRecords(client, table, name, timeoutMs),
@@ -64,6 +66,13 @@ export function mysqlTable(table: string = TABLE): string {
   keep_ms DOUBLE,
   PRIMARY KEY (name, edition)
 ) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
+}
+
+/** With `lower_case_table_names`, as on Windows and macOS, a name of other letters is that of another table too. */
+function misspelled(table: string): SqlTableOptions['misspelled'] {
+  if (table === table.toLowerCase()) return undefined;
+  const sql = 'SELECT LOWER(:table) AS name FROM DUAL WHERE @@lower_case_table_names <> 0';
+  return { sql, parameters: { table } };
 }
 
 function quoted(identifier: string): string {

@@ -12,7 +12,7 @@ import { TABLE, tableName } from './table-name.ts';
 export interface SqlOptions {
   /**
    * The table, optionally with its schema: `'tickless'`, `'ops.tickless'`. Letters, digits, `_` and `$`. It is quoted in
-   * statements, so case matters; SQLite refuses a name that differs from that of another table by case only. Created on first use if it is missing. Lock and store may have the same one.
+   * statements, so case matters; where the database does not tell `Shop` from `shop`, the second one is refused when it is used. Created on first use if it is missing. Lock and store may have the same one.
    * @default 'tickless'
    */
   readonly table?: string | undefined;
@@ -34,6 +34,8 @@ export interface SqlKind<C extends SqlClient> {
   readonly quoted: (identifier: string) => string;
   /** The text of CREATE TABLE. */
   readonly definition: (table?: string) => string;
+  /** See {@link SqlTableOptions.misspelled}. */
+  readonly misspelled?: (table: string) => SqlTableOptions['misspelled'];
   /** The function that returns it, for error messages. */
   readonly definedBy: string;
   /** @param name quoted. */
@@ -50,7 +52,7 @@ export interface SqlKind<C extends SqlClient> {
 export function openRecords<C extends SqlClient>(
   about: 'lock' | 'store',
   { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
-  { client, quoted, definition, definedBy, purge, records, longestName }: SqlKind<C>,
+  { client, quoted, definition, misspelled, definedBy, purge, records, longestName }: SqlKind<C>,
 ): OpenRecords {
   const checks = new OptionChecks(about);
   const retentionMs = checks.duration('retention', retention);
@@ -60,6 +62,7 @@ export function openRecords<C extends SqlClient>(
   const own = new SqlTable({
     client,
     definition: definition(table),
+    misspelled: misspelled?.(table),
     definedBy,
     timeoutMs,
     retentionMs,

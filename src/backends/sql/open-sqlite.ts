@@ -1,6 +1,7 @@
 import { OptionChecks } from '../../option-checks.ts';
 import type { OpenRecords } from '../../records/records-kind.ts';
 import { openRecords, type SqlTableChoices } from './open-records.ts';
+import type { SqlTableOptions } from './sql-table.ts';
 import { type SqliteClient, SqliteSql } from './sqlite.ts';
 import { SqliteRecords, sqlitePurge } from './sqlite-records.ts';
 import { TABLE, tableName } from './table-name.ts';
@@ -21,6 +22,7 @@ export function openSqlite(
     client,
     quoted,
     definition: sqliteTable,
+    misspelled,
     definedBy: 'sqliteTable()',
     purge: sqlitePurge,
     records: (table, name) => new SqliteRecords(client, table, name),
@@ -53,6 +55,13 @@ export function sqliteTable(table: string = TABLE): string {
   keep_ms REAL,
   PRIMARY KEY (name, edition)
 )`;
+}
+
+/** SQLite ignores the case of letters, also of quoted names. */
+function misspelled(name: string): SqlTableOptions['misspelled'] {
+  const [table = '', schema = 'main'] = name.split('.').reverse();
+  const sql = `SELECT name FROM ${quoted(schema)}.sqlite_master WHERE type = 'table' AND name = :table COLLATE NOCASE AND name <> :table`;
+  return { sql, parameters: { table } };
 }
 
 function quoted(identifier: string): string {

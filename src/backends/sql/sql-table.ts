@@ -9,6 +9,8 @@ export interface SqlTableOptions {
   readonly client: SqlClient;
   /** CREATE TABLE IF NOT EXISTS. */
   readonly definition: string;
+  /** Selects the `name` of a table that the database takes for this one, though it is spelled otherwise. @default none can be */
+  readonly misspelled?: { readonly sql: string; readonly parameters: SqlParameters } | undefined;
   /** The function that returns it, for error messages: `postgresTable()`. */
   readonly definedBy: string;
   /** How long a statement is retried during contention, in milliseconds. */
@@ -44,6 +46,8 @@ const LONGEST_PAUSE_MS = 50;
  */
 export class SqlTable {
   readonly #options: SqlTableOptions;
+  /** It is there, and spelled so. */
+  #isKnown = false;
   #purgedAt: number = -Infinity;
   #reportsPurgedAt: number = -Infinity;
   #isPurging = false;
@@ -129,7 +133,10 @@ export class SqlTable {
     let isCreated = false;
     for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        return await statement(endAt);
+        if (!this.#isKnown) await this.#checkSpelling(endAt);
+        const result = await statement(endAt);
+        this.#isKnown = true;
+        return result;
       } catch (error) {
         if (client.isTableMissing(error) && !isCreated) {
           isCreated = true;
@@ -142,6 +149,18 @@ export class SqlTable {
         } else throw error;
       }
     }
+  }
+
+  /** @throws {Error} where there is another one: its records are those of other members. */
+  async #checkSpelling(endAt: number): Promise<void> {
+    const { client, misspelled } = this.#options;
+    if (misspelled === undefined) return;
+    const { sql, parameters } = misspelled;
+    const [other] = await client.query(sql, parameters, endAt);
+    if (other === undefined) return;
+    throw new Error(
+      `the database takes the table ${parameters.table} for ${other.name}, which is another one: spell it so, or choose another name`,
+    );
   }
 
   async #create(endAt: number): Promise<void> {

@@ -23,7 +23,6 @@ export class SqliteRecords implements Records {
   readonly #client: SqliteSql;
   readonly #table: SqlTable;
   readonly #name: string;
-  #isOwn = false;
 
   /** @param name the quoted name of the table. */
   constructor(client: SqliteSql, table: SqlTable, name: string) {
@@ -39,31 +38,12 @@ export class SqliteRecords implements Records {
       isOfValues: (error) => this.#client.isOfValues(error),
       send: (some) =>
         this.#table.run(
-          async () => {
-            this.#checkTable();
-            return this.#send(some);
-          },
+          async () => this.#send(some),
           isBehind ? systemClock.monotonic() + BEHIND_READ_MS : undefined,
         ),
     });
     this.#table.changed(edits);
     return { now: systemClock.now(), answers };
-  }
-
-  /** SQLite compares the names of tables without case: `shop` would be the table of `Shop`. */
-  #checkTable(): void {
-    if (this.#isOwn) return;
-    const [table = '', schema] = this.#name.replaceAll('"', '').split('.').reverse();
-    const from = schema === undefined ? 'sqlite_master' : `"${schema}".sqlite_master`;
-    const [found] = this.#client.all(
-      `SELECT name FROM ${from} WHERE type IN ('table', 'view') AND name = :table COLLATE NOCASE`,
-      { table },
-    );
-    if (found !== undefined && found.name !== table)
-      throw new Error(
-        `the table ${table} is the table ${String(found.name)}: SQLite compares names without case; expected another name, or that one`,
-      );
-    this.#isOwn = found !== undefined;
   }
 
   #send(edits: readonly Edit[]): readonly Answer[] {
@@ -150,7 +130,6 @@ export class SqliteRecords implements Records {
   }
 
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
-    this.#checkTable();
     const now = thisInstant();
     const found = await this.#table.query(
       `SELECT name, ${READ} FROM ${this.#name} WHERE name >= :prefix AND name < :end AND edition = ${PRESENT}

@@ -67,7 +67,7 @@ export type OwnLock = Pick<LockProvider, 'acquire' | 'extend' | 'release'> & Par
  * milliseconds over 0, at most 365 days, or an option breaks a rule.
  */
 export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
-  const options = ownOptions(given);
+  const options = ownOptions(given ?? {});
   const checks = new OptionChecks('lock');
   checks.names('', options, ['timeout']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);

@@ -82,7 +82,7 @@ export interface AsStoreOptions {
  * @throws {OptionError} when the object lacks one of the methods, or an option breaks a rule.
  */
 export function asStore(store: OwnStore, given: AsStoreOptions = {}): Store {
-  const options = ownOptions(given);
+  const options = ownOptions(given ?? {});
   const { codec, schema, longestName, ...others } = options;
   const checks = new OptionChecks('store');
   checks.names('', options, ['timeout', 'codec', 'schema', 'hints', 'longestName']);

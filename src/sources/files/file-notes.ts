@@ -11,15 +11,18 @@ const TICK_MS = 2000;
 interface FileNotes extends SourceMeta {
   readonly size: number;
   readonly inode: string;
-  /** Times of the last change, of the contents and of anything, in nanoseconds. Not present: it was too recent. */
+  /** Times of the last change, of the contents and of anything, in nanoseconds. Not present: it was too recent, or says nothing. */
   readonly mtimeNs?: string;
   readonly ctimeNs?: string;
 }
 
-/** @param readAt the wall clock before the file was read, in epoch milliseconds. */
-export function fileNotes(source: string, state: FileState, readAt: number): FileNotes {
+/**
+ * @param readAt the wall clock before the file was read, in epoch milliseconds.
+ * @param length of the file that was read, in bytes. Where the size is another one, as in /proc and /sys, the times say nothing either.
+ */
+export function fileNotes(source: string, state: FileState, readAt: number, length: number): FileNotes {
   const editedAt = editedAtOf(state);
-  const isOver = readAt - editedAt >= TICK_MS;
+  const isOver = readAt - editedAt >= TICK_MS && length === Number(state.size);
   return { source, editedAt, ...identity(state), ...(isOver && times(state)) };
 }
 

@@ -11,6 +11,11 @@ export interface Edition {
   readonly readAt: number;
 }
 
+interface ReadEdition extends Edition {
+  /** It has as many bytes as its size says. */
+  readonly isWhole: boolean;
+}
+
 /** How long to wait before it is read again, in milliseconds. */
 const PAUSES = [10, 20, 40, 80, 160];
 
@@ -31,14 +36,11 @@ export async function readEdition(
   signal: AbortSignal,
 ): Promise<Edition> {
   const fs = fileSystem();
-  let before: Edition | undefined;
+  let before: ReadEdition | undefined;
   for (const pause of [...PAUSES, undefined]) {
     const edition = await readOnce(fs, path, maxBytes, signal);
-    if (
-      edition !== undefined &&
-      (isQuiet(edition) || (pause === undefined && isReplacement(edition, before)))
-    ) {
-      return edition;
+    if (edition !== undefined && (edition.isWhole || isSame(edition, before))) {
+      if (isQuiet(edition) || (pause === undefined && isReplacement(edition, before))) return edition;
     }
     if (pause !== undefined) await pass(pause);
     before = edition;
@@ -60,7 +62,7 @@ async function readOnce(
   path: string | URL,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Edition | undefined> {
+): Promise<ReadEdition | undefined> {
   const { O_RDONLY = 0, O_NONBLOCK = 0, O_NOCTTY = 0 } = constants;
   // A pipe that has come to its place since is neither waited for nor read. Links are followed: a mounted file is one.
   const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -73,10 +75,17 @@ async function readOnce(
     const after = await file.stat({ bigint: true });
     const isWhole = bytes.length === Number(after.size) || after.size === 0n; // files of /proc have the size 0
     const isUnchanged = after.mtimeNs === state.mtimeNs && after.size === state.size;
-    return isWhole && isUnchanged ? { bytes, state, readAt } : undefined;
+    return isUnchanged ? { bytes, state, readAt, isWhole } : undefined;
   } finally {
     await file.close();
   }
+}
+
+/** Twice the same, unchanged: a file whose size says nothing, as those of /sys have that of a page. */
+function isSame({ bytes, state }: ReadEdition, before: ReadEdition | undefined): boolean {
+  if (before === undefined || before.isWhole || before.bytes.length !== bytes.length) return false;
+  const hasSameTimes = before.state.ino === state.ino && before.state.mtimeNs === state.mtimeNs;
+  return hasSameTimes && bytes.every((byte, at) => byte === before.bytes[at]);
 }
 
 /** It is another file than the one before, as of a writer that renames whole ones: not one that is still being written. */

@@ -12,9 +12,15 @@ import { type Query, type QueryLimits, type Session, statementMs } from './sessi
 /** Of MySQL, in milliseconds; and of MariaDB, in seconds. Each ignores the comment of the other. */
 const TIME = '/*!50708 max_execution_time *//*M! max_statement_time */';
 
+/**
+ * Whether transactions of the session may change nothing. That of the transaction is not enough: on MariaDB a statement that commits by
+ * itself, such as `DROP TABLE`, ends it first.
+ */
+const READ_ONLY = '/*!50720 transaction_read_only *//*M! tx_read_only */';
+
 /** Keeps the settings of the session, for {@link RESTORE}. */
-const SAVE = `SET @tickless_time = @@SESSION.${TIME}, @tickless_rows = @@SESSION.sql_select_limit`;
-const RESTORE = `SET SESSION ${TIME} = @tickless_time, SESSION sql_select_limit = @tickless_rows`;
+const SAVE = `SET @tickless_time = @@SESSION.${TIME}, @tickless_rows = @@SESSION.sql_select_limit, @tickless_read_only = @@SESSION.${READ_ONLY}`;
+const RESTORE = `SET SESSION ${TIME} = @tickless_time, SESSION sql_select_limit = @tickless_rows, SESSION ${READ_ONLY} = @tickless_read_only`;
 
 /** A pool, or a connection that others use too: that gets neither a transaction nor a setting. */
 export function mysqlSession(given: MysqlQueryClient, limits: QueryLimits): Session {
@@ -46,7 +52,7 @@ function settings(limits: QueryLimits): string {
   const ms = statementMs(limits) ?? 0;
   const time = `/*!50708 max_execution_time = ${ms} *//*M! max_statement_time = ${ms / 1000} */`;
   const rows = limits.maxRows === Infinity ? 'DEFAULT' : limits.maxRows + 1;
-  return `SET SESSION ${time}, SESSION sql_select_limit = ${rows}`;
+  return `SET SESSION ${time}, SESSION sql_select_limit = ${rows}, SESSION ${READ_ONLY} = 1`;
 }
 
 function queryOn(client: Mysql2Client<MysqlQuery>, timeout: false | { timeout: number } = false): Query {

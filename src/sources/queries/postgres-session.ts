@@ -4,8 +4,15 @@ import { onAbort, unlessAborted } from '../../time/on-abort.ts';
 import type { PostgresJsQueryClient } from './client-types.ts';
 import { type Query, type QueryLimits, type Session, statementMs } from './session.ts';
 
+/** One statement, also without values: another one behind it could end the transaction, and change something. */
+const ALONE_OF_PG = { queryMode: 'extended' } as const;
+
 /** Sends one text. @returns the rows of its last statement. Without values it may have several statements. */
-type Send = (text: string, values: readonly unknown[], isRaw?: boolean) => Promise<readonly unknown[]>;
+type Send = (
+  text: string,
+  values: readonly unknown[],
+  mode?: Pick<PostgresCommand, 'rowMode' | 'types'> | typeof ALONE_OF_PG,
+) => Promise<readonly unknown[]>;
 
 /** A pool, or a connection that others use too: that gets neither a transaction nor a setting. */
 export function pgSession(client: PostgresClient, limits: QueryLimits): Session {
@@ -20,8 +27,8 @@ export function pgSession(client: PostgresClient, limits: QueryLimits): Session 
       client,
       () => signal.throwIfAborted(),
       (connection) => {
-        const send: Send = async (text, values, isRaw) => {
-          const result = await connection.query({ text, values: [...values], ...rawMode(isRaw) });
+        const send: Send = async (text, values, mode) => {
+          const result = await connection.query({ text, values: [...values], ...mode });
           return (Array.isArray(result) ? result[0] : result).rows;
         };
         return unlessAborted(inTransaction(send, limits, work), signal); // it then closes the connection
@@ -80,7 +87,7 @@ function begin(limits: QueryLimits): string {
 function queryBy(send: Send, { maxRows }: QueryLimits): Query {
   const count = maxRows === Infinity ? 'ALL' : maxRows + 1;
   return async ({ sql, params, isRaw }) => {
-    await send(`DECLARE tickless NO SCROLL CURSOR FOR ${sql}`, params);
-    return send(`FETCH ${count} FROM tickless; CLOSE tickless`, [], isRaw);
+    await send(`DECLARE tickless NO SCROLL CURSOR FOR ${sql}`, params, ALONE_OF_PG);
+    return send(`FETCH ${count} FROM tickless; CLOSE tickless`, [], rawMode(isRaw));
   };
 }

@@ -5,16 +5,35 @@ import type { QueryLimits, Session } from './session.ts';
 export function sqliteSession(client: SqliteQueryClient, { maxRows }: QueryLimits): Session {
   return async (_, work) =>
     work(async ({ sql, params, isRaw = false }) => {
-      const rows: unknown[] = [];
       const query = client.prepare(sql);
       if (isRaw) returnRaw(query);
-      const found = query.iterate(...(params as never[])) as Iterable<unknown>;
-      for (const row of found) {
-        rows.push(row);
-        if (rows.length > maxRows) break;
-      }
-      return rows;
+      return readOnly(client, query, () => {
+        const rows: unknown[] = [];
+        for (const row of query.iterate(...(params as never[])) as Iterable<unknown>) {
+          rows.push(row);
+          if (rows.length > maxRows) break;
+        }
+        return rows;
+      });
     });
+}
+
+/** What a statement of these drivers has beside `iterate`: `readonly` in `better-sqlite3`, `run` in both. */
+type FullQuery = SqliteQuery & { readonly readonly?: boolean; run?(): unknown };
+
+/** Reads while the connection may change nothing. No other code runs meanwhile. */
+function readOnly<R>(client: SqliteQueryClient, query: FullQuery, read: () => R): R {
+  if (query.readonly === true) return read();
+  if (query.readonly === false) throw new Error('it would change the database');
+  const [before] = client.prepare('PRAGMA query_only').iterate() as Iterable<object>;
+  const set = (value: unknown): unknown =>
+    (client.prepare(`PRAGMA query_only = ${Number(value)}`) as FullQuery).run?.();
+  set(1);
+  try {
+    return read();
+  } finally {
+    set(Object.values(before ?? {})[0] ?? 0);
+  }
 }
 
 /** Those of `better-sqlite3`, and of `node:sqlite`, whose rows are objects before Node 22.16. */

@@ -1,4 +1,4 @@
-import { OptionChecks } from '../../option-checks.ts';
+import { OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { LockOptions } from '../../records/lock/create-lock.ts';
 import { MemoryRecords } from '../../records/memory-records.ts';
 import type { StoreOptions } from '../../records/store/create-store.ts';
@@ -97,8 +97,8 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
       lock: lockOptions = {},
       store: storeOptions = {},
       seed = 1,
-    } = options;
-    checks.names('', options, NAMES);
+    } = ownOptions(options ?? {}) as VirtualClusterOptions<S, T, A, N>;
+    checks.names('', options ?? {}, NAMES);
     checks.count('instances', instances, MOST_INSTANCES);
     checks.function('source', source);
     checks.function('service', service);

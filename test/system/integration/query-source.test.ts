@@ -8,7 +8,12 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import { type QueryClient, type QuerySourceOptions, querySource } from '../../../src/sources/index.ts';
+import {
+  type QueryClient,
+  type QuerySourceOptions,
+  querySource,
+  type SqliteQueryClient,
+} from '../../../src/sources/index.ts';
 import { SourceUser } from '../../unit/sources/source-context.ts';
 import { runFixture } from './support/child.ts';
 import { type FaultProxy, startProxy } from './support/proxy.ts';
@@ -309,6 +314,68 @@ describe.each(Object.entries(DRIVERS))('%s', (_, { connect, server, isPool }) =>
     expect(before).toEqual([expect.objectContaining(server === 'postgres' ? { time: '30s' } : { time: 30 })]);
   });
 
+  it.each([
+    ['CREATE TABLE $evil (a int)'],
+    ['DROP TABLE $victim'],
+    ['TRUNCATE TABLE $victim'],
+    ['ALTER TABLE $victim ADD COLUMN b int'],
+    ['CREATE INDEX $evil ON $victim (a)'],
+    ['CREATE VIEW $evil AS SELECT 1 AS one'],
+    ['DELETE FROM $victim'],
+    ['UPDATE $victim SET a = 2'],
+    ['GRANT SELECT ON $victim TO PUBLIC'],
+    ['SELECT 1; COMMIT; DROP TABLE $victim'],
+    ['COMMIT'],
+    ['COMMIT AND CHAIN'],
+    ['ROLLBACK'],
+    ['CREATE SCHEMA $evil'],
+    ['ANALYZE TABLE $victim'],
+    ['OPTIMIZE TABLE $victim'],
+    ['REPAIR TABLE $victim'],
+    ['LOCK TABLES $victim WRITE'],
+    ['RENAME TABLE $victim TO $evil'],
+    ['SET SESSION TRANSACTION READ WRITE'],
+    ['SELECT a FROM $victim FOR UPDATE'],
+    ['SELECT NEXTVAL($sequence)'],
+    ["SELECT NEXTVAL('$sequence')"],
+    ['INSERT INTO $victim VALUES (3) RETURNING a'],
+  ])('as a query or as the cheap one, it changes nothing: %s', async (template) => {
+    const [victim, evil, sequence] = ['victim', 'evil', 'sequence'].map((name) => `${table}_${name}`) as [
+      string,
+      string,
+      string,
+    ];
+    const drop = `DROP TABLE IF EXISTS ${victim}, ${evil}`;
+    await admin(drop);
+    await admin(`CREATE TABLE ${victim} (a int)`);
+    await admin(`INSERT INTO ${victim} VALUES (1)`);
+    await admin(`CREATE SEQUENCE IF NOT EXISTS ${sequence}`);
+    const sql = template
+      .replaceAll('$victim', victim)
+      .replaceAll('$evil', evil)
+      .replaceAll('$sequence', sequence);
+    const state = async (): Promise<unknown> => [
+      await admin(`SELECT * FROM ${victim}`),
+      await admin(
+        `SELECT table_name AS n, column_name AS c FROM information_schema.columns WHERE table_name IN ('${victim}', '${evil}') ORDER BY 1, 2`,
+      ),
+      server === 'mariadb'
+        ? await admin(`SELECT next_not_cached_value AS n FROM ${sequence}`)
+        : await admin(`SELECT last_value, is_called FROM ${sequence}`),
+    ];
+    const before = await state();
+    await user({ sql })
+      .load()
+      .catch(() => undefined);
+    await user({ sql: 'SELECT 1 AS one', changed: sql })
+      .load()
+      .catch(() => undefined);
+    expect(await state()).toEqual(before);
+    expect(await user({ sql: dialect.settings }).load()).toHaveLength(1); // a connection that works
+    await admin(`DROP SEQUENCE ${sequence}`);
+    await admin(drop);
+  });
+
   it('waits for a connection until its signal, and asks nothing then', async () => {
     const held = user({ sql: `SELECT ${dialect.late}` }).load();
     const control = new AbortController();
@@ -342,6 +409,7 @@ describe('settings of the session', () => {
     const client = createPool({ uri: inject('mariadb').url, connectionLimit: 1 });
     ended.push(() => client.end());
     await client.query('SET SESSION sql_select_limit = 7, SESSION max_statement_time = 9');
+    await client.query('CREATE TEMPORARY TABLE writable (id int)');
     const rows = new SourceUser(
       querySource({ client, sql: 'SELECT @@SESSION.sql_select_limit AS n', maxRows: 3 }),
     );
@@ -351,6 +419,11 @@ describe('settings of the session', () => {
     );
     expect(found).toMatchObject([{ n: 7, i: 0 }]);
     expect(Number((found as { t: unknown }[])[0]?.t)).toBe(9);
+    await client.query(`CREATE TABLE ${table}_written (id int)`);
+    await client.query(`DROP TABLE ${table}_written`);
+    await client.query('SET SESSION TRANSACTION READ ONLY');
+    await rows.load();
+    expect((await client.query('SELECT @@SESSION.tx_read_only AS r'))[0]).toEqual([{ r: 1 }]);
   });
 
   it('a pooled connection of pg has its own, and no transaction', async () => {
@@ -462,6 +535,34 @@ describe('SQLite', () => {
       expect(await user.load()).toBe('kept');
       one.previous = user.previous;
     }
+  });
+
+  it.each<[string, () => Promise<SqliteQueryClient & { exec(sql: string): unknown }>]>([
+    ['better-sqlite3', async () => new Sqlite(':memory:')],
+    ['node:sqlite', async () => new (await import('node:sqlite')).DatabaseSync(':memory:')],
+  ])('may not change anything, and leaves no setting behind: %s', async (name, open) => {
+    if (name === 'node:sqlite' && process.getBuiltinModule('node:sqlite' as 'node:fs') === undefined) return;
+    const client = await open();
+    client.exec('CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)');
+    const rows = (sql: string, more = {}): SourceUser =>
+      new SourceUser(querySource({ client, sql, ...more }));
+    for (const sql of [
+      'INSERT INTO t VALUES (2) RETURNING id',
+      'DELETE FROM t',
+      'UPDATE t SET id = 2 RETURNING id',
+      'DROP TABLE t',
+      'CREATE TABLE evil (id INTEGER)',
+      'PRAGMA user_version = 7',
+    ]) {
+      await expect(rows(sql).load()).rejects.toThrow('query failed: ');
+      await expect(rows('SELECT 1', { changed: sql }).load()).rejects.toThrow('changed failed: ');
+    }
+    expect(await rows('SELECT id, (SELECT count(*) FROM sqlite_schema) AS n FROM t').load()).toEqual([
+      { id: 1, n: 1 },
+    ]);
+    expect(await rows('PRAGMA query_only').load()).toHaveLength(1);
+    client.exec('INSERT INTO t VALUES (2)');
+    expect(await rows('SELECT id FROM t').load()).toHaveLength(2);
   });
 
   it('a database that is closed', async () => {

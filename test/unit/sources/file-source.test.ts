@@ -3,8 +3,10 @@ import {
   appendFileSync,
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -196,6 +198,31 @@ it.runIf(process.platform === 'linux')('bounds a file that does not tell its siz
   expect(whole).toContain('VmRSS');
   const bounded = new SourceUser(fileSource(path, { parse: 'text', maxBytes: 100 }));
   await expect(bounded.load()).rejects.toThrow(`${path} has more than maxBytes (100) bytes`);
+});
+
+const OF_SYS = ['/sys/kernel/mm/transparent_hugepage/enabled', '/sys/devices/system/cpu/online'].filter(
+  existsSync,
+);
+
+it.runIf(OF_SYS.length > 0)(
+  'reads a file whose size is that of a page, and never keeps it by its times',
+  async () => {
+    for (const path of OF_SYS) {
+      const text = readFileSync(path, 'utf8');
+      expect(statSync(path).size).not.toBe(text.length);
+      const user = new SourceUser(fileSource(path, { parse: 'text' }));
+      expect(await user.load()).toBe(text);
+      expect(user.meta).not.toHaveProperty('mtimeNs');
+      expect(await user.load()).toBe(text);
+    }
+  },
+);
+
+it.runIf(process.platform === 'linux')('never keeps a file of /proc by its times', async () => {
+  const user = new SourceUser(fileSource<string>('/proc/uptime', { parse: 'text' }));
+  const first = await user.load();
+  await vi.waitFor(async () => expect(await user.load()).not.toBe(first));
+  expect(user.meta).not.toHaveProperty('mtimeNs');
 });
 
 it.each<[what: string, make: (path: string) => unknown, problem: string]>([
