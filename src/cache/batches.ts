@@ -148,7 +148,8 @@ export class Batches<K, V> {
     const keys = items.map(({ entry }) => entry.key);
     try {
       const entries = items.map(({ entry }) => entry);
-      this.#deliver(items, await callOwned(entries, () => this.#plan.loadMany(keys, context)));
+      const { loadMany } = this.#plan;
+      this.#deliver(items, await callOwned(entries, () => loadMany(keys, context)));
     } catch (error) {
       for (const { answer } of items) answer.reject(error); // also of a Map whose methods throw
     }

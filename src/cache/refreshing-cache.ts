@@ -477,8 +477,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /** The slot of a key, which counts as used now; -1 where it has none. */
   #use(key: K): number {
     if (key === undefined) return -1; // keyOf never gets it
-    if (this.#idOf === undefined) return this.#table.use(key as KeyId);
-    return this.#table.use(ignoreThenable(this.#idOf(key)));
+    const idOf = this.#idOf;
+    return this.#table.use(idOf === undefined ? (key as KeyId) : ignoreThenable(idOf(key)));
   }
 
   /** Counts the read. Neither the key nor another member of the group is due, and the key was not invalidated since. */

@@ -61,8 +61,9 @@ export class Audit {
   async add(given: AuditRecord): Promise<string | undefined> {
     // No credentials in the backend either, and in no log a line that an operator has made up.
     const record = JSON.parse(shownJson(given, this.#redact, new Set([given.name])), oneLine) as AuditRecord;
+    const onAudit = this.#onAudit;
     try {
-      ignoreThenable(this.#onAudit?.(record));
+      ignoreThenable(onAudit?.(record));
     } catch {} // user code
     this.#own = kept([record, ...this.#own]);
     await this.flush();

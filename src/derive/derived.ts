@@ -270,7 +270,8 @@ export class Derived<R> {
     for (const [index, version] of versions.entries()) this.#tried[index] = version;
     this.#isComputing = true;
     try {
-      const value = this.#compute(...(values as never[]));
+      const compute = this.#compute;
+      const value = compute(...(values as never[]));
       if (isThenable(value)) {
         ignoreRejection(Promise.resolve(value));
         throw new TypeError(

@@ -41,6 +41,7 @@ export function retrying<A>(
 ): Promise<A> {
   const own = ownOptions(options);
   const { retries, factor, minTimeout, maxTimeout = Infinity, maxRetryTime = Infinity } = own;
+  const { onFailedAttempt, shouldConsumeRetry, shouldRetry } = own;
   const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
@@ -69,15 +70,15 @@ export function retrying<A>(
     signal,
     onFailedAttempt: async (context) => {
       signal.throwIfAborted(); // superseded: the callbacks of the user are not called any more
-      await own.onFailedAttempt?.(context);
+      await onFailedAttempt?.(context);
     },
     shouldConsumeRetry: async (context) => {
-      consumes = (await own.shouldConsumeRetry?.(context)) ?? true;
+      consumes = (await shouldConsumeRetry?.(context)) ?? true;
       if (!consumes && !(await pause(1, context.error))) throw context.error;
       return consumes;
     },
     shouldRetry: async (context: RetryContext) => {
-      if ((await own.shouldRetry?.(context)) === false) return false;
+      if ((await shouldRetry?.(context)) === false) return false;
       if (!consumes) return true;
       const rest = maxRetryTime - (now() - startedAt);
       return rest > 0 && pause(Math.min(backOff(context), rest), context.error);

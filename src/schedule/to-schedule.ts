@@ -14,7 +14,7 @@ import type { Schedule, ScheduleLike } from './schedule.ts';
  */
 export function toSchedule(schedule: ScheduleLike): Schedule | undefined {
   if (isSchedule(schedule)) return schedule; // before the check for a function: `never` is both
-  if (typeof schedule === 'function') return { nextExecuteTime: schedule };
+  if (typeof schedule === 'function') return { nextExecuteTime: (execution) => schedule(execution) };
   return toMillis(schedule) > 0 ? fixedDelay(schedule) : undefined;
 }
 

@@ -141,7 +141,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   constructor(given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>);
   constructor(given: RefreshingValueOptions<T, Previous>) {
     const options = ownOptions(given);
-    const load = options?.load as Load<T>;
+    const load = options?.load as (context: LoadContext) => ReturnType<Load<T>>;
     const initial = options?.initial as Initial<T> | undefined;
     const resolved = resolveOptions(options, {
       // Stryker disable next-line StringLiteral: only a task and a key are treated differently.
@@ -156,7 +156,8 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
       },
     });
     const entry = new Entry<T>(undefined, undefined, resolved.maxStalenessMs);
-    const guarded = guardedLoad(limitedLoad(load, resolved), resolved);
+    const called: Load<T> = (context) => load(context); // which gets nothing else
+    const guarded = guardedLoad(limitedLoad(called, resolved), resolved);
     const engine = new MemberEngine(resolved, guarded, (execution) => this.nextExecuteTime(execution));
     if (initial !== undefined) prepareInitial(engine, entry, initial);
     super(resolved, entry, engine);

@@ -16,7 +16,6 @@ const CLONED_FIELDS = ['attempt', 'trigger', 'background', 'token', 'key'];
 
 /**
  * Splits the arguments of a load: `(context)` of a value or a task, `(key, context)` or `(keys, context)` of a cache.
- * The load of a value may get a second argument, which is not a context.
  */
 export function splitArguments(args: readonly unknown[], pick: PickPrevious | undefined): LoadArguments {
   const isKeyed = isContext(args[1]);
