@@ -11,20 +11,6 @@ const MOST_BYTES = 0.2;
 
 const isGood = ({ figure, most }: Judged): boolean => figure <= most;
 
-/** The same figures as their medians over processes. */
-async function overProcesses(measure: () => readonly Judged[]): Promise<readonly Judged[]> {
-  let last: readonly Judged[] = measure(); // for the names
-  const figuresOf = (): number[] => {
-    last = measure();
-    return last.map(({ figure }) => figure);
-  };
-  const { figures } = await medians(
-    figuresOf,
-    last.map(({ most }) => most),
-  );
-  return last.map((one, at) => ({ ...one, figure: figures[at] as number }));
-}
-
 function allocations(): Judged[] {
   const [clock, ...reads] = apart('allocations');
   const about = `${clock?.bytes.toFixed(1)} of the clock apart`;
@@ -36,7 +22,7 @@ function allocations(): Judged[] {
   }));
 }
 
-const judged = [...(await overProcesses(allocations)), ...(await overProcesses(() => apart('races')))];
+const judged = [...(await medians(allocations)), ...(await medians(() => apart('races')))];
 const rows = judged.map((one) => {
   const { name, beside, figure, most } = one;
   return [name, beside, figure.toFixed(figure < 0.1 ? 3 : 2), `${most}${isGood(one) ? '' : ' MISSED'}`];

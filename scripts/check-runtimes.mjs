@@ -59,7 +59,7 @@ const results = new Map();
 let [passed, failed] = [0, 0];
 
 function report(name, part, text, hasFailed) {
-  console.log(`${name}: ${part}: ${hasFailed ? `FAILED: ${text}` : text}`);
+  console.log(`${hasFailed ? 'failed: ' : ''}${name}: ${part}: ${text}`);
   if (hasFailed) failed += 1;
   else passed += 1;
   const [firstLine] = text.split('\n');

@@ -78,7 +78,7 @@ const total = { passed: 0, failed: 0 };
 const rows = [];
 function tell({ name }, isPassed, verdict, why = '') {
   total[isPassed ? 'passed' : 'failed'] += 1;
-  console.log(`${verdict.padEnd(8)}  ${name}`);
+  console.log(`${isPassed ? '' : 'failed: '}${verdict.padEnd(8)}  ${name}`);
   if (why !== '' && (!isPassed || values.fault !== undefined)) console.log(`          ${why}`);
   const [, seed, rule, message] = WORLD.exec(why) ?? [];
   const place = chosen.findIndex((fault) => fault.name === name);

@@ -75,7 +75,7 @@ function count({ seed, violation, steps, loads, lasted, brokenTrace }) {
     for (const line of concernedLines(brokenTrace, violation.message, SHRUNK_TO))
       console.log(line.slice(0, WIDEST));
   }
-  console.log(`seed ${seed}: rule ${violation.rule}: ${violation.message}`);
+  console.log(`failed: seed ${seed}: rule ${violation.rule}: ${violation.message}`);
   console.log(`    npm run simulate -- --seed ${seed}`);
 }
 
@@ -90,7 +90,7 @@ async function runSeeds(seeds) {
   for (const why of await Promise.all(ends)) {
     if (why === undefined) continue;
     total.failed += 1;
-    console.log(`a process did not come to its end: ${why}`);
+    console.log(`failed: a process did not come to its end: ${why}`);
   }
 }
 

@@ -14,17 +14,19 @@ export const medianOf = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.l
 /**
  * The median of each figure over three processes. While one misses its bound, over two more after a pause, up to nine in all.
  *
- * @param {() => readonly number[]} measure the figures of one more process, always in the same order
- * @param {readonly number[]} bounds the most that each may be
+ * @template {{ readonly figure: number, readonly most: number }} T
+ * @param {() => readonly T[]} measure the figures of one more process with their bounds, always in the same order
  * @param {(ms: number) => Promise<unknown>} [pause]
- * @returns {Promise<{ figures: number[], processes: number }>}
+ * @returns {Promise<T[]>} as the first process has them, with the medians
  */
-export async function medians(measure, bounds, pause = sleep) {
+export async function medians(measure, pause = sleep) {
   const processes = Array.from({ length: FIRST }, measure);
   for (;;) {
-    const figures = bounds.map((_, at) => medianOf(processes.map((one) => one[at])));
-    const isGood = figures.every((figure, at) => figure <= bounds[at]);
-    if (isGood || processes.length >= MOST) return { figures, processes: processes.length };
+    const all = processes[0].map((one, at) => ({
+      ...one,
+      figure: medianOf(processes.map((figures) => figures[at].figure)),
+    }));
+    if (processes.length >= MOST || all.every(({ figure, most }) => figure <= most)) return all;
     await pause(PAUSE_MS);
     for (let more = 0; more < MORE; more++) processes.push(measure());
   }
