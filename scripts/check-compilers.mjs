@@ -28,8 +28,9 @@ for (const folder of folders) {
   const tsc = [process.execPath, join(folder, 'bin/tsc')];
   const { stdout: version } = run([...tsc, '--version']);
   const errors = projects.map((project) => run([...tsc, '-p', project])).filter(({ status }) => status !== 0);
-  const text = errors.length === 0 ? 'compiles' : `FAILED\n${errors.map(({ stdout }) => stdout).join('')}`;
-  console.log(`${version.trim().replace('Version', 'TypeScript')}: ${text}`);
+  const text = errors.length === 0 ? 'compiles' : `errors\n${errors.map(({ stdout }) => stdout).join('')}`;
+  const verdict = errors.length === 0 ? '' : 'failed: ';
+  console.log(`${verdict}${version.trim().replace('Version', 'TypeScript')}: ${text}`);
   if (errors.length > 0) failed += 1;
 }
 console.log(`${folders.length - failed} passed, ${failed} failed`);

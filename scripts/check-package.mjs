@@ -34,7 +34,7 @@ async function check(name, action) {
   const begun = performance.now();
   const problem = await action();
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  console.log(`${problem === undefined ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+  console.log(`${problem === undefined ? 'ok  ' : 'failed:'} ${name} (${seconds} s)`);
   if (problem === undefined) return;
   console.log(problem.trimEnd().replace(/^/gm, '     '));
   process.exitCode = 1;

@@ -42,6 +42,14 @@ const verdicts = [];
 /** Scenarios with engines where they make no sense. */
 const leftOut = [];
 
+/** As soon as it has failed: the run may not come to its end. */
+function tellFailure({ version, scenario, title, figures, notes }) {
+  const found = figures.filter(({ isBroken }) => isBroken);
+  const told = found.map(({ label, value, bound }) => `${label}: ${value}, expected ${bound}`);
+  const what = [...told, ...notes.slice(0, 1)].join('; ') || 'it did not end';
+  console.log(`failed: ${version}, ${scenario} ${title}: ${what.replaceAll('\n', ' ')}`);
+}
+
 /** Runs the scenarios of one engine in a process of its own. Resolves with why it did not come to its end, if so. */
 async function runEngine(engine) {
   const args = [engine, ...values.scenario.flatMap((number) => ['--scenario', number])];
@@ -55,6 +63,7 @@ async function runEngine(engine) {
     }
     verdicts.push(told);
     console.log(`${told.isOk ? 'ok  ' : 'FAIL'} ${about} (${told.seconds.toFixed(0)} s)`);
+    if (!told.isOk) tellFailure(told);
   };
   const options = { onMessage, silenceMs: SILENCE_MS, graceMs: GRACE_MS };
   const why = await forkProgram('test/system/integration/faults/main.ts', args, options);
@@ -124,13 +133,6 @@ if (values.markdown !== undefined) {
   await putBetweenMarks(values.markdown, 'matrix', faultMatrix(run));
 }
 
-for (const { isOk, version, scenario, title, figures, notes } of verdicts) {
-  if (isOk) continue;
-  const found = figures.filter(({ isBroken }) => isBroken);
-  const told = found.map(({ label, value, bound }) => `${label}: ${value}, expected ${bound}`);
-  const what = [...told, ...notes.slice(0, 1)].join('; ') || 'it did not end';
-  console.log(`failed: ${version}, ${scenario} ${title}: ${what.replaceAll('\n', ' ')}`);
-}
 const passed = verdicts.filter(({ isOk }) => isOk).length;
 const failed = values.engine.length * values.scenario.length - leftOut.length - passed;
 console.log(`\nin ${((performance.now() - begunAt) / 1000).toFixed(0)} s`);

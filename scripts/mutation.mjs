@@ -162,7 +162,9 @@ for (const part of values.only) {
   const options = ['--mutate', mutated.flatMap(pattern).join(','), '--concurrency', values.concurrency];
   const env = { ...process.env, MUTATION_PART: part };
   const isRun = run([process.execPath, ...stryker, config, ...options], { env });
-  total[isRun && isGood(part, mutated) ? 'passed' : 'failed'] += 1;
+  const isPassed = isRun && isGood(part, mutated);
+  total[isPassed ? 'passed' : 'failed'] += 1;
+  if (!isPassed) console.log(`failed: mutation of ${part}`);
 }
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -65,7 +65,7 @@ function programsFor(folder, version) {
 async function check(title, command, options, isFine = () => true) {
   const { code, output, seconds } = await run(command, { timeoutMs: 120_000, ...options });
   const isDone = code === 0 && isFine(output);
-  console.log(`${isDone ? 'ok  ' : 'FAIL'} ${title} (${seconds.toFixed(1)} s)`);
+  console.log(`${isDone ? 'ok  ' : 'failed:'} ${title} (${seconds.toFixed(1)} s)`);
   if (isDone) return;
   console.log(output.trimEnd().replace(/^/gm, '     '));
   process.exitCode = 1;

@@ -26,6 +26,8 @@ const HANGS_MS = 300_000;
 const SEARCHED = Array.from({ length: 300 }, (_, index) => index + 1);
 /** What a world has seen. */
 const WORLD = /seed (\d+): rule (\w+): (.*)/;
+/** By test/support/hang-watch. */
+const KILLED = /^\[vitest-pool\]: Worker forks emitted error/;
 /** A fault that names what is no longer there: what failed is the fault, not the code. */
 const BROKEN = /is not a function|Cannot (read|set) propert/;
 
@@ -76,7 +78,7 @@ const total = { passed: 0, failed: 0 };
 const rows = [];
 function tell({ name }, isPassed, verdict, why = '') {
   total[isPassed ? 'passed' : 'failed'] += 1;
-  console.log(`${verdict.padEnd(8)}  ${name}`);
+  console.log(`${isPassed ? '' : 'failed: '}${verdict.padEnd(8)}  ${name}`);
   if (why !== '' && (!isPassed || values.fault !== undefined)) console.log(`          ${why}`);
   const [, seed, rule, message] = WORLD.exec(why) ?? [];
   const place = chosen.findIndex((fault) => fault.name === name);
@@ -90,7 +92,7 @@ async function startVitest(faults) {
     watch: false,
     include: ['test/**/*.test.ts', ...worlds],
     setupFiles: [join(folder, 'setup.ts')],
-    pool: 'threads',
+    pool: 'forks', // one that a fault blocks is killed
     maxWorkers: 1,
     bail: 1,
     testTimeout: 5000,
@@ -113,8 +115,10 @@ async function firstFailure(vitest, task) {
   vitest.provide('planted', isSound ? undefined : name);
   vitest.provide('seeds', seeds);
   const files = tests.map((file) => vitest.getRootProject().createSpecification(file));
-  const { testModules } = await vitest.runTestSpecifications(files);
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files);
   clearTimeout(watchdog);
+  if (unhandledErrors.some((error) => KILLED.test(error.message)))
+    return 'a test that blocks its process, see above';
   const modules = testModules.filter(({ moduleId }) => tests.includes(moduleId));
   for (const module of modules) for (const { message } of module.errors()) throw new Error(message);
   const [failed] = modules.flatMap((module) => [...module.children.allTests('failed')]);

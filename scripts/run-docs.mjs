@@ -212,7 +212,7 @@ async function execute(block) {
 
 await severalAtOnce(executed, execute);
 
-for (const failure of failures) console.log(`${failure.trimEnd()}\n`);
+for (const failure of failures) console.log(`failed: ${failure.trimEnd()}\n`);
 const leftOut = blocks.length - checked.length;
 console.log(
   `${executed.length} code blocks executed, ${checked.length - executed.length} type-checked only` +

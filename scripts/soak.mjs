@@ -54,7 +54,7 @@ for (const { name, command, timeoutMs } of parts) {
   const { code, stdout, stderr, seconds } = await run(command, { timeoutMs });
   const verdict = code === 0 ? JSON.parse(stdout.trimEnd().split('\n').at(-1)) : undefined;
   if (verdict === undefined) {
-    console.log(`${name}: ended with ${code}\n${stdout}${stderr}`);
+    console.log(`failed: ${name}: ended with ${code}\n${stdout}${stderr}`);
     total.failed += 1;
     continue;
   }

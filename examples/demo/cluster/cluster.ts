@@ -26,7 +26,7 @@ export class Cluster {
   #failures = 0;
   #refusals = 0;
 
-  constructor(options: Pick<MemberOptions, 'processes' | 'originUrl' | 'databaseUrl'>) {
+  constructor(options: Pick<MemberOptions, 'processes' | 'originUrl' | 'databaseUrl' | 'leaseMs'>) {
     let onCrash: (error: Error) => void = () => {};
     this.crashed = new Promise((_, reject) => {
       onCrash = reject;

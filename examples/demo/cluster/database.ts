@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { type PostgresClient, postgresLock, postgresStore } from 'tickless/postgres';
 import type { RealServer } from '../../../test/system/integration/support/servers/server.ts';
 import { codec } from './codec.ts';
-import { LEASE_MS } from './settings.ts';
 
 /** The little that the demo uses of `pg`. */
 interface Pool extends PostgresClient {
@@ -34,8 +33,8 @@ export function connect(connectionString: string): PostgresClient {
 }
 
 /** The lock that all instances share. */
-export function lockIn(client: PostgresClient): ReturnType<typeof postgresLock> {
-  return postgresLock({ client, leaseFor: LEASE_MS });
+export function lockIn(client: PostgresClient, leaseFor: number): ReturnType<typeof postgresLock> {
+  return postgresLock({ client, leaseFor });
 }
 
 /** The store that all instances share. */

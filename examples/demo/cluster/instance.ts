@@ -11,7 +11,7 @@ import { connect, lockIn, storeIn } from './database.ts';
 import { type InstanceEvent, type InstanceReport, type Order, TOLD } from './reports.ts';
 import { MAY_SHRINK_BY, PERIOD_MS, PROPAGATE_WITHIN_MS } from './settings.ts';
 
-const [, , originUrl = '', databaseUrl = ''] = process.argv;
+const [, , originUrl = '', databaseUrl = '', leaseMs] = process.argv;
 const client = connect(databaseUrl);
 const byCodes = { sizeOf: ({ places }: PostalCodes) => places.size };
 const group = new RefreshGroup({ name: 'demo' });
@@ -21,7 +21,7 @@ const postalCodes = postalCodesFrom(originUrl, {
   schedule: PERIOD_MS,
   propagateWithin: PROPAGATE_WITHIN_MS,
   accept: every(notEmpty(byCodes), shrinksAtMost(MAY_SHRINK_BY, byCodes)),
-  lock: lockIn(client),
+  lock: lockIn(client, Number(leaseMs)),
   store: storeIn(client),
 });
 const lookUps = new LookUps(postalCodes, () => postalCodes.inspect().lock?.version);

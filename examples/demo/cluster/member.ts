@@ -19,6 +19,8 @@ export interface MemberOptions {
   readonly processes: Processes;
   readonly originUrl: string;
   readonly databaseUrl: string;
+  /** How long the leases of its lock last, in milliseconds. */
+  readonly leaseMs: number;
   readonly stopwatches: Stopwatches;
   /** Is told what it tells. */
   readonly onEvent: (event: InstanceEvent, member: Member) => void;
@@ -89,12 +91,13 @@ export class Member {
 
   /** Starts it, again after {@link kill}. Resolves when it serves. */
   async start(): Promise<void> {
-    const { processes, originUrl, databaseUrl, onEvent, onCrash } = this.#options;
+    const { processes, originUrl, databaseUrl, leaseMs, onEvent, onCrash } = this.#options;
     this.#state = 'starting';
     const child = processes.start<InstanceReport, InstanceEvent>(
       'cluster/instance.ts',
       originUrl,
       databaseUrl,
+      leaseMs,
     );
     this.#child = child;
     child.onEvent = (event) => {

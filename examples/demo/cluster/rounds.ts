@@ -63,6 +63,11 @@ export class Rounds {
     return this.#rounds.reduce((sum, round) => sum + loadsOf(round), this.#loadsWithout);
   }
 
+  /** The rounds in which anything was loaded. */
+  get loaded(): number {
+    return this.#loaded.length;
+  }
+
   get loadsWithout(): number {
     return this.#loadsWithout;
   }

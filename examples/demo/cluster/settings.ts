@@ -12,7 +12,7 @@ export const PERIOD_MS = 1500;
 export const PROPAGATE_WITHIN_MS = 500;
 /** The greatest share of the codes that an edition may lack of those before it. */
 export const MAY_SHRINK_BY = 0.3;
-/** How long a lease lasts that nobody extends, in milliseconds: so long nothing is loaded after a crash. */
+/** How long a lease lasts that nobody extends, in milliseconds, on a quiet machine: so long nothing is loaded after a crash. */
 export const LEASE_MS = 2000;
 /** How long the source takes to answer, in milliseconds. Beyond a third of the lease, so that it is extended. */
 export const LOAD_MS = 800;

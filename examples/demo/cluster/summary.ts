@@ -6,14 +6,9 @@ import type { Cluster } from './cluster.ts';
 import type { Refusal } from './refusal.ts';
 import type { Rollback } from './rollback.ts';
 import { half, mended } from './script.ts';
-import { INSTANCES, LEASE_MS, PROPAGATE_WITHIN_MS } from './settings.ts';
+import { INSTANCES, PROPAGATE_WITHIN_MS } from './settings.ts';
 import type { Story } from './story.ts';
 import type { Totals } from './totals.ts';
-
-/** How much later than the end of its lease a dead holder may be replaced, on a machine that is busy. */
-const TAKEOVER_SLACK_MS = 3000;
-/** How much later than within the bound all may serve what was put back, on a machine that is busy. */
-const PROPAGATION_SLACK_MS = 2000;
 
 /** What is known at the end of a run. */
 export interface Results {
@@ -23,12 +18,24 @@ export interface Results {
   readonly origin: OriginReport;
   /** Loads until all instances served for the first time. */
   readonly coldLoads: number;
+  /** The rounds in which these were. */
+  readonly coldRounds: number;
   /** At PostgreSQL, by the instances. */
   readonly commands: number;
   /** Of them in a second without reads. */
   readonly commandsAtRest: number;
   /** How long the traffic was. */
   readonly seconds: number;
+  /** How long leases lasted. */
+  readonly leaseMs: number;
+}
+
+/** What went wrong. */
+export interface Complaints {
+  /** By counts, which hold on each machine. */
+  readonly wrong: readonly string[];
+  /** Took too long: the fault may be that of the machine. */
+  readonly late: readonly string[];
 }
 
 /** The summary that is printed at the end. */
@@ -43,7 +50,7 @@ export function summary(results: Results): string {
     ['loads', rounds.text],
     ['requests at the origin', `${origin.requests}, at most ${origin.mostAtOnce} at a time`],
     ['cold start', `${coldLoads === 1 ? '1 load' : `${coldLoads} loads`} for ${INSTANCES} instances at once`],
-    ...accidentRows(story.accident),
+    ...accidentRows(story.accident, results.leaseMs),
     ...refusalRows(story.refusal),
     ...rollbackRows(story.rollback),
     ['reads served', `${count(totals.reads)} (${count(totals.reads / results.seconds)} per second)`],
@@ -77,30 +84,33 @@ export function summary(results: Results): string {
   return `${facts}\n${latency}`;
 }
 
-/** What went wrong; empty when the run showed what it is meant to show. */
+/** What went wrong; empty when the run showed what it is meant to show. No time is judged, but that all came to its end. */
 export function complaints({
   cluster,
   totals,
   story: { accident, refusal, rollback },
   origin,
   coldLoads,
+  coldRounds,
   commandsAtRest,
-}: Results): string[] {
+}: Results): Complaints {
   const { rounds, takeovers, leasesLost, failures, refusals, members, editionsServed } = cluster;
-  // A load that brought nothing: of the kill, of a rollback that came during a load, and on a machine that is busy of an
-  // instance that was too slow for its lease. That one may not notice, if it publishes before the next one does; but each
-  // time another instance takes over, and tells it.
-  const mostInVain = takeovers + cluster.aborted;
+  // A load that brought nothing: of the kill, of a rollback that came during a load, one that failed, and on a machine that is
+  // busy of an instance that was too slow for its lease. That one may not notice, if it publishes before the next one does; but
+  // each time another instance takes over, and tells it.
+  const mostInVain = takeovers + leasesLost + failures + cluster.aborted;
   const inVain = rounds.loads - refusals - rounds.completed;
   const requestsAstray = Math.abs(origin.requests - rounds.loads);
   const isCurrent = members.every(({ report }) => report?.edition === mended.edition);
   const expectations: [boolean, string][] = [
     [totals.reads > 0, 'no reads were served'],
-    [errorCount(totals) === 0, 'there were errors'],
+    [totals.unwanted + totals.broken === 0 && totals.lost <= totals.timeouts, 'there were errors'], // what timed out is lost too
     [totals.wentBack === 0, 'an older version was served after a newer one'],
-    [rounds.completed > 2, 'there were hardly any rounds'],
     // Where the machine keeps a process off for a lease, its load is in vain, and another one follows.
-    [coldLoads >= 1 && coldLoads <= 1 + leasesLost, `${coldLoads} loads at the cold start`],
+    [
+      coldLoads >= 1 && coldLoads <= coldRounds + leasesLost,
+      `${coldLoads} loads in ${coldRounds} rounds at first`,
+    ],
     [rounds.mostPerLease === 1, 'something was loaded twice under one lease'],
     [rounds.loadsWithout <= leasesLost, 'something was loaded without a lease'], // it may be over when its load begins
     [
@@ -110,39 +120,37 @@ export function complaints({
     [takeovers > leasesLost, `${takeovers} takeovers; the kill and ${leasesLost} lost leases`],
     [origin.mostAtOnce <= takeovers, 'several instances loaded at the same time'],
     [requestsAstray <= leasesLost, `${origin.requests} requests at the origin for ${rounds.loads} loads`],
-    [failures === 0, `${failures} loads or snapshots failed`],
-    [accident !== undefined, 'the kill was not made up for in time'],
-    [
-      (accident?.tookOverAfter ?? 0) < LEASE_MS + TAKEOVER_SLACK_MS,
-      'the takeover took much longer than the lease',
-    ],
     [accident?.isFirstAdopted ?? true, 'what was started again had to load'],
-    [refusal !== undefined, 'the half edition was not refused in time'],
     [!editionsServed.has(half.edition), 'the half edition was served'],
-    [rollback !== undefined, 'the rollback did not come to its end in time'],
-    [
-      (rollback?.everywhereAfter ?? 0) < PROPAGATE_WITHIN_MS + PROPAGATION_SLACK_MS,
-      'the rollback was everywhere much later than within its bound',
-    ],
     [(rollback?.loads ?? 0) === 0, 'something was loaded while an edition was pinned'],
     [totals.waited === 0, 'reads of a value that was there had to wait'],
     [commandsAtRest === 0, 'there were commands while nobody read'],
+  ];
+  const inTime: [boolean, string][] = [
+    [totals.timeouts === 0, `${totals.timeouts} requests of the traffic timed out`],
+    [coldLoads <= 1 + leasesLost, `${coldLoads} loads at the cold start`], // it took longer than a period
+    [failures === 0, `${failures} loads or snapshots failed`],
+    [rounds.completed > 2, 'there were hardly any rounds'],
+    [accident !== undefined, 'the kill was not made up for'],
+    [refusal !== undefined, 'the half edition was not refused'],
+    [rollback !== undefined, 'the rollback did not come to its end'],
     [isCurrent, 'not all instances serve the last edition'],
   ];
-  return expectations.filter(([holds]) => !holds).map(([, complaint]) => complaint);
+  const broken = (all: [boolean, string][]) => all.filter(([holds]) => !holds).map(([, text]) => text);
+  return { wrong: broken(expectations), late: broken(inTime) };
 }
 
 function errorCount({ unwanted, timeouts, broken, lost }: Totals): number {
   return unwanted + timeouts + broken + lost;
 }
 
-function accidentRows(accident: Accident | undefined): [string, string][] {
+function accidentRows(accident: Accident | undefined, leaseMs: number): [string, string][] {
   if (accident === undefined) return [['kill -9 during a load', 'not made up for']];
   const { victim, heir, tookOverAfter, madeUpAfter, firstValueAfter, isFirstAdopted } = accident;
   const source = isFirstAdopted ? 'from the store, no load' : 'by a load of its own';
   return [
     ['kill -9 during a load', `instance ${victim}`],
-    ['taken over', `after ${seconds(tookOverAfter)} by instance ${heir} (the lease: ${seconds(LEASE_MS)})`],
+    ['taken over', `after ${seconds(tookOverAfter)} by instance ${heir} (the lease: ${seconds(leaseMs)})`],
     ['loaded for all', `${seconds(madeUpAfter)} after the kill`],
     ['started again', `first value after ${seconds(firstValueAfter)}, ${source}`],
   ];

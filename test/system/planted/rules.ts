@@ -322,6 +322,13 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 16,
+    name: 'an instance asks the lock without a pause while another one has it', // it blocks its process
+    in: 'src/cluster/admission.ts',
+    replace: 'Admission.run',
+    by: '(signal) => original(signal, async () => {})',
+  },
+  {
+    rule: 16,
     name: 'a lock that is held is an error',
     in: 'src/cluster/admission.ts',
     replace: 'Admission.#deferToHolder',

@@ -10,3 +10,5 @@ declare module 'vitest' {
 }
 
 globalThis.planted = inject('planted');
+// A world may take longer: it is one test.
+if (globalThis.planted?.startsWith('rule ')) await import('../../support/hang-watch/setup.ts');
