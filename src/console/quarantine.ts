@@ -1,3 +1,4 @@
+import { digestSteps } from '../data/content-digest.ts';
 import { differenceOf } from '../data/difference.ts';
 import type { GroupMember, QuarantineStatus, ValueStatus } from '../index.ts';
 import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
@@ -5,6 +6,8 @@ import { nextTurn } from './watch-time.ts';
 
 /** A refused value, for the decision of an operator. */
 export interface ShownQuarantine {
+  /** Names what is shown, for the actions that are based on it. */
+  readonly digest: string;
   /** When it was loaded, in epoch milliseconds. */
   readonly loadedAt: number;
   /** From the value in place to the refused one; left out: there is none in place. */
@@ -31,14 +34,26 @@ export async function shownQuarantine(
     | undefined;
   const refused: QuarantineStatus | undefined = status?.quarantine;
   if (status === undefined || refused === undefined || !('value' in refused)) return undefined;
+  const digest = await digestOf(refused.value);
   const shown = shownValue(refused.value, { name, ...(kind === 'cache' ? { key: key[0] } : {}) }, values);
   const difference =
     'value' in status
       ? await differenceOf(status.value, refused.value, undefined, nextTurn).catch(() => undefined)
       : undefined;
   return {
+    digest,
     loadedAt: refused.loadedAt,
     ...(difference === undefined ? {} : { difference: shownDifference(difference, name, values) }),
     ...(shown === undefined ? {} : { value: shown }),
   };
+}
+
+/** As `digest` of its status, which is computed at once. */
+async function digestOf(value: unknown): Promise<string> {
+  const steps = digestSteps(value);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
 }
