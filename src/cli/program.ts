@@ -118,7 +118,7 @@ async function refusedValue(client: ConsoleClient, { ids }: Target): Promise<Sho
   return client.get<ShownQuarantine>('quarantine', ids).catch((error: Error) => error.message);
 }
 
-/** What was shown, for the action that is based on it. @throws {ConsoleError} where it could not be shown. */
+/** The part of a body that names what was shown, for the action that is based on it. @throws {ConsoleError} where it could not be shown. */
 function seenOf(
   { names }: MemberCommand,
   { here, quarantine, history: [present], historyError }: Detail,

@@ -177,7 +177,7 @@ export async function releaseLock(
   return `the lease of token ${token} is over; any instance may begin`;
 }
 
-/** What `pin` keeps: the version in place, or where that is a mark the value below it. */
+/** The version that `pin` keeps: the one in place, or where that is a mark the value below it. */
 async function versionToPin(value: RefreshingValue<unknown>, seen: number): Promise<number> {
   const [present, ...others] = await value.history();
   if (present === undefined) throw new Refusal('the store has no version of it');

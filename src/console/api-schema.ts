@@ -225,6 +225,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     digest: { ...text, description: 'names what is shown, for accept-quarantined and discard-quarantined' },
     loadedAt: { ...instant, description: 'when the refused value was loaded' },
     'difference?': { ...ref('Difference'), description: 'from the value in place to the refused one' },
+    'differenceError?': { ...text, description: 'why they could not be compared' },
     'value?': { ...text, description: 'what showValue returns of the refused one, as JSON' },
   }),
   Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),

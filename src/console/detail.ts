@@ -30,7 +30,7 @@ export interface Detail {
   readonly key?: ShownKey;
   readonly here: HereStatus;
   readonly error?: ShownError;
-  readonly quarantine?: Omit<QuarantineStatus, 'value' | 'digest'> & { readonly digest?: string };
+  readonly quarantine?: Omit<QuarantineStatus, 'value' | 'digest' | 'idOf'> & { readonly digest?: string };
   /** As `showValue` returns it, as JSON. */
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */

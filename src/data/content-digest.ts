@@ -1,10 +1,10 @@
 import { isPlainObject } from '../plain-object.ts';
 
 /**
- * A digest of the content of a value, as a person has seen it: 16 hexadecimal digits, the same on all instances for equal data in
- * the same order. Each object is looked at once, so that nested, shared and cyclic ones take a time that grows with their number. An
- * object whose content can't be seen counts as itself. It tells values apart that differ by accident; it is no protection against
- * forgery. Never throws.
+ * A digest of the content of a value, as a person has seen it: 16 hexadecimal digits, the same on all instances for equal data. The
+ * order of fields does not matter, that of elements does. Each object is looked at once, so that nested, shared and cyclic ones take a
+ * time that grows with their number. An object whose content can't be seen counts as itself. It tells values apart that differ by
+ * accident; it does not protect against forgery. Never throws.
  */
 export function contentDigest(value: unknown): string {
   const steps = digestSteps(value);
@@ -38,7 +38,7 @@ export function* digestSteps(value: unknown): Generator<undefined, string> {
   return lanes.map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-/** What an object consists of. */
+/** The parts of an object. */
 function partsOf(whole: object): readonly [kind: string, parts: readonly unknown[]] {
   try {
     if (Array.isArray(whole)) return ['list', whole];
@@ -46,8 +46,9 @@ function partsOf(whole: object): readonly [kind: string, parts: readonly unknown
     if (whole instanceof Set) return ['Set', [...whole]];
     if (whole instanceof Date) return ['Date', [whole.getTime()]];
     const kind = whole.constructor?.name;
-    const fields = Object.entries(whole).flat(1);
-    if (fields.length > 0 || isPlainObject(whole)) return [`${kind}`, fields];
+    const names = Object.keys(whole).sort();
+    const fields = names.flatMap((name) => [name, (whole as Record<string, unknown>)[name]]);
+    if (names.length > 0 || isPlainObject(whole)) return [`${kind}`, fields];
   } catch {
     // a getter or a proxy threw
   }

@@ -37,7 +37,7 @@ export interface UnpinOptions extends PublishOrigin {
 
 /** The options of `compare`. */
 export interface CompareOptions {
-  /** Returns what tells a record of an array from the others. @default undefined: arrays of records are compared as wholes */
+  /** Returns what tells a record of an array from the others. @default undefined: by a field `id`, `code`, `key` or `name` where that tells all apart, else by content */
   readonly idOf?: IdOf | undefined;
 }
 

@@ -17,11 +17,13 @@ export interface QuarantineStatus<T = unknown> {
    * takes a while for a large value, and is not enumerable: neither a copy nor JSON has it.
    */
   readonly digest: string;
+  /** The `idOf` of the guard, by which tools compare it with the value in place. Not enumerable. */
+  readonly idOf?: ((element: never) => unknown) | undefined;
   /** The refused value itself; not present where it is not kept, and with `values: false`. */
   readonly value?: T;
 }
 
-/** What a person has looked at, before a decision on it. */
+/** The refused value that a person has looked at, before a decision on it. */
 export interface SeenQuarantine {
   /**
    * The `digest` of the refused value that was looked at: another one that was refused since is left alone. @default undefined:
@@ -32,9 +34,15 @@ export interface SeenQuarantine {
 
 /** The last refused value of an entry, until another one takes its place. */
 export interface Quarantined<T> {
-  readonly status: Omit<QuarantineStatus, 'value' | 'digest'>;
+  readonly status: Omit<QuarantineStatus, 'value' | 'digest' | 'idOf'>;
   /** `undefined`: it is not kept. */
-  readonly candidate: { readonly value: T; readonly tags: readonly string[] | undefined } | undefined;
+  readonly candidate:
+    | {
+        readonly value: T;
+        readonly tags: readonly string[] | undefined;
+        readonly idOf: QuarantineStatus['idOf'];
+      }
+    | undefined;
 }
 
 /** Of a value that is not kept, what is known of it has been seen. */

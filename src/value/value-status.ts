@@ -99,7 +99,10 @@ function quarantineStatus<T>({ quarantined }: Entry<T>, hasValue: boolean): Quar
   if (quarantined === undefined) return undefined;
   const { status, candidate } = quarantined;
   const shown = hasValue && candidate !== undefined ? { ...status, value: candidate.value } : { ...status };
-  return Object.defineProperty(shown, 'digest', { get: () => digestOf(quarantined) }) as QuarantineStatus<T>;
+  return Object.defineProperties(shown, {
+    digest: { get: () => digestOf(quarantined) },
+    idOf: { value: candidate?.idOf },
+  }) as QuarantineStatus<T>;
 }
 
 function stateOf(entry: Entry<unknown>, isDue: boolean, now: number): ValueStatus<unknown>['state'] {

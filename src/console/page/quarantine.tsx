@@ -68,7 +68,9 @@ function Refused({ of }: { of: ShownQuarantine | string }) {
   return (
     <>
       <h3>From the value in place to the refused one</h3>
-      {of.difference ? <Difference of={of.difference} /> : <p class="quiet">No value is in place.</p>}
+      {of.differenceError !== undefined && <p class="alert">Not compared: {text(of.differenceError)}</p>}
+      {of.difference && <Difference of={of.difference} />}
+      {!of.difference && of.differenceError === undefined && <p class="quiet">No value is in place.</p>}
       {of.value !== undefined && (
         <details>
           <summary>The refused value</summary>
