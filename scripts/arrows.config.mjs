@@ -57,7 +57,7 @@ const MAY_IMPORT = {
   decorators: [...BASE, 'callable', 'cluster', 'schedulers'],
   advice: ENGINE,
   group: [...CORE, 'advice'],
-  guards: [...BASE, 'guard'],
+  guards: [...BASE, 'data', 'guard'],
   chunks: [],
   cluster: ENGINE,
   // What clients of databases have in common for all that use them.

@@ -74,7 +74,7 @@ export type { IdOf } from './data/items.ts';
 export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
 export type { ValueMeta } from './data/value-meta.ts';
-export type { CompareOptions, RollbackOptions } from './data/version-control.ts';
+export type { CompareOptions, RollbackOptions, UnpinOptions } from './data/version-control.ts';
 export type { VersionMaker, VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';
@@ -94,7 +94,7 @@ export {
   type LoadReturn,
   loaded,
 } from './engine/load-result.ts';
-export type { QuarantineStatus } from './engine/quarantined.ts';
+export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';

@@ -1,9 +1,11 @@
 import type { VersionRecord } from '../data/version-record.ts';
+import type { Entry } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import type { SeenQuarantine } from '../engine/quarantined.ts';
 import type { ReadOptions } from '../engine/reader.ts';
 import { isAbsentError } from '../errors.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
@@ -373,12 +375,12 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * `acceptQuarantined` of `RefreshingValue`, for each key. The values of the last 100 refused keys are kept. Rejects with
    * `OptionError` also when it is larger than `maxSize`.
    */
-  acceptQuarantined(key: K): Promise<boolean> {
+  acceptQuarantined(key: K, seen?: SeenQuarantine): Promise<boolean> {
     return droppable(async () => {
       if (!this.#entries.has(key)) return false;
       return this.#entries.use(key, (entry) => {
         const engine = engineOf(this);
-        const accepted = acceptQuarantined(engine, entry, ({ value, tags }) => {
+        const accepted = acceptQuarantined(engine, entry, seen, ({ value, tags }) => {
           const size = sizeArgument(this.#options, value, key);
           return () => entry.describe(size, tags);
         });
@@ -389,9 +391,16 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     });
   }
 
-  /** Forgets the value of a key in quarantine. @returns whether there was one. @throws {OptionError} for the key `undefined`. */
-  discardQuarantined(key: K): boolean {
-    return this.#entries.has(key) && this.#entries.use(key, discardQuarantined);
+  /**
+   * Forgets the value of a key in quarantine.
+   *
+   * @param seen the value that was looked at. @default undefined: the one that was refused last
+   * @returns whether there was one.
+   * @throws {OptionError} for the key `undefined`, and where another value was refused since than the one of the `digest`.
+   */
+  discardQuarantined(key: K, seen?: SeenQuarantine): boolean {
+    const discard = (entry: Entry<V>): boolean => discardQuarantined(engineOf(this), entry, seen);
+    return this.#entries.has(key) && this.#entries.use(key, discard);
   }
 
   /**

@@ -27,6 +27,8 @@ export interface MemberCommand {
   readonly canReachAll: boolean;
   /** It takes this option besides. */
   readonly takes?: 'drop' | 'hold' | 'every';
+  /** It names this of what was shown: it is refused when that is not in place any more. */
+  readonly names?: 'digest' | 'present' | 'running' | 'in-place';
   /**
    * The effect, as a question.
    *
@@ -55,6 +57,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
   {
     name: 'invalidate',
     action: 'invalidate',
+    names: 'in-place',
     description: 'marks the value as due: the next read loads it. Of a cache without a key: all its keys',
     key: 'optional',
     canReachAll: true,
@@ -72,6 +75,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
   {
     name: 'cancel',
     action: 'cancel',
+    names: 'running',
     description: 'aborts the load under way on the instance that answers',
     key: 'required',
     canReachAll: false,
@@ -116,6 +120,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
   {
     name: 'accept',
     action: 'accept-quarantined',
+    names: 'digest',
     description: 'puts the value into place that the guard has refused',
     key: 'required',
     canReachAll: false,
@@ -135,6 +140,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
   {
     name: 'discard',
     action: 'discard-quarantined',
+    names: 'digest',
     description: 'forgets the value that the guard has refused',
     key: 'required',
     canReachAll: false,
@@ -146,6 +152,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
   {
     name: 'pin',
     action: 'pin',
+    names: 'present',
     description: 'keeps the present version on all instances: loads do not replace it',
     key: 'none',
     canReachAll: false,
@@ -156,6 +163,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
   {
     name: 'unpin',
     action: 'unpin',
+    names: 'present',
     description: 'ends a pin: loads replace the version again',
     key: 'none',
     canReachAll: false,

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { Detail } from '../console/detail.ts';
 import type { Overview } from '../console/overview.ts';
 import type { ShownQuarantine } from '../console/quarantine.ts';
 import { withoutCredentials } from '../console/redact.ts';
@@ -81,7 +82,7 @@ function addStates(line: CommandLine): void {
 
 /** Adds a command that does something to a member, or to a key of a cache. */
 function addMemberCommand(line: CommandLine, command: MemberCommand): void {
-  const { name, action, description, key, canReachAll, takes, question } = command;
+  const { name, action, description, key, canReachAll, takes, names, question } = command;
   const made = line.acting(`${name} <member>${key === 'none' ? '' : ' [key]'}`, description);
   if (canReachAll) made.option('--everywhere', 'on all instances, not only on the one that answers');
   if (takes !== undefined) made.addOption(OPTIONS[takes]());
@@ -94,10 +95,11 @@ function addMemberCommand(line: CommandLine, command: MemberCommand): void {
     if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
       throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
     const asks = question(target, { everywhere, drop, hold, every });
-    if (action === 'accept-quarantined' && !options.json)
-      line.terminal.print(refusedText(target.detail, await refusedValue(client, target)));
+    const refused = names === 'digest' ? await refusedValue(client, target) : undefined;
+    if (refused !== undefined && !options.json) line.terminal.print(refusedText(target.detail, refused));
     const reach = { ...(everywhere && { everywhere }), ...(drop && { drop }) };
-    const body = { ...target.ids, ...reach, holdMs: hold, everyMs: every };
+    const seen = seenOf(command, target.detail, refused);
+    const body = { ...target.ids, ...reach, ...seen, holdMs: hold, everyMs: every };
     await line.act(client, action, { question: asks, body }, options);
   });
 }
@@ -114,4 +116,28 @@ const OPTIONS = {
 /** The refused value beside the one in place; a text: why that is not known. */
 async function refusedValue(client: ConsoleClient, { ids }: Target): Promise<ShownQuarantine | string> {
   return client.get<ShownQuarantine>('quarantine', ids).catch((error: Error) => error.message);
+}
+
+/** The part of a body that names what was shown, for the action that is based on it. @throws {ConsoleError} where it could not be shown. */
+function seenOf(
+  { names }: MemberCommand,
+  { here, quarantine, history: [present], historyError }: Detail,
+  refused: ShownQuarantine | string | undefined,
+): object {
+  switch (names) {
+    case 'digest': {
+      const digest = quarantine?.digest ?? (typeof refused === 'object' ? refused.digest : undefined);
+      if (digest !== undefined) return { digest };
+      throw new ConsoleError(`what was refused could not be shown, and nothing was changed: ${refused}`);
+    }
+    case 'present':
+      if (historyError !== undefined) throw new ConsoleError(historyError);
+      return { present: present?.version };
+    case 'running':
+      return { since: here.runningSince };
+    case 'in-place':
+      return { since: here.loadedAt };
+    default:
+      return {};
+  }
 }

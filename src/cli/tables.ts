@@ -194,6 +194,8 @@ export function refusedText({ at, here, quarantine }: Detail, shown: ShownQuaran
     ...(difference === undefined ? [] : [['changes', countsText(difference)]]),
   ];
   if (typeof shown === 'string') rows.push(['changes', quarantine.note ?? shown]);
+  else if (shown.differenceError !== undefined)
+    rows.push(['changes', `not compared: ${shown.differenceError}`]);
   const table = tableOf(['REFUSED VALUE', ''], rows);
   const { parts = [] } = difference ?? {};
   return parts.length === 0 ? table : `${table}\n\n${changesText(parts)}`;

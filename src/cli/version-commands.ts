@@ -24,11 +24,17 @@ export function addVersionCommands(line: CommandLine): void {
       const { ids, detail, label } = await targetOf(client, name);
       const { to, hold } = options;
       if (!options.json) line.terminal.print(historyText(detail.history));
+      const present = detail.history[0]?.version;
       // The one that is shown: another may be published while it asks.
       const version = to ?? beforePresent(detail.history)?.version;
       const what = version === undefined ? 'the version before the present one' : `version ${version}`;
       const question = `Put ${what} of ${label} into place on all instances, pinned ${pinnedFor(hold)}?`;
-      await line.act(client, 'rollback', { question, body: { ...ids, version, holdMs: hold } }, options);
+      await line.act(
+        client,
+        'rollback',
+        { question, body: { ...ids, version, present, holdMs: hold } },
+        options,
+      );
     });
 }
 

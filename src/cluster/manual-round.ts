@@ -29,7 +29,8 @@ export class ManualRound extends SerialRound<unknown> {
   /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
   readonly shared: Promise<number | undefined>;
   readonly #until: number;
-  readonly #endsPin: boolean;
+  /** It is published only where the store has no newer version than the person has seen. */
+  readonly #isAsSeen: boolean;
   #isGivenUp = false;
   /** It waits for the end of the round before, and for nothing else. */
   #hasEnded = false;
@@ -55,14 +56,14 @@ export class ManualRound extends SerialRound<unknown> {
     if (as === 'due' || isUnpinned) member.timing.expected(entry);
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#until = now + timeoutMs;
-    this.#endsPin = isUnpinned;
+    this.#isAsSeen = isUnpinned || as === 'pinned-as-seen' || as === 'set-as-seen';
     const recordNow = (): PublishRecord => {
       const about = { isAbsent: false, isKept: false, took: 0 };
       const origin = isUnpinned ? request.unpinned : request;
       const by = { isManual: true, mark, made: makerOf(as), origin };
       const record = { ...publishRecord(member, entry, about, this.state.newest), ...by };
       const { pin } = this.state.held;
-      return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;
+      return isPinned(as) && pin !== undefined ? pinned(record, pin) : record;
     };
     const record = recordNow();
     this.shared = this.#share(async (token) => {
@@ -108,7 +109,7 @@ export class ManualRound extends SerialRound<unknown> {
       }
       const record = await this.#recordOf(prepared);
       if (record.mark !== undefined) await this.#throwIfPinned();
-      else if (this.#endsPin) await this.#throwIfReplaced();
+      else if (this.#isAsSeen) await this.#throwIfReplaced();
       let outcome: Published | undefined;
       let isLost = false;
       await this.publish(record, (published) => {
@@ -251,8 +252,12 @@ function pinned(record: PublishRecord, pin: Pin): PublishRecord {
   return { ...record, pin, dueAt: pin.untilAt, isDueTimeOverridden: true };
 }
 
+function isPinned(as: ShareRequest | undefined): boolean {
+  return as === 'pinned' || as === 'pinned-as-seen';
+}
+
 function makerOf(as: ShareRequest | undefined): VersionMaker {
-  if (as === 'pinned') return 'rollback';
+  if (isPinned(as)) return 'rollback';
   if (typeof as === 'object') return 'unpinned' in as ? 'unpin' : 'set';
-  return as === undefined ? 'set' : 'invalidate';
+  return as === undefined || as === 'set-as-seen' ? 'set' : 'invalidate';
 }

@@ -3,12 +3,17 @@ import type { HeldOptions } from '../data/fleet.ts';
 import type { Mark } from '../data/mark.ts';
 import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { PinRequest } from '../data/pin.ts';
-import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
+import type {
+  CompareOptions,
+  RollbackOptions,
+  UnpinOptions,
+  VersionControl,
+} from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
-import { OptionError } from '../errors.ts';
+import type { OptionError } from '../errors.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { yieldsFor } from '../time/yield-to-event-loop.ts';
 import type { ClusterMember } from './cluster-member.ts';
@@ -18,6 +23,7 @@ import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
+import { refusedOption, throwIfNewer, throwUnlessSeen } from './seen-version.ts';
 import type { StoreFleet } from './store-fleet.ts';
 
 /** The versions of one entry in the store, and the pin of the one in place. */
@@ -42,6 +48,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const request = this.#pinRequest(own);
     const versions = await this.#store('rollback', true).history(this.#entry);
     const [present] = versions;
+    throwUnlessSeen(this.#member, this.#entry, own.version, present);
     const ofValues = versions.filter(({ mark }) => mark === undefined);
     const [last, before] = ofValues;
     const earlier = last === present ? before : last;
@@ -55,32 +62,39 @@ export class EntryVersions<T> implements VersionControl<T> {
       ? 'must be given while a version is pinned'
       : `must be a version of a value that the store keeps: ${kept}${advice}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    return this.#share(edition, 'pinned', present?.version);
+    const sharing = this.#share(
+      edition,
+      own.version === undefined ? 'pinned' : 'pinned-as-seen',
+      present?.version,
+    );
+    return sharing.catch((error: unknown) => this.#throwAfter(error, own.version));
   }
 
-  async unpin(given?: PublishOrigin): Promise<boolean> {
+  async unpin(given?: UnpinOptions): Promise<boolean> {
     this.#host.refuseOwnLoad();
     const { name } = this.#member.options;
-    namesArgument(name, given, ['by', 'note']);
-    const { by, note } = ownOptions(given ?? {});
+    namesArgument(name, given, ['by', 'note', 'version']);
+    const { by, note, version } = ownOptions(given ?? {});
     const checks = new OptionChecks(name);
     checkOrigin({ by, note }, checks, false);
     checks.done();
-    return this.#unpin({ by, note });
+    return this.#unpin({ by, note }, version);
   }
 
-  /** @param gone a version that was pinned, and is not kept any longer. */
-  async #unpin(by: PublishOrigin, gone?: number): Promise<boolean> {
+  /** @param seen the version that is pinned. @param gone one that was pinned, and is not kept any longer. */
+  async #unpin(by: PublishOrigin, seen: number | undefined, gone?: number): Promise<boolean> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
+    throwUnlessSeen(this.#member, this.#entry, seen, present);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = clusterStateOf(this.#entry);
     const isHere = this.#entry.isLoaded && sharedVersion(state.held) === present.version;
     const edition = isHere ? undefined : await this.#edition(present.version);
-    if (!isHere && edition === undefined) return this.#unpin(by, present.version); // it was replaced meanwhile
+    if (!isHere && edition === undefined) return this.#unpin(by, seen, present.version); // it was replaced meanwhile
     try {
       await this.#share(edition, { unpinned: by }, present.version);
     } catch (error) {
       const [now] = await this.#store('unpin').history(this.#entry);
+      throwUnlessSeen(this.#member, this.#entry, seen, now);
       if (now === undefined || now.isPinned || now.version <= present.version) throw error;
     }
     return true; // another person may have ended it
@@ -101,6 +115,17 @@ export class EntryVersions<T> implements VersionControl<T> {
     if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
     endPin(this.#entry, this.#member);
     return true;
+  }
+
+  async refuseNewer(option: string): Promise<void> {
+    const here = sharedVersion(clusterStateOf(this.#entry).held);
+    throwIfNewer(this.#member, this.#entry, option, here, await this.history().catch(() => []));
+  }
+
+  /** Another version may have been published since it was compared with what was seen. */
+  async #throwAfter(error: unknown, seen: number | undefined): Promise<never> {
+    if (seen !== undefined) throwUnlessSeen(this.#member, this.#entry, seen, (await this.history())[0]);
+    throw error;
   }
 
   async mark(mark: Mark): Promise<void> {
@@ -211,7 +236,7 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   #pinRequest(given: RollbackOptions): PinRequest {
     const { name } = this.#member.options;
-    namesArgument(name, given, ['to', 'by', 'note', 'hold']);
+    namesArgument(name, given, ['to', 'by', 'note', 'hold', 'version']);
     const { by, note, hold = Infinity } = ownOptions(given ?? {});
     const checks = new OptionChecks(name);
     checkOrigin({ by, note }, checks, true);
@@ -221,7 +246,6 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   #refused(option: string, rule: string, received: unknown): OptionError {
-    const about = { cacheName: this.#member.options.name, key: this.#entry.key };
-    return new OptionError([{ option, rule, received }], about);
+    return refusedOption(this.#member, this.#entry, option, rule, received);
   }
 }

@@ -10,7 +10,21 @@ const LONGEST_MS = 365 * 86_400_000;
 /** An operator must not have a source asked all the time. */
 const SHORTEST_EVERY_MS = 1000;
 
-const FIELDS = ['id', 'key', 'lock', 'everywhere', 'drop', 'note', 'version', 'holdMs', 'everyMs', 'token'];
+const FIELDS = [
+  'id',
+  'key',
+  'lock',
+  'everywhere',
+  'drop',
+  'note',
+  'version',
+  'holdMs',
+  'everyMs',
+  'token',
+  'digest',
+  'present',
+  'since',
+];
 
 /** They concern this instance alone: a record of one that says `everywhere` would be wrong. */
 const LOCAL: readonly string[] = ['cancel', 'discard-quarantined', 'release-lock'];
@@ -25,22 +39,34 @@ export function actionRequest(
     return `unknown action (one of ${ACTION_NAMES.join(', ')})`;
   const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined) return `unknown field ${unknown.slice(0, 50)} (one of ${FIELDS.join(', ')})`;
-  for (const field of ['id', 'key'] as const) {
+  for (const field of ['id', 'key', 'digest'] as const) {
     const given = body[field];
     if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
   }
-  const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = body;
+  const {
+    everywhere = false,
+    drop = false,
+    note,
+    version,
+    holdMs,
+    everyMs,
+    token,
+    digest,
+    present,
+    since,
+  } = body;
   if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
     return 'everywhere and drop must be true or false';
   if (everywhere && LOCAL.includes(action)) return `${action} has no everywhere: leave it out`;
   if (note !== undefined && !(typeof note === 'string' && note.length <= LONGEST_NOTE)) {
     return `note must be a text of at most ${LONGEST_NOTE} characters`;
   }
-  for (const [field, given] of Object.entries({ version, token })) {
+  for (const [field, given] of Object.entries({ version, token, present })) {
     if (given !== undefined && !(Number.isSafeInteger(given) && (given as number) > 0)) {
       return `${field} must be a whole number over 0`;
     }
   }
+  if (since !== undefined && !Number.isFinite(since)) return 'since must be epoch milliseconds';
   for (const [field, given, least] of [
     ['holdMs', holdMs, 1],
     ['everyMs', everyMs, SHORTEST_EVERY_MS],
@@ -59,5 +85,8 @@ export function actionRequest(
     holdMs,
     everyMs,
     token,
+    digest,
+    present,
+    since,
   } as ActionRequest;
 }

@@ -7,6 +7,7 @@ import type {
 } from '../index.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { ActionName } from './action-names.ts';
+import { seenQuarantine, seenVersion, throwUnlessInPlace, throwUnlessRunning } from './as-seen.ts';
 import { Refusal } from './refusals.ts';
 
 /** An action, with its arguments checked. */
@@ -23,8 +24,14 @@ export interface ActionRequest {
   readonly holdMs: number | undefined;
   /** Of `reschedule`, in milliseconds. */
   readonly everyMs: number | undefined;
-  /** Of `release-lock`. */
+  /** Of `release-lock`: that of the holder that was shown. */
   readonly token: number | undefined;
+  /** Of `accept-quarantined` and `discard-quarantined`: that of the refused value that was shown. */
+  readonly digest: string | undefined;
+  /** Of `rollback`, `pin` and `unpin`: the version in place that was shown. */
+  readonly present: number | undefined;
+  /** Of `cancel`: when the load that was shown began; of `invalidate` with `drop`: when the value was loaded. Epoch milliseconds. */
+  readonly since: number | undefined;
 }
 
 /**
@@ -65,31 +72,34 @@ async function actOnValue(value: RefreshingValue<unknown>, request: ActionReques
       return version === undefined ? 'loaded' : `loaded, version ${version}`;
     }
     case 'invalidate':
+      throwUnlessInPlace(value.inspect({ values: false }), request);
       if (everywhere) await value.invalidate({ drop, everywhere });
       else value.invalidate({ drop });
       return `${drop ? 'dropped' : 'invalidated'} ${where(everywhere)}; the next read loads it`;
     case 'cancel':
+      throwUnlessRunning(value.inspect({ values: false }), request);
       return cancelled(value.cancel(`by ${by} in the console`));
     case 'accept-quarantined':
-      if (!(await value.acceptQuarantined())) throw new Refusal('there is no value in quarantine');
-      return 'the refused value is in place';
+      return accepted(await value.acceptQuarantined(seenQuarantine(request)));
     case 'discard-quarantined':
-      if (!value.discardQuarantined()) throw new Refusal('there is no value in quarantine');
-      return 'the refused value is forgotten';
+      return discarded(value.discardQuarantined(seenQuarantine(request)));
     case 'rollback':
     case 'pin': {
-      const to = action === 'pin' ? await presentVersion(value) : version;
+      const seen = seenVersion(request);
+      const to = action === 'pin' ? await versionToPin(value, seen) : version;
       const hold = holdMs ?? Infinity;
       const made = await value.rollback({
         by,
         hold,
+        version: seen,
         ...(to === undefined ? {} : { to }),
         ...(note ? { note } : {}),
       });
       return `version ${to ?? 'before the present one'} is in place as version ${made}, pinned ${until(holdMs)}`;
     }
     case 'unpin':
-      if (!(await value.unpin({ by, ...(note ? { note } : {}) }))) throw new Refusal('no version is pinned');
+      if (!(await value.unpin({ by, version: seenVersion(request), ...(note ? { note } : {}) })))
+        throw new Refusal('no version is pinned');
       return 'unpinned; the next read loads it';
     default:
       throw new Refusal(`a value has no ${action}`);
@@ -99,8 +109,9 @@ async function actOnValue(value: RefreshingValue<unknown>, request: ActionReques
 async function actOnCache(
   cache: RefreshingCache<unknown, unknown>,
   keys: readonly [key?: unknown],
-  { action, everywhere, drop, by }: ActionRequest,
+  request: ActionRequest,
 ): Promise<string> {
+  const { action, everywhere, drop, by } = request;
   if (keys.length === 0) {
     if (OF_VALUES.includes(action)) throw new Refusal(`a cache has no ${action}`);
     if (action !== 'invalidate') throw new Refusal(`${action} of a cache needs a key`);
@@ -117,17 +128,17 @@ async function actOnCache(
       await cache.refresh(key, { everywhere });
       return 'loaded';
     case 'invalidate':
+      throwUnlessInPlace(cache.inspect(key, { values: false }), request);
       if (everywhere) await cache.invalidate(key, { drop, everywhere });
       else cache.invalidate(key, { drop });
       return `${drop ? 'dropped' : 'invalidated'} ${where(everywhere)}; the next read loads it`;
     case 'cancel':
+      throwUnlessRunning(cache.inspect(key, { values: false }), request);
       return cancelled(cache.cancel(key, `by ${by} in the console`));
     case 'accept-quarantined':
-      if (!(await cache.acceptQuarantined(key))) throw new Refusal('there is no value in quarantine');
-      return 'the refused value is in place';
+      return accepted(await cache.acceptQuarantined(key, seenQuarantine(request)));
     case 'discard-quarantined':
-      if (!cache.discardQuarantined(key)) throw new Refusal('there is no value in quarantine');
-      return 'the refused value is forgotten';
+      return discarded(cache.discardQuarantined(key, seenQuarantine(request)));
     default:
       throw new Refusal(`a key of a cache has no ${action}`);
   }
@@ -136,10 +147,8 @@ async function actOnCache(
 /** Keys have no history, and no pins. */
 const OF_VALUES: readonly ActionName[] = ['rollback', 'pin', 'unpin'];
 
-async function actOnExecutor(
-  executor: PeriodicExecutor,
-  { action, by, everywhere }: ActionRequest,
-): Promise<string> {
+async function actOnExecutor(executor: PeriodicExecutor, request: ActionRequest): Promise<string> {
+  const { action, by, everywhere } = request;
   if (everywhere) throw new Refusal(`${action} of an executor has no everywhere: leave it out`);
   switch (action) {
     case 'end-cool-down':
@@ -148,6 +157,7 @@ async function actOnExecutor(
       await executor.execute();
       return 'executed';
     case 'cancel':
+      throwUnlessRunning(executor.inspect(), request);
       return cancelled(executor.cancel(`by ${by} in the console`));
     default:
       throw new Refusal(`an executor has no ${action}`);
@@ -167,10 +177,22 @@ export async function releaseLock(
   return `the lease of token ${token} is over; any instance may begin`;
 }
 
-async function presentVersion(value: RefreshingValue<unknown>): Promise<number> {
-  const present = (await value.history()).find(({ mark }) => mark === undefined);
+/** The version that `pin` keeps: the one in place, or where that is a mark the value below it. */
+async function versionToPin(value: RefreshingValue<unknown>, seen: number): Promise<number> {
+  const [present, ...others] = await value.history();
   if (present === undefined) throw new Refusal('the store has no version of it');
-  return present.version;
+  if (present.version !== seen || present.mark === undefined) return seen;
+  return others.find(({ mark }) => mark === undefined)?.version ?? seen;
+}
+
+function accepted(was: boolean): string {
+  if (!was) throw new Refusal('there is no value in quarantine');
+  return 'the refused value is in place';
+}
+
+function discarded(was: boolean): string {
+  if (!was) throw new Refusal('there is no value in quarantine');
+  return 'the refused value is forgotten';
 }
 
 function coolingDown(failures: number): void {

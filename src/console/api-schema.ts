@@ -171,7 +171,14 @@ const schemas: Readonly<Record<string, Schema>> = {
     'key?': object({ id: text, text }),
     here: ref('Here'),
     'error?': ref('ShownError'),
-    'quarantine?': object({ reason: text, since: instant, loadedAt: instant, 'size?': count, 'note?': text }),
+    'quarantine?': object({
+      reason: text,
+      since: instant,
+      loadedAt: instant,
+      'size?': count,
+      'note?': text,
+      'digest?': text,
+    }),
     'value?': { ...text, description: 'what showValue returns, as JSON' },
     'checks?': object({ 'checkedAt?': instant, 'error?': text }),
     'stats?': { type: 'object', description: 'the counters of the instance, as inspect().stats' },
@@ -219,8 +226,10 @@ const schemas: Readonly<Record<string, Schema>> = {
     parts: list(object({ id: text, 'before?': text, 'after?': text })),
   }),
   Quarantine: object({
+    digest: { ...text, description: 'names what is shown, for accept-quarantined and discard-quarantined' },
     loadedAt: { ...instant, description: 'when the refused value was loaded' },
     'difference?': { ...ref('Difference'), description: 'from the value in place to the refused one' },
+    'differenceError?': { ...text, description: 'why they could not be compared' },
     'value?': { ...text, description: 'what showValue returns of the refused one, as JSON' },
   }),
   Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),
@@ -264,6 +273,18 @@ const schemas: Readonly<Record<string, Schema>> = {
     'holdMs?': duration,
     'everyMs?': duration,
     'token?': version,
+    'digest?': {
+      ...text,
+      description: 'of accept-quarantined and discard-quarantined: that of the refused value that was shown',
+    },
+    'present?': {
+      ...version,
+      description: 'of rollback, pin and unpin: the version in place that was shown',
+    },
+    'since?': {
+      ...instant,
+      description: 'of cancel: runningSince that was shown; of invalidate with drop: loadedAt that was shown',
+    },
   }),
   ActionResult: object({ result: oneOf('done'), message: text }),
 };

@@ -30,7 +30,7 @@ export interface Detail {
   readonly key?: ShownKey;
   readonly here: HereStatus;
   readonly error?: ShownError;
-  readonly quarantine?: Omit<QuarantineStatus, 'value'>;
+  readonly quarantine?: Omit<QuarantineStatus, 'value' | 'digest' | 'idOf'> & { readonly digest?: string };
   /** As `showValue` returns it, as JSON. */
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */
@@ -110,8 +110,10 @@ export async function detailOf(
   };
 }
 
-function withoutValue({ value: _, ...others }: QuarantineStatus): Omit<QuarantineStatus, 'value'> {
-  return others;
+/** The digest of one that is kept takes a while: `api/quarantine` has it, with what it would change. */
+function withoutValue(status: QuarantineStatus): NonNullable<Detail['quarantine']> {
+  const { value: _, ...others } = status;
+  return others.note === undefined ? others : { ...others, digest: status.digest };
 }
 
 /** The status of a key that the cache does not have. */

@@ -53,7 +53,8 @@ export function shownDifference(
       const text = shown(value, id);
       return text === undefined ? [] : [[side, text]];
     });
-    return { id: shownText(String(id), 200, values.redact), ...Object.fromEntries(texts) };
+    const named = id === undefined ? 'the whole value' : shownText(String(id), 200, values.redact);
+    return { id: named, ...fromFirstDifference(Object.fromEntries(texts)) };
   };
   const parts = [
     ...added.samples.map(({ id, value }) => partOf(id, { after: value })),
@@ -94,4 +95,20 @@ function firstOf(items: Iterable<unknown>, most: number): unknown[] {
   const first: unknown[] = [];
   for (const item of items) if (first.push(item) > most) break;
   return first;
+}
+
+/** A beginning that both have says nothing from this many characters on. */
+const LONGEST_SAME = 100;
+
+/** In characters, before the first one that differs. */
+const LEAD = 40;
+
+/** Two long texts from shortly before they differ. Pure. */
+function fromFirstDifference(sides: { readonly before?: string; readonly after?: string }): object {
+  const { before, after } = sides;
+  if (before === undefined || after === undefined) return sides;
+  let at = 0;
+  while (at < before.length && before[at] === after[at]) at += 1;
+  if (at <= LONGEST_SAME) return sides;
+  return { before: `…${before.slice(at - LEAD)}`, after: `…${after.slice(at - LEAD)}` };
 }

@@ -1,12 +1,8 @@
+import { contentDigest } from './content-digest.ts';
 import { deepEqual } from './deep-equal.ts';
-import { type IdOf, itemsOf } from './items.ts';
+import { type IdOf, type Item, itemsOf } from './items.ts';
 
-/** A part of a value that only one of two editions has. */
-export interface Item {
-  /** The key of a Map or an object, the member of a Set, the id of a record. */
-  readonly id: unknown;
-  readonly value: unknown;
-}
+export type { Item } from './items.ts';
 
 /** A part that both editions have, and that differs. */
 export interface ChangedItem {
@@ -39,7 +35,7 @@ const SLICE = 256;
 
 /**
  * The changes from one edition to another, part by part where both have parts ({@link itemsOf}); else as wholes: one
- * part, changed or not. Parts are compared by deep equality.
+ * part, changed or not. The order of a list does not matter. Parts are compared by deep equality.
  *
  * @param yields is awaited between slices of the work.
  * @throws what `idOf` throws.
@@ -55,26 +51,36 @@ export async function differenceOf(
   const changed: Collected<ChangedItem> = { count: 0, samples: [] };
   let unchanged = 0;
   const compare = (change: ChangedItem): void => {
-    if (deepEqual(change.before, change.after)) unchanged += 1;
+    if (areEqual(change.before, change.after)) unchanged += 1;
     else add(changed, change);
   };
-  const earlier = itemsOf(before, idOf);
-  const later = itemsOf(after, idOf);
-  if (earlier === undefined || later === undefined) {
+  const items = await itemsOf(before, after, idOf, yields);
+  if (items === undefined) {
     compare({ id: undefined, before, after });
     return { added, removed, changed, unchanged };
   }
+  const [earlier, later] = items;
   let seen = 0;
-  for (const [id, value] of earlier) {
-    if (!later.has(id)) add(removed, { id, value });
-    else compare({ id, before: value, after: later.get(id) });
+  for (const [key, item] of earlier) {
+    const other = later.get(key);
+    if (other === undefined) add(removed, item);
+    else compare({ id: item.id, before: item.value, after: other.value });
     seen += 1;
     if (seen % SLICE === 0) await yields();
   }
-  for (const [id, value] of later) {
-    if (!earlier.has(id)) add(added, { id, value });
+  for (const [key, item] of later) {
+    if (!earlier.has(key)) add(added, item);
   }
   return { added, removed, changed, unchanged };
+}
+
+/** Values that are nested too deeply for the stack are compared by their digests. */
+function areEqual(before: unknown, after: unknown): boolean {
+  try {
+    return deepEqual(before, after);
+  } catch {
+    return contentDigest(before) === contentDigest(after);
+  }
 }
 
 /** Samples that are being collected. */

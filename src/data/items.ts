@@ -1,33 +1,95 @@
 import { isPlainObject } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
+import { contentDigest } from './content-digest.ts';
+import { isKeyOf, keyFieldsOf } from './key-field.ts';
 
 /** Returns what tells a record of an array from the others: its code, say. Records with the same id count as one, the last. */
 export type IdOf = (record: never) => unknown;
 
+/** A part of a value that only one of two editions has. */
+export interface Item {
+  /** The key of a Map or an object, the member of a list, the id of a row; of a row without one its place in the list, from 0. */
+  readonly id: unknown;
+  readonly value: unknown;
+}
+
+/** The parts of an edition, under what is the same for a part of the other edition. */
+type Items = ReadonlyMap<unknown, Item>;
+
 /**
- * The parts of a value under their ids: the entries of a Map or a plain object, the members of a Set, the elements of an
- * array. Elements that are objects have the ids that `idOf` returns.
+ * The parts of two editions that both have parts: the entries of Maps and plain objects, the elements of arrays and Sets. Rows are told
+ * apart by `idOf`, else by a field that tells them apart in both, else by their content, where each stands for one with the same.
  *
- * @returns a Map of its own, or the value where it is a Map; `undefined` for any other value, and for an array of objects
- *   without `idOf`.
+ * @param yields is awaited between slices of the work.
+ * @returns `undefined`: they are to be compared as wholes.
+ * @throws what `idOf` throws.
  */
-export function itemsOf(value: unknown, idOf?: IdOf): ReadonlyMap<unknown, unknown> | undefined {
+export async function itemsOf(
+  before: unknown,
+  after: unknown,
+  idOf: IdOf | undefined,
+  yields: () => Promise<void>,
+): Promise<readonly [Items, Items] | undefined> {
+  const entries = [entriesOf(before), entriesOf(after)] as const;
+  if (entries[0] !== undefined && entries[1] !== undefined) return [byKey(entries[0]), byKey(entries[1])];
+  const [earlier, later] = [listOf(before), listOf(after)];
+  if (earlier === undefined || later === undefined) return undefined;
+  const field = idOf === undefined ? await fieldOf(earlier, later, yields) : undefined;
+  const ofRow = idOf ?? (field === undefined ? undefined : (row: never) => row[field]);
+  return [await byId(earlier, ofRow, yields), await byId(later, ofRow, yields)];
+}
+
+function entriesOf(value: unknown): Iterable<readonly [unknown, unknown]> | undefined {
   if (value instanceof Map) return value;
-  if (value instanceof Set) return new Map(value.entries());
-  if (Array.isArray(value)) return elementsOf(value, idOf as ((record: unknown) => unknown) | undefined);
-  if (isPlainObject(value)) return new Map(Object.entries(value));
+  return isPlainObject(value) ? Object.entries(value) : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] | undefined {
+  return value instanceof Set ? [...value] : Array.isArray(value) ? value : undefined;
+}
+
+function byKey(entries: Iterable<readonly [unknown, unknown]>): Items {
+  return new Map(Array.from(entries, ([id, value]) => [id, { id, value }]));
+}
+
+async function fieldOf(
+  earlier: readonly unknown[],
+  later: readonly unknown[],
+  yields: () => Promise<void>,
+): Promise<string | undefined> {
+  for (const field of keyFieldsOf(earlier[0] ?? later[0])) {
+    await yields();
+    if (!isKeyOf(field, earlier)) continue;
+    await yields();
+    if (isKeyOf(field, later)) return field;
+  }
   return undefined;
 }
 
-function elementsOf(
-  elements: readonly unknown[],
-  idOf: ((record: unknown) => unknown) | undefined,
-): ReadonlyMap<unknown, unknown> | undefined {
-  const items = new Map<unknown, unknown>();
-  for (const element of elements) {
-    const isRecord = typeof element === 'object' && element !== null;
-    if (isRecord && idOf === undefined) return undefined;
-    items.set(isRecord ? ignoreThenable(idOf?.(element)) : element, element);
+/** Of this many rows the content is one slice of work. */
+const SLICE = 256;
+
+async function byId(
+  list: readonly unknown[],
+  idOf: IdOf | undefined,
+  yields: () => Promise<void>,
+): Promise<Items> {
+  const items = new Map<unknown, Item>();
+  const counts = new Map<unknown, number>();
+  for (const [place, value] of list.entries()) {
+    const isRow = typeof value === 'object' && value !== null;
+    if (isRow && idOf !== undefined) {
+      const id = ignoreThenable(idOf(value as never));
+      items.set(id, { id, value });
+      continue;
+    }
+    const content = isRow ? contentDigest(value) : value;
+    const count = (counts.get(content) ?? 0) + 1;
+    counts.set(content, count);
+    // A value of its own kind is its key, so that it is found as it is; each further one has a key of its own.
+    const key = !isRow && count === 1 ? value : `${count} ${typeof value} ${String(content)}`;
+    items.set(key, { id: isRow ? place : value, value });
+    if (isRow && place % SLICE === SLICE - 1) await yields();
   }
   return items;
 }

@@ -13,6 +13,11 @@ export interface RollbackOptions {
    * pinned it must be given
    */
   readonly to?: number | undefined;
+  /**
+   * The version that is in place, of `history()`, as the person has seen it: with another one by now it rejects with
+   * `OptionError`, and nothing is changed. @default undefined: whichever is in place
+   */
+  readonly version?: number | undefined;
   /** The person or tool that does it, for the others: `inspect().pinned`, `history()`, `PinnedError`. Not empty. */
   readonly by: string;
   /** The reason, for the others. @default undefined: none */
@@ -24,9 +29,15 @@ export interface RollbackOptions {
   readonly hold?: DurationLike | undefined;
 }
 
+/** The options of `unpin`: the person or tool that ends the pin, and the reason, for `history()`. */
+export interface UnpinOptions extends PublishOrigin {
+  /** The version that is pinned, as the person has seen it: as of {@link RollbackOptions}. */
+  readonly version?: number | undefined;
+}
+
 /** The options of `compare`. */
 export interface CompareOptions {
-  /** Returns what tells a record of an array from the others. @default undefined: arrays of records are compared as wholes */
+  /** Returns what tells a record of an array from the others. @default undefined: by a field `id`, `code`, `key` or `name` where that tells all apart, else by content */
   readonly idOf?: IdOf | undefined;
 }
 
@@ -35,8 +46,15 @@ export interface VersionControl<T> {
   history(): Promise<readonly VersionRecord[]>;
   /** @returns the new version. */
   rollback(options: RollbackOptions): Promise<number>;
-  /** @param by for the record. @returns whether a version was pinned. */
-  unpin(by?: PublishOrigin): Promise<boolean>;
+  /** @returns whether a version was pinned. */
+  unpin(options?: UnpinOptions): Promise<boolean>;
+  /**
+   * Refuses what a person has decided here where the store has a newer value, which is not known here yet. Without an answer of the store
+   * nothing is known.
+   *
+   * @param option the one that names what was looked at.
+   */
+  refuseNewer(option: string): Promise<void>;
   /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
   mark(mark: Mark): Promise<void>;
   /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */

@@ -9,7 +9,7 @@ import { messageOf } from '../observe/logger.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
-import { countOf, ownSizeOf } from './size.ts';
+import { countOf, ownIdOf, ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
 import { refusalOf } from './verdict.ts';
@@ -43,8 +43,9 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         const result = withCandidate(returned, value);
         if (accept === undefined) return result;
         const stored = context.previous ?? entry.cluster?.previous();
+        const { tags } = candidate;
         const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
-          ask({ value, tags: candidate.tags }, previous, result, candidate.meta);
+          ask({ value, tags, idOf: ownIdOf(accept) }, previous, result, candidate.meta);
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(

@@ -1,7 +1,8 @@
 import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import type { Quarantined } from '../engine/quarantined.ts';
+import { digestOf, type Quarantined, type SeenQuarantine } from '../engine/quarantined.ts';
 import { ValueRejectedError } from '../errors.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 
 /** At most this number of keys of a cache have a candidate; a further one takes the place of the oldest. */
@@ -47,16 +48,18 @@ export class Quarantine<T> {
 /**
  * Takes the candidate of an entry as its value, and publishes it.
  *
+ * @param seen the one that was looked at.
  * @param prepareOf called first; the result is called right before the value is in place.
  */
 export function acceptQuarantined<T>(
   engine: MemberEngine<T>,
   entry: Entry<T>,
+  seen: SeenQuarantine | undefined,
   prepareOf?: (candidate: NonNullable<Quarantined<T>['candidate']>) => () => void,
 ): Promise<boolean> {
   const accept = async (): Promise<boolean> => {
     const { quarantined } = entry;
-    if (quarantined === undefined) return false;
+    if (!isThere(entry, quarantined, seen, engine.options.name)) return false;
     engine.throwIfClosed(entry);
     const { status, candidate } = quarantined;
     const { name, membership } = engine.options;
@@ -65,10 +68,15 @@ export function acceptQuarantined<T>(
       const about = { reason: `${reason}; it is not kept: ${note}`, size, previousSize: undefined };
       throw new ValueRejectedError({ cacheName: name, key: entry.key, ...about });
     }
+    const isSeen = seen?.digest !== undefined;
+    if (isSeen && membership?.hasStore) {
+      await engine.versions(entry)?.refuseNewer('digest');
+      if (entry.quarantined !== quarantined) return accept(); // refused meanwhile, or accepted
+    }
     engine.set(entry, candidate.value, prepareOf?.(candidate));
     if (!membership?.hasStore) return true;
     try {
-      await engine.share(entry);
+      await engine.share(entry, isSeen ? 'set-as-seen' : undefined);
     } catch (error) {
       if (entry.value === candidate.value) entry.quarantined ??= quarantined; // to be tried again
       throw error;
@@ -78,9 +86,30 @@ export function acceptQuarantined<T>(
   return ignoreRejection(accept());
 }
 
-/** Forgets the candidate of an entry. @returns whether there was one. */
-export function discardQuarantined(entry: Entry<unknown>): boolean {
-  const had = entry.quarantined !== undefined;
+/** Forgets the candidate of an entry. @param seen the one that was looked at. @returns whether there was one. */
+export function discardQuarantined(
+  { options: { name } }: Pick<MemberEngine<never>, 'options'>,
+  entry: Entry<unknown>,
+  seen: SeenQuarantine | undefined,
+): boolean {
+  const had = isThere(entry, entry.quarantined, seen, name);
   entry.quarantined = undefined;
   return had;
+}
+
+/** Whether a value is in quarantine. @throws {OptionError} where it is not the one that was looked at. */
+function isThere(
+  { key }: Entry<unknown>,
+  quarantined: Quarantined<unknown> | undefined,
+  seen: SeenQuarantine | undefined,
+  name: string,
+): quarantined is Quarantined<unknown> {
+  namesArgument(name, seen, ['digest']);
+  const { digest } = ownOptions(seen ?? {});
+  if (quarantined === undefined || digest === undefined) return quarantined !== undefined;
+  const checks = new OptionChecks(name, key);
+  const rule = 'must be that of the value which was refused last: look at it again';
+  checks.that(digest === digestOf(quarantined), 'digest', rule, digest);
+  checks.done();
+  return true;
 }

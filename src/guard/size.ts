@@ -22,3 +22,8 @@ export function countOf(value: unknown): number | undefined {
 export function ownSizeOf<T>(guard: Accept<T>): Accept<T>['sizeOf'] {
   return Object.hasOwn(guard, 'sizeOf') ? guard.sizeOf : undefined;
 }
+
+/** The `idOf` that a guard has itself, likewise. */
+export function ownIdOf<T>(guard: Accept<T>): Accept<T>['idOf'] {
+  return Object.hasOwn(guard, 'idOf') ? guard.idOf : undefined;
+}

@@ -1,17 +1,23 @@
+import { keyFieldOf } from '../data/key-field.ts';
 import type { Accept } from '../guard/accept.ts';
 import { isNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
-import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
-
-/** An element of an array or a `Set`. */
-// biome-ignore lint/suspicious/noExplicitAny: of a value of any type it is of any type too.
-type ElementOf<T> = T extends readonly (infer E)[] | ReadonlySet<infer E> ? (0 extends 1 & T ? any : E) : any;
+import {
+  candidateSize,
+  countingGuard,
+  type ElementOf,
+  percent,
+  previousSize,
+  ROUNDING,
+  type SizeOptions,
+} from './sizes.ts';
 
 /** The options of {@link changesAtMost}. */
-export interface ChangeOptions<T> extends SizeOptions<T> {
+export interface ChangeOptions<T> extends Omit<SizeOptions<T>, 'idOf'> {
   /**
-   * The identity of an element of an array or a `Set` that is an object, such as its code. Without it such elements are
-   * only counted: objects that were loaded anew are never the same. Not beside `sizeOf`.
+   * The identity of an element of an array or a `Set` that is an object, such as its code; the console compares a refused list by it. Not
+   * beside `sizeOf`. @default a field `id`, `code`, `key` or `name` that tells the elements of both lists apart; without one they are
+   * only counted: objects that were loaded anew are never the same
    */
   readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
 }
@@ -42,11 +48,16 @@ export function changesAtMost<T = any>(share: number, options?: ChangeOptions<T>
     if (changes <= share + ROUNDING) return true;
     return `${percent(changes)} of it changes, at most ${percent(share)} is allowed`;
   };
-  return countingGuard(options, guard, checks, ['sizeOf', 'idOf']);
+  return countingGuard(options, guard, checks);
 }
 
 /** The number of elements that both have. An element that occurs twice counts twice. */
 function keptOf(before: unknown, after: unknown, idOf: ChangeOptions<unknown>['idOf']): number {
+  const [earlier, later] = [elementsOf(before), elementsOf(after)];
+  if (earlier !== undefined && later !== undefined && idOf === undefined) {
+    const field = keyFieldOf(earlier, later);
+    if (field !== undefined) return keptOf(earlier, later, (row) => row[field]);
+  }
   const counts = new Map<unknown, number>();
   for (const id of idsOf(before, idOf)) counts.set(id, (counts.get(id) ?? 0) + 1);
   let kept = 0;
@@ -65,11 +76,17 @@ const OBJECT = {};
 function idsOf(value: unknown, idOf: ChangeOptions<unknown>['idOf']): Iterable<unknown> {
   if (Object.prototype.toString.call(value) === '[object Map]')
     return (value as ReadonlyMap<unknown, unknown>).keys();
-  const isList = Array.isArray(value) || Object.prototype.toString.call(value) === '[object Set]';
-  if (!isList) return Object.keys(value as object);
-  return Array.from(value as Iterable<unknown>, (element) => {
+  const elements = elementsOf(value);
+  if (elements === undefined) return Object.keys(value as object);
+  return elements.map((element) => {
     const isObject = typeof element === 'object' && element !== null;
     if (!isObject) return element;
     return idOf === undefined ? OBJECT : ignoreThenable(idOf(element as never));
   });
+}
+
+/** Those of an array or a `Set`. */
+function elementsOf(value: unknown): readonly unknown[] | undefined {
+  const isSet = Object.prototype.toString.call(value) === '[object Set]';
+  return isSet ? [...(value as ReadonlySet<unknown>)] : Array.isArray(value) ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Accept, AcceptDetails } from '../guard/accept.ts';
-import { ownSizeOf } from '../guard/size.ts';
+import { ownIdOf, ownSizeOf } from '../guard/size.ts';
 import { OptionChecks } from '../option-checks.ts';
 
 /**
@@ -30,8 +30,9 @@ export function every<T = any>(...guards: readonly Accept<T>[]): Accept<T> {
   for (const [index, guard] of guards.entries()) checks.function(`guards[${index}]`, guard);
   checks.done();
   const sizeOf = guards.map(ownSizeOf).find((one) => one !== undefined);
+  const idOf = guards.map(ownIdOf).find((one) => one !== undefined);
   const accept: Accept<T> = (candidate, details) => ask(guards, candidate, details);
-  return sizeOf === undefined ? accept : Object.assign(accept, { sizeOf });
+  return Object.assign(accept, sizeOf && { sizeOf }, idOf && { idOf });
 }
 
 function ask<T>(

@@ -10,7 +10,18 @@ export interface SizeOptions<T> {
    * properties of a plain object; any other value is an `OptionError`
    */
   readonly sizeOf?: ((value: T) => number) | undefined;
+  /**
+   * The identity of an element of an array or a `Set` that is an object, such as its code: the console compares a refused list by it.
+   * @default a field `id`, `code`, `key` or `name` that tells the elements of both lists apart, else the content
+   */
+  readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
 }
+
+/** An element of an array or a `Set`. */
+// biome-ignore lint/suspicious/noExplicitAny: of a value of any type it is of any type too.
+type ElementOf<T> = T extends readonly (infer E)[] | ReadonlySet<infer E> ? (0 extends 1 & T ? any : E) : any;
+
+export type { ElementOf };
 
 /** The size of a candidate. @throws {OptionError} when it has none, or `sizeOf` returns what is not a size. */
 export function candidateSize<T>(guard: string, candidate: T, sizeOf: SizeOptions<T>['sizeOf']): number {
@@ -34,14 +45,14 @@ export function countingGuard<T, O extends SizeOptions<T>>(
   options: O | undefined,
   guard: Accept<T>,
   checks: OptionChecks,
-  names: readonly string[] = ['sizeOf'],
 ): Accept<T> {
   const own = ownOptions(options ?? ({} as O));
   const given = own as Readonly<Record<string, unknown>>;
-  checks.names('', given, names);
-  for (const name of names) if (given[name] !== undefined) checks.function(name, given[name]);
+  checks.names('', given, ['sizeOf', 'idOf']);
+  const named = Object.entries(given).filter(([, one]) => one !== undefined);
+  for (const [name, one] of named) checks.function(name, one);
   checks.done();
-  return own.sizeOf === undefined ? guard : Object.assign(guard, { sizeOf: own.sizeOf });
+  return Object.assign(guard, Object.fromEntries(named));
 }
 
 /** A guard that compares the size of a candidate with that of the value before. Without one, or an empty one, it accepts. */

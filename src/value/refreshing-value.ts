@@ -1,7 +1,6 @@
 import type { Difference } from '../data/difference.ts';
 import type { HeldOptions } from '../data/fleet.ts';
-import type { PublishOrigin } from '../data/origin.ts';
-import type { CompareOptions, RollbackOptions } from '../data/version-control.ts';
+import type { CompareOptions, RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
@@ -10,6 +9,7 @@ import type { Load } from '../engine/load-execution.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import type { SeenQuarantine } from '../engine/quarantined.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
 import {
   GUARD_OPTIONS,
@@ -297,13 +297,14 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * @param options the person or tool that ends it, and the reason, for `history()`. @default not named
    * @returns whether a version was pinned. Rejects as `rollback` does.
    */
-  unpin(options?: PublishOrigin): Promise<boolean> {
+  unpin(options?: UnpinOptions): Promise<boolean> {
     return droppable(() => versionsOf(engineOf(this), entryOf(this)).unpin(options));
   }
 
   /**
    * The changes from one version to another: the parts that were added, removed or changed, with up to 20 samples of each.
-   * Arrays of records are compared by `idOf`, Maps and plain objects by key, Sets by member; any other value as a whole.
+   * Maps and plain objects are compared by key, arrays and Sets by their elements in any order: records by `idOf`, else by a field `id`, `code`,
+   * `key` or `name` that tells them apart in both, else by content. Any other value is compared as a whole.
    * Parts are compared by deep equality. Large values are compared in slices.
    *
    * Rejects with `OptionError` for a version that the store does not keep and for an unknown option, with
@@ -414,15 +415,24 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Resolves with `true` when the store has it, with `false` when nothing is in quarantine. Rejects with
    * `ValueRejectedError` when the refused value is not kept, and with `ClosedError` after `close`, and then nothing was
    * changed; with `LockUnavailableError` or
-   * `StoreUnavailableError` when it was not published: it is served here, and stays in quarantine, to be accepted again.
+   * `StoreUnavailableError` when it was not published: it is served here, and stays in quarantine, to be accepted again; with
+   * `OptionError` where another value was refused since than the one of the `digest`, and nothing was changed.
+   *
+   * @param seen the value that was looked at. A decision of a person names it. @default undefined: the one that was refused last
    */
-  acceptQuarantined(): Promise<boolean> {
-    return acceptQuarantined(engineOf(this), entryOf(this));
+  acceptQuarantined(seen?: SeenQuarantine): Promise<boolean> {
+    return acceptQuarantined(engineOf(this), entryOf(this), seen);
   }
 
-  /** Forgets the value in quarantine. @returns whether there was one. Never throws. */
-  discardQuarantined(): boolean {
-    return discardQuarantined(entryOf(this));
+  /**
+   * Forgets the value in quarantine.
+   *
+   * @param seen as of `acceptQuarantined`.
+   * @returns whether there was one.
+   * @throws {OptionError} where another value was refused since than the one of the `digest`; it is kept.
+   */
+  discardQuarantined(seen?: SeenQuarantine): boolean {
+    return discardQuarantined(engineOf(this), entryOf(this), seen);
   }
 
   /** Counts the read. Neither the value nor another member of the group is due: the whole of a fresh read. */

@@ -1,7 +1,7 @@
 import type { ValueMeta } from '../data/value-meta.ts';
 import { type DecisionRules, isTooStale, refusesReads } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
-import type { QuarantineStatus } from '../engine/quarantined.ts';
+import { digestOf, type QuarantineStatus } from '../engine/quarantined.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isAbsentError } from '../errors.ts';
 import { withJson } from '../json.ts';
@@ -98,7 +98,11 @@ export function valueStatus<T>(
 function quarantineStatus<T>({ quarantined }: Entry<T>, hasValue: boolean): QuarantineStatus<T> | undefined {
   if (quarantined === undefined) return undefined;
   const { status, candidate } = quarantined;
-  return hasValue && candidate !== undefined ? { ...status, value: candidate.value } : status;
+  const shown = hasValue && candidate !== undefined ? { ...status, value: candidate.value } : { ...status };
+  return Object.defineProperties(shown, {
+    digest: { get: () => digestOf(quarantined) },
+    idOf: { value: candidate?.idOf },
+  }) as QuarantineStatus<T>;
 }
 
 function stateOf(entry: Entry<unknown>, isDue: boolean, now: number): ValueStatus<unknown>['state'] {

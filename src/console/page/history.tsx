@@ -43,7 +43,7 @@ export function History({
       label: 'Roll back',
       target: `${name}, version ${to}`,
       says: 'Puts this version into place on all instances, and pins it: no load replaces it until it is unpinned.',
-      body: { id, version: to },
+      body: { id, version: to, present: history[0]?.version },
       fields: [
         { name: 'holdMs', label: 'For how many minutes (empty: until it is unpinned)', isMinutes: true },
         { name: 'note', label: 'Reason, for the other operators and the audit' },

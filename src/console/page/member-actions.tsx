@@ -36,12 +36,14 @@ export function Actions(props: {
   id: string;
   keyId: string | undefined;
   detail: Detail;
+  /** The digest of the refused value that is shown. */
+  refused: string | undefined;
   then: () => void;
 }): ComponentChild {
-  const { id, keyId, detail, then } = props;
+  const { id, keyId, detail, refused, then } = props;
   const isOpen = useSignal(false);
   const allowed = session.value?.actions ?? [];
-  const offered = offeredFor(detail).filter(({ action }) => allowed.includes(action));
+  const offered = offeredFor(detail, refused).filter(({ action }) => allowed.includes(action));
   if (offered.length === 0) return null;
   const target = detail.key ? `${detail.name}[${detail.key.text}]` : detail.name;
   const start = ({ action, label, says, body = {}, fields = [] }: Offered): void => {
@@ -79,7 +81,10 @@ export function Actions(props: {
 }
 
 /** Those that fit what is wrong are marked; where nothing is, the first one is what one would do. */
-function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly Offered[] {
+function offeredFor(
+  { kind, key, here, quarantine, backends, history: [present] }: Detail,
+  digest: string | undefined,
+): readonly Offered[] {
   const isEntry = kind !== 'cache' || key !== undefined;
   const isValue = kind === 'value';
   const hasValue = isValue || key !== undefined;
@@ -109,6 +114,7 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
       label: 'Cancel load',
       isFitting: true,
       says: 'Aborts the load under way on this instance. It counts as failed; the old value stays.',
+      body: { since: here.runningSince },
     }),
     ...when(kind !== 'executor', {
       action: 'invalidate',
@@ -129,7 +135,7 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
       action: 'invalidate',
       label: 'Drop',
       says: 'Forgets the value on this instance: the next read waits for a load.',
-      body: { drop: true },
+      body: { drop: true, since: here.loadedAt },
       isGrave: true,
     }),
     ...when(!key && !here.paused, {
@@ -170,27 +176,31 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
       body: everywhere,
       fields: [EVERY],
     }),
-    ...when(quarantine !== undefined && quarantine.note === undefined, {
+    ...when(digest !== undefined && quarantine?.note === undefined, {
       action: 'accept-quarantined',
+      body: { digest },
       label: 'Accept refused value',
       isFitting: true,
       says: 'Serves the value that the guard refused, as if it were loaded now.',
       isGrave: true,
     }),
-    ...when(quarantine !== undefined, {
+    ...when(digest !== undefined, {
       action: 'discard-quarantined',
+      body: { digest },
       label: 'Discard refused value',
       isFitting: true,
       says: 'Forgets the value that the guard refused.',
     }),
-    ...when(isValue && canShare && here.pinned === undefined, {
+    ...when(isValue && canShare && present !== undefined && here.pinned === undefined, {
       action: 'pin',
+      body: { present: present?.version },
       label: 'Pin version',
       says: 'No load replaces the version in place, on any instance, until it is unpinned.',
       fields: [HOLD],
     }),
-    ...when(isValue && canShare && here.pinned !== undefined, {
+    ...when(isValue && canShare && present !== undefined && here.pinned !== undefined, {
       action: 'unpin',
+      body: { present: present?.version },
       label: 'Unpin',
       isFitting: true,
       says: 'Loads replace the version again, on all instances.',

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
 import { type Cell, problemLevel } from '../rows.ts';
@@ -19,6 +20,7 @@ import { type Column, Table } from './table.tsx';
 export function Member({ id, keyId }: { id: string; keyId: string | undefined }): ComponentChild {
   const query = keyId === undefined ? { id } : { id, key: keyId };
   const { data, error, again } = usePolled<Detail>('member', query);
+  const seen = useSignal<string | undefined>(undefined);
   const detail = data.value;
   if (detail === undefined) {
     return (
@@ -63,9 +65,9 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         </p>
       )}
       {!detail.key && <Problems id={id} />}
-      <Actions id={id} keyId={keyId} detail={detail} then={again} />
+      <Actions id={id} keyId={keyId} detail={detail} refused={detail.quarantine && seen.value} then={again} />
       <div class="cards">
-        {detail.quarantine && <Quarantine id={id} keyId={keyId} of={detail.quarantine} />}
+        {detail.quarantine && <Quarantine id={id} keyId={keyId} of={detail.quarantine} seen={seen} />}
         <State detail={detail} />
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} />

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Detail } from '../detail.ts';
@@ -12,21 +12,27 @@ import { age, text, time } from './format.ts';
 export function Quarantine({
   id,
   keyId,
-  of: { reason, since, loadedAt, size, note },
+  of: { reason, since, loadedAt, size, note, digest },
+  seen,
 }: {
   id: string;
   keyId: string | undefined;
   of: NonNullable<Detail['quarantine']>;
+  /** The digest of what is shown. */
+  seen: Signal<string | undefined>;
 }): ComponentChild {
   const isKept = note === undefined;
   const shown = useSignal<ShownQuarantine | string | undefined>(undefined);
   // Compared once for each refused value: large ones take their time.
   useEffect(() => {
     shown.value = undefined;
+    seen.value = digest;
     let isPresent = isKept;
     if (!isKept) return undefined;
     const put = (found: ShownQuarantine | string): void => {
-      if (isPresent) shown.value = found;
+      if (!isPresent) return;
+      shown.value = found;
+      seen.value = typeof found === 'string' ? undefined : found.digest;
     };
     const query = keyId === undefined ? { id } : { id, key: keyId };
     get<ShownQuarantine>('quarantine', query).then(put, (error: Error) => put(error.message));
@@ -62,7 +68,9 @@ function Refused({ of }: { of: ShownQuarantine | string }) {
   return (
     <>
       <h3>From the value in place to the refused one</h3>
-      {of.difference ? <Difference of={of.difference} /> : <p class="quiet">No value is in place.</p>}
+      {of.differenceError !== undefined && <p class="alert">Not compared: {text(of.differenceError)}</p>}
+      {of.difference && <Difference of={of.difference} />}
+      {!of.difference && of.differenceError === undefined && <p class="quiet">No value is in place.</p>}
       {of.value !== undefined && (
         <details>
           <summary>The refused value</summary>

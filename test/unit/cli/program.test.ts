@@ -241,12 +241,19 @@ describe('actions', () => {
     expect((await type(['rollback', 'unknown', '--yes'])).err).toContain('there is no member unknown');
   });
 
-  it('roll back to the version that was shown, also where another was published meanwhile', async () => {
+  it.each([
+    ['rollback', 'prices'],
+    ['pin', 'prices'],
+  ])('%s: is refused where another version was published than the one that was shown', async (...args) => {
     const { type, asked, prices } = await service();
-    const rollback = type(['rollback', 'prices'], { answer: () => prices.refresh() });
-    expect({ code: (await rollback).code, edition: prices.peek()?.edition }).toEqual({ code: 0, edition: 1 });
-    const [, , first] = await prices.history().then((versions) => versions.slice(-3));
-    expect(asked).toEqual([expect.stringMatching(`^Put version ${first?.version} of prices`)]);
+    const { code, err } = await type(args, { answer: () => prices.refresh() });
+    expect({ code, err, edition: prices.peek()?.edition }).toEqual({
+      code: 2,
+      err: expect.stringContaining('look at it again'),
+      edition: 3,
+    });
+    expect([asked.length, (await prices.history())[0]?.isPinned]).toEqual([1, false]);
+    expect((await type(args, { answer: true })).code).toBe(0);
   });
 
   it('release a lock, of the holder that was shown', async () => {

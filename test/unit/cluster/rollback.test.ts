@@ -16,6 +16,41 @@ import { twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
 
+describe('a decision that names the version in place', () => {
+  it('is refused when another one is in place, and nothing is changed', async () => {
+    const { a, b } = await twoVersions();
+    const [two, one] = await a.value.history();
+    await b.value.set('three', { everywhere: true });
+    const rolledBack = a.value.rollback({ by, to: one!.version, version: two!.version });
+    expect(isOptionError(await rejectionOf(rolledBack))).toBe(true);
+    expect([a.value.peek(), (await a.value.history())[0]?.made]).toEqual(['two', 'set']);
+    const [three] = await a.value.history();
+    const pinned = await a.value.rollback({ by, to: one!.version, version: three!.version });
+    expect(isOptionError(await rejectionOf(a.value.unpin({ by, version: three!.version })))).toBe(true);
+    expect(a.value.inspect().pinned?.by).toBe(by);
+    expect(await a.value.unpin({ by, version: pinned })).toBe(true);
+  });
+
+  it.each(['rollback', 'unpin'] as const)(
+    '%s: is refused when another one is published while it waits for its lease',
+    async (action) => {
+      const { cluster, a, b } = await twoVersions();
+      const [two, one] = await a.value.history();
+      const seen = action === 'rollback' ? two!.version : await b.value.rollback({ by, to: one!.version });
+      const set = b.value.set('three', { everywhere: true });
+      const acting =
+        action === 'rollback'
+          ? a.value.rollback({ by, to: one!.version, version: seen })
+          : a.value.unpin({ by, version: seen });
+      const refused = rejectionOf(acting);
+      await cluster.clock.advance(20_000);
+      await set;
+      expect(isOptionError(await refused)).toBe(true);
+      expect((await b.value.history())[0]?.made).toBe('set');
+    },
+  );
+});
+
 describe('a version that is put back into place', () => {
   it('is served here at once, by the others at their next due load, and by those that start later', async () => {
     const { cluster, a, b } = await twoVersions();

@@ -84,6 +84,18 @@ async function unwritten({ console }: Instance): Promise<string[]> {
     .sort();
 }
 
+/** The body of an action on the version in place, as the page shows it. */
+const present = async (console: TestConsole, more: object = {}): Promise<object> => {
+  const { history } = await detail(console, 'prices');
+  return { id: 'prices', present: history[0]?.version, ...more };
+};
+
+/** The same of an action on the refused value. */
+const refusedBody = async (console: TestConsole): Promise<object> => {
+  const { digest } = (await console.get('api/quarantine?id=prices')).body;
+  return { id: 'prices', digest };
+};
+
 const detail = async (console: TestConsole, id: string): Promise<Answer['body']> =>
   (await console.get(`api/member?id=${encodeURIComponent(id)}`)).body;
 
@@ -110,12 +122,8 @@ describe('a value', () => {
       unchanged: 0,
       parts: [],
     });
-    const rolled = await console.act('rollback', {
-      id: 'prices',
-      version: to,
-      note: 'too cheap',
-      holdMs: 60_000,
-    });
+    const back = { version: to, note: 'too cheap', holdMs: 60_000 };
+    const rolled = await console.act('rollback', await present(console, back));
     expect({ status: rolled.status, peek: prices.peek() }).toEqual({ status: 200, peek: [1, 2, 3, 4] });
     const pinned = await detail(console, 'prices');
     expect({
@@ -128,14 +136,14 @@ describe('a value', () => {
       status: 409,
       code: 'conflict',
     });
-    expect((await console.act('unpin', { id: 'prices' })).status).toBe(200);
+    expect((await console.act('unpin', await present(console))).status).toBe(200);
     expect((await prices.history())[0]).toMatchObject({ made: 'unpin', by: 'ann' });
-    expect((await console.act('unpin', { id: 'prices' })).body.error.message).toContain(
+    expect((await console.act('unpin', await present(console))).body.error.message).toContain(
       'no version is pinned',
     );
-    expect((await console.act('pin', { id: 'prices' })).status).toBe(200);
+    expect((await console.act('pin', await present(console))).status).toBe(200);
     expect(prices.inspect().pinned?.by).toBe('ann');
-    expect((await console.act('rollback', { id: 'prices', version: 1 })).status).toBe(409);
+    expect((await console.act('rollback', await present(console, { version: 1 }))).status).toBe(409);
   });
 
   it('is taken from quarantine, or the refused one is discarded', async () => {
@@ -145,10 +153,10 @@ describe('a value', () => {
     source.prices = [1];
     expect((await console.act('refresh', { id: 'prices' })).status).toBe(502);
     expect((await detail(console, 'prices')).quarantine.reason).toBe('too few');
-    expect((await console.act('discard-quarantined', { id: 'prices' })).status).toBe(200);
-    expect((await console.act('accept-quarantined', { id: 'prices' })).status).toBe(409);
+    expect((await console.act('discard-quarantined', await refusedBody(console))).status).toBe(200);
+    expect((await console.act('accept-quarantined', await refusedBody(console))).status).toBe(409);
     await prices.refresh().catch(() => {});
-    expect((await console.act('accept-quarantined', { id: 'prices' })).status).toBe(200);
+    expect((await console.act('accept-quarantined', await refusedBody(console))).status).toBe(200);
     expect(prices.peek()).toEqual([1]);
   });
 
@@ -168,7 +176,8 @@ describe('a value', () => {
     expect(prices.inspect().nextExecuteTime - Date.now()).toBeLessThanOrEqual(60_000);
     expect((await console.act('invalidate', { id: 'prices', everywhere: true })).status).toBe(200);
     expect(prices.inspect().isDue).toBe(true);
-    expect((await console.act('invalidate', { id: 'prices', drop: true })).status).toBe(200);
+    const since = (await detail(console, 'prices')).here.loadedAt;
+    expect((await console.act('invalidate', { id: 'prices', drop: true, since })).status).toBe(200);
     expect(prices.peek()).toBeUndefined();
   });
 
@@ -181,7 +190,8 @@ describe('a value', () => {
         new Promise<number>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     });
     const waiting = stuck.get().catch((error: Error) => error);
-    expect((await console.act('cancel', { id: 'stuck' })).status).toBe(200);
+    const since = (await detail(console, 'stuck')).here.runningSince;
+    expect((await console.act('cancel', { id: 'stuck', since })).status).toBe(200);
     expect(String(((await waiting) as Error).cause)).toContain('by ann in the console');
   });
 });

@@ -45,7 +45,13 @@ describe('the schema of the API', () => {
     await Promise.allSettled([prices.get(), cities.get('1012'), down.get(), cleaner.requestStart()]);
     edition = { apple: 2, pear: 2 };
     await prices.refresh();
-    const acted = await console.act('rollback', { id: 'prices', note: 'why', holdMs: 60_000 });
+    const [present] = await prices.history();
+    const acted = await console.act('rollback', {
+      id: 'prices',
+      present: present?.version,
+      note: 'why',
+      holdMs: 60_000,
+    });
     expect(wrong('ActionResult', acted.body)).toBeNull();
     expect(wrong('Error', (await console.act('refresh', { id: 'prices', key: 'x' })).body)).toBeNull();
     edition = { apple: 10, pear: 2 };

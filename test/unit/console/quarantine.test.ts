@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
+import { shrinksAtMost } from '../../../src/guards/index.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
 
@@ -64,5 +65,64 @@ describe('a value in quarantine', () => {
     for (const query of ['id=unknown', 'id=shops', 'id=shops&key=%22south%22']) {
       expect((await console.get(`api/quarantine?${query}`)).status, query).toBe(404);
     }
+  });
+
+  it.each([
+    ['a key field', (code: number) => ({ code, city: `x${code}` }), {}, [6, 7, 8, 9]],
+    [
+      'the idOf of its guard',
+      (n: number) => ({ plate: `p${n}` }),
+      { idOf: ({ plate }: { plate: string }) => plate },
+      ['p6', 'p7', 'p8', 'p9'],
+    ],
+    ['its content', (n: number) => ({ plate: `p${n}` }), {}, [6, 7, 8, 9]],
+  ])('is compared row by row, by %s', async (_, row, options, removed) => {
+    const group = new RefreshGroup({ logger: false, retry: false });
+    const console = new TestConsole({ showValue: (value) => value }, group);
+    open.push(console);
+    let count = 10;
+    const load = async () => Array.from({ length: count }, (_, n) => row(n));
+    const rows = group.value({ name: 'rows', load, accept: shrinksAtMost(0.3, options as object) });
+    await rows.get();
+    count = 6;
+    await rows.refresh().catch(() => {});
+    const { difference } = (await console.get('api/quarantine?id=rows')).body;
+    expect(difference).toMatchObject({ added: 0, removed: 4, changed: 0, unchanged: 6 });
+    expect(difference.parts.map(({ id }: { id: string }) => id)).toEqual(removed.map(String));
+  });
+
+  it('shows long parts from where they differ, and a value without parts as the whole of it', async () => {
+    const group = new RefreshGroup({ logger: false, retry: false });
+    const console = new TestConsole({ showValue: (value) => value }, group);
+    open.push(console);
+    let end = 'sound';
+    const text = group.value({
+      name: 'text',
+      load: async () => 'x'.repeat(5000) + end,
+      accept: (now) => now.endsWith('sound'),
+    });
+    await text.get();
+    end = 'bad';
+    await text.refresh().catch(() => {});
+    const { parts } = (await console.get('api/quarantine?id=text')).body.difference;
+    const lead = `…${'x'.repeat(40)}`;
+    expect(parts).toEqual([{ id: 'the whole value', before: `${lead}sound"`, after: `${lead}bad"` }]);
+  });
+
+  it('says why it is not compared', async () => {
+    const group = new RefreshGroup({ logger: false, retry: false });
+    const console = new TestConsole({}, group);
+    open.push(console);
+    let rows = [{ n: 1 }, { n: 2 }];
+    const idOf = (): never => {
+      throw new Error('no plate');
+    };
+    const value = group.value({ name: 'rows', load: async () => rows, accept: shrinksAtMost(0, { idOf }) });
+    await value.get();
+    rows = [];
+    await value.refresh().catch(() => {});
+    const { body } = await console.get('api/quarantine?id=rows');
+    expect(body).toMatchObject({ digest: expect.any(String), differenceError: 'Error: no plate' });
+    expect(body).not.toHaveProperty('difference');
   });
 });

@@ -8,6 +8,12 @@ const prices = [
 ];
 const code = (record: { readonly code: string }): string => record.code;
 
+/** A row that contains itself. */
+function ring(city: string): object {
+  const row: Record<string, unknown> = { city };
+  return Object.assign(row, { self: row });
+}
+
 describe('what changed between two editions', () => {
   test('of an array of records, wherever they stand, by deep equality', async () => {
     const [a, b] = structuredClone(prices);
@@ -45,13 +51,93 @@ describe('what changed between two editions', () => {
   test.each([
     ['a text', 'x', 'y'],
     ['a date', new Date(1), new Date(2)],
-    ['an array of records without idOf', prices, prices.slice(1)],
     ['another kind than before', new Map([['a', 1]]), 'gone'],
   ])('of %s as a whole', async (_kind, before, after) => {
     const { changed, added, removed, unchanged } = await differenceOf(before, after);
     expect(changed).toEqual({ count: 1, samples: [{ id: undefined, before, after }] });
     expect([added.count, removed.count, unchanged]).toEqual([0, 0, 0]);
     expect(await differenceOf(before, structuredClone(before))).toMatchObject({ unchanged: 1 });
+  });
+
+  test.each(['id', 'code', 'Key', 'NAME'])(
+    'of rows, by the field %s where it tells all apart in both',
+    async (field) => {
+      const rows = (count: number, from = 0) =>
+        Array.from({ length: count }, (_, n) => ({ city: 'x', [field]: n + from }));
+      const edited = [{ city: 'y', [field]: 99 }, ...rows(5, 3)];
+      const { added, removed, changed, unchanged } = await differenceOf(rows(6), [
+        ...edited.slice(0, 3),
+        { city: 'z', [field]: 5 },
+      ]);
+      expect([added, removed.samples.map(({ id }) => id), changed, unchanged]).toEqual([
+        { count: 1, samples: [{ id: 99, value: edited[0] }] },
+        [0, 1, 2],
+        {
+          count: 1,
+          samples: [{ id: 5, before: { city: 'x', [field]: 5 }, after: { city: 'z', [field]: 5 } }],
+        },
+        2,
+      ]);
+    },
+  );
+
+  test.each([
+    ['no field of that kind', { city: 'a' }, { city: 'b' }],
+    ['a field that two rows share', { name: 'x', city: 'a' }, { name: 'x', city: 'b' }],
+    ['a field that is no text or number', { id: null, city: 'a' }, { id: null, city: 'b' }],
+    ['rows that are lists', ['id', 'a'], ['id', 'b']],
+    ['rows that contain themselves', ring('a'), ring('b')],
+  ])('of rows with %s, by content, in any order and number', async (_kind, a, b) => {
+    const { added, removed, changed, unchanged } = await differenceOf(
+      [a, a, b],
+      [b, structuredClone(a), b, b],
+    );
+    expect([added, removed, changed.count, unchanged]).toEqual([
+      { count: 2, samples: [{ id: 2, value: b }, { id: 3, value: b }] }, // biome-ignore format: one line
+      { count: 1, samples: [{ id: 1, value: a }] },
+      0,
+      2,
+    ]);
+  });
+
+  test('of texts that occur several times, and of Sets of rows', async () => {
+    expect(await differenceOf(['a', 'a', 1], ['a', '1'])).toMatchObject({
+      added: { count: 1, samples: [{ id: '1', value: '1' }] },
+      removed: { count: 2 },
+      unchanged: 1,
+    });
+    const sets = [
+      new Set([{ code: 1, n: 1 }, { code: 2 }]),
+      new Set([{ code: 2 }, { code: 1, n: 2 }]),
+    ] as const;
+    expect(await differenceOf(...sets)).toMatchObject({ changed: { count: 1 }, unchanged: 1 });
+  });
+
+  test('of rows that are nested more deeply than the stack reaches', async () => {
+    const deep = (leaf: number): unknown[] => {
+      let nested: unknown[] = [leaf];
+      for (let n = 0; n < 50_000; n++) nested = [nested];
+      return nested;
+    };
+    const rows = (leaf: number) => [{ id: 1, deep: deep(leaf) }];
+    expect(await differenceOf(rows(1), rows(1))).toMatchObject({ unchanged: 1 });
+    expect((await differenceOf(rows(1), rows(2))).changed.count).toBe(1);
+    expect(await differenceOf([deep(1)], [deep(2)])).toMatchObject({
+      added: { count: 1 },
+      removed: { count: 1 },
+    });
+  });
+
+  test('of a hundred thousand rows in slices, each row a few times', async () => {
+    let turns = 0;
+    const yields = async (): Promise<void> => {
+      turns += 1;
+    };
+    const rows = (from: number) =>
+      Array.from({ length: 100_000 }, (_, n) => ({ postcode: from + n, city: 'x' }));
+    const { added, removed, unchanged } = await differenceOf(rows(1), rows(0), undefined, yields);
+    expect([added.count, removed.count, unchanged]).toEqual([1, 1, 99_999]);
+    expect(turns).toBeGreaterThan(500);
   });
 
   test('counts all, and shows 20 of each', async () => {

@@ -204,6 +204,81 @@ describe('of a key', () => {
   });
 });
 
+describe('a decision on a refused value that names the one that was looked at', () => {
+  it.each<[string, (value: RefreshingValue<number[]>, digest: string) => unknown]>([
+    ['accepts', async (value, digest) => value.acceptQuarantined({ digest })],
+    ['discards', async (value, digest) => value.discardQuarantined({ digest })],
+  ])('%s that one, also when it was refused again, and no other one', async (_, decide) => {
+    const { value, source } = await refused({}, [7]);
+    const { digest } = value.inspect({ values: false }).quarantine!;
+    source.now = [];
+    await value.refresh().catch(() => {});
+    await expect(decide(value, digest)).rejects.toMatchObject({ name: 'OptionError' });
+    expect([value.peek(), value.inspect().quarantine?.value]).toEqual([MANY, []]);
+    source.now = [7];
+    await value.refresh().catch(() => {});
+    expect(value.inspect().quarantine?.digest).toBe(digest);
+    await expect(decide(value, digest)).resolves.toBe(true);
+    await expect(decide(value, digest)).resolves.toBe(false);
+  });
+
+  it('sees a list that its source has changed in place', async () => {
+    const list = [7];
+    const { value } = await refused({}, list);
+    const { digest } = value.inspect().quarantine!;
+    list.pop();
+    await expect(value.acceptQuarantined({ digest })).rejects.toMatchObject({ name: 'OptionError' });
+  });
+
+  it('refuses other options, and changes nothing', async () => {
+    const { value } = await refused();
+    await expect(value.acceptQuarantined({ hash: '1' } as never)).rejects.toMatchObject({
+      name: 'OptionError',
+    });
+    expect(() => value.discardQuarantined({ digest: 1 } as never)).toThrow(/digest/);
+    expect(value.inspect().quarantine?.size).toBe(1);
+  });
+
+  it('is for each key of a cache', async () => {
+    const source = { now: 'many' };
+    const accept = shrinksAtMost<string>(0.5, { sizeOf: ({ length }) => length });
+    const { cache } = fakeCache({ load: () => source.now, accept });
+    await cache.get('a');
+    source.now = 'm';
+    await cache.refresh('a').catch(() => {});
+    const { digest } = cache.inspect('a')!.quarantine!;
+    source.now = '';
+    await cache.refresh('a').catch(() => {});
+    await expect(cache.acceptQuarantined('a', { digest })).rejects.toMatchObject({ name: 'OptionError' });
+    expect(() => cache.discardQuarantined('a', { digest })).toThrow(/refused last/);
+    expect(cache.peek('a')).toBe('many');
+    const { digest: last } = cache.inspect('a')!.quarantine!;
+    await expect(cache.acceptQuarantined('a', { digest: last })).resolves.toBe(true);
+  });
+
+  it('has another digest for what is not kept, by its reason', async () => {
+    const { value } = await refused({ maxQuarantined: 0 });
+    const { digest, note } = value.inspect().quarantine!;
+    expect([note, value.discardQuarantined({ digest })]).toEqual([
+      'its size is over 0 (maxQuarantined)',
+      true,
+    ]);
+  });
+
+  it('is refused where another instance has published a value since, which is not known here', async () => {
+    const cluster = new ManualCluster();
+    const accept = (value: string): boolean => value !== 'bad';
+    const [one, two] = await cluster.warm(2, { accept, random: () => 0 });
+    await cluster.clock.advance(1100);
+    await cluster.read(one);
+    await cluster.end(one, 1, 'bad');
+    const { digest } = one.value.inspect().quarantine!;
+    await two.value.set('good', { everywhere: true });
+    await expect(one.value.acceptQuarantined({ digest })).rejects.toMatchObject({ name: 'OptionError' });
+    expect([one.value.peek(), (await two.value.history())[0]?.made]).toEqual(['one', 'set']);
+  });
+});
+
 describe('in a cluster', () => {
   const accept = notEmpty<string>({ sizeOf: ({ length }) => (length > 4 ? 0 : length) });
 

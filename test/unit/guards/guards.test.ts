@@ -60,11 +60,27 @@ it('changesAtMost compares only sizes where it has sizeOf, and takes null for an
 });
 
 it('changesAtMost counts objects, unless it knows what identifies them', () => {
-  const rows = (codes: readonly number[]) => codes.map((code) => ({ code }));
-  const byCode = changesAtMost<{ code: number }[]>(0.5, { idOf: ({ code }: { code: number }) => code });
+  const rows = (codes: readonly number[]) => codes.map((plate) => ({ plate }));
+  const byCode = changesAtMost<{ plate: number }[]>(0.5, { idOf: ({ plate }: { plate: number }) => plate });
   expect(verdict(changesAtMost(0), rows(list(9, 90)), rows(list(9)))).toBe(true);
   expect(verdict(byCode, rows(list(9)), rows(list(9)))).toBe(true);
   expect(verdict(byCode, rows(list(9, 90)), rows(list(9)))).toMatch('100 %');
+});
+
+it('changesAtMost sees a field that tells the rows of both lists apart', () => {
+  const guard = changesAtMost(0.5);
+  const rows = (codes: readonly number[]) => codes.map((code) => ({ code, at: Math.random() }));
+  expect(verdict(guard, [{ code: 99, at: 0 }, ...rows(list(9))], rows(list(9)))).toBe(true);
+  expect(verdict(guard, rows(list(9, 90)), rows(list(9)))).toMatch('100 %');
+  expect(verdict(guard, new Set(rows(list(9, 90))), new Set(rows(list(9))))).toMatch('100 %');
+  expect(verdict(guard, [...rows(list(8, 90)), { code: 90, at: 1 }], rows(list(9)))).toBe(true); // two have one code: counted
+});
+
+it.each([
+  ['shrinksAtMost', shrinksAtMost(0.5, { idOf: ({ plate }: { plate: number }) => plate })],
+  ['every', every(notEmpty(), changesAtMost(0.5, { idOf: ({ plate }: { plate: number }) => plate }))],
+])('%s hands its idOf on to those that show what a refused list changes', (_, accept) => {
+  expect(Object.getOwnPropertyDescriptor(accept, 'idOf')?.value({ plate: 7 })).toBe(7);
 });
 
 it.each<[string, (options: { sizeOf: (value: string) => number }) => Accept<string>]>([

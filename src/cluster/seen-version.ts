@@ -1,0 +1,48 @@
+import type { VersionRecord } from '../data/version-record.ts';
+import type { Entry } from '../engine/entry.ts';
+import { OptionError } from '../errors.ts';
+import type { ClusterMember } from './cluster-member.ts';
+
+// A decision of a person is refused when it was based on another version than the one in place.
+
+/** The error of what may not be done to an entry, as an option and its rule. */
+export function refusedOption(
+  { options: { name: cacheName } }: ClusterMember,
+  { key }: Entry<unknown>,
+  option: string,
+  rule: string,
+  received: unknown,
+): OptionError {
+  return new OptionError([{ option, rule, received }], { cacheName, key });
+}
+
+/** @throws {OptionError} when the version that the person has seen, if one was named, is not in place. */
+export function throwUnlessSeen(
+  member: ClusterMember,
+  entry: Entry<unknown>,
+  seen: number | undefined,
+  present: VersionRecord | undefined,
+): void {
+  if (seen === undefined || seen === present?.version) return;
+  const now = present === undefined ? 'there is none' : `by now that is ${present.version}`;
+  const rule = `must be the version in place, ${now}: look at it again`;
+  throw refusedOption(member, entry, 'version', rule, seen);
+}
+
+/**
+ * Of what was looked at beside the version that is known here. Beside a value without a version nothing is newer.
+ *
+ * @throws {OptionError} when the store has a newer value.
+ */
+export function throwIfNewer(
+  member: ClusterMember,
+  entry: Entry<unknown>,
+  option: string,
+  here: number,
+  versions: readonly VersionRecord[],
+): void {
+  const newest = versions.find(({ mark }) => mark === undefined)?.version ?? 0;
+  if (here === 0 || newest <= here) return;
+  const rule = `must be of what was looked at beside version ${newest}, which another instance has published: look at it again`;
+  throw refusedOption(member, entry, option, rule, `version ${here}`);
+}

@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import { shrinksAtMost } from '../../../src/guards/index.ts';
+import { RefreshGroup } from '../../../src/index.ts';
+import { TestConsole } from '../../support/console.ts';
+
+const open: TestConsole[] = [];
+afterEach(async () => {
+  for (const { handler, group } of open.splice(0)) {
+    await handler.close();
+    await group.close({ timeout: 0 });
+  }
+});
+
+/** A hundred prices are in place, sixty were refused. */
+async function refused() {
+  const group = new RefreshGroup({
+    logger: false,
+    retry: false,
+    backend: memoryBackend({ keepVersions: 5 }),
+    schedule: '1h',
+  });
+  const console = new TestConsole({ actions: true }, group);
+  open.push(console);
+  const source = { edition: Array.from({ length: 100 }, (_, i) => i) };
+  const prices = group.value({ name: 'prices', load: () => source.edition, accept: shrinksAtMost(0.3) });
+  await prices.get();
+  source.edition = source.edition.slice(0, 60);
+  await prices.refresh().catch(() => {});
+  const shown = async () => (await console.get('api/quarantine?id=prices')).body;
+  const detail = async () => (await console.get('api/member?id=prices')).body;
+  return { console, group, prices, source, shown, detail };
+}
+
+describe.each(['accept-quarantined', 'discard-quarantined'])('%s', (action) => {
+  it('is refused when another value was refused since the one that was shown', async () => {
+    const { console, prices, source, shown } = await refused();
+    const { digest } = await shown();
+    source.edition = [];
+    await prices.refresh().catch(() => {});
+    const { status, body } = await console.act(action, { id: 'prices', digest });
+    expect([status, body.error.code]).toEqual([409, 'conflict']);
+    expect(body.error.message).toContain('look at it again');
+    expect([prices.current.length, prices.inspect().quarantine?.size]).toEqual([100, 0]);
+    expect((await console.act(action, { id: 'prices', digest: (await shown()).digest })).status).toBe(200);
+  });
+
+  it('is done when the same content was refused again', async () => {
+    const { console, prices, source, shown } = await refused();
+    const { digest } = await shown();
+    source.edition = [...source.edition];
+    await prices.refresh().catch(() => {});
+    expect((await console.act(action, { id: 'prices', digest })).status).toBe(200);
+    expect(prices.current.length).toBe(action === 'accept-quarantined' ? 60 : 100);
+  });
+
+  it('is refused without what was shown', async () => {
+    const { console, prices } = await refused();
+    const { status, body } = await console.act(action, { id: 'prices' });
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('digest is missing')]);
+    expect(prices.inspect().quarantine?.size).toBe(60);
+  });
+});
+
+describe.each(['rollback', 'pin', 'unpin'])('%s', (action) => {
+  it('is refused when another version is in place than the one that was shown, and without it', async () => {
+    const { console, prices, detail } = await refused();
+    await prices.set([1], { everywhere: true });
+    const [, first] = await prices.history();
+    if (action === 'unpin') await prices.rollback({ by: 'bob' });
+    const { history } = await detail();
+    const body = {
+      id: 'prices',
+      present: history[0].version,
+      ...(action === 'rollback' && { version: first?.version }),
+    };
+    const { present: _, ...without } = body;
+    expect((await console.act(action, without)).body.error.message).toContain('present is missing');
+    await prices.set([2], { everywhere: true });
+    if (action === 'unpin') await prices.rollback({ by: 'cleo' });
+    const before = await prices.history();
+    const { status, body: answer } = await console.act(action, body);
+    expect([status, answer.error.message]).toEqual([409, expect.stringContaining('look at it again')]);
+    expect((await prices.history())[0]).toMatchObject({ version: before[0]?.version });
+    const again = { ...body, present: (await detail()).history[0].version };
+    expect((await console.act(action, again)).status).toBe(200);
+  });
+});
+
+it('a load is cancelled only when it is the one that was shown', async () => {
+  const { console, group } = await refused();
+  const slow = group.value({ name: 'slow', load: () => new Promise<number>(() => {}), timeout: '1h' });
+  const waits = slow.get().catch(() => 'cancelled');
+  const { here } = (await console.get('api/member?id=slow')).body;
+  const cancel = (since?: number) => console.act('cancel', { id: 'slow', since });
+  expect((await cancel()).body.error.message).toContain('since is missing');
+  expect((await cancel(here.runningSince - 5000)).body.error.message).toContain('another one is there');
+  expect((await cancel(here.runningSince)).status).toBe(200);
+  expect(await waits).toBe('cancelled');
+});
+
+it('a value is dropped only when it is the one that was shown', async () => {
+  const { console, prices, detail } = await refused();
+  const { here } = await detail();
+  const drop = (since?: number) => console.act('invalidate', { id: 'prices', drop: true, since });
+  expect((await drop()).status).toBe(409);
+  expect((await drop(here.loadedAt - 5000)).status).toBe(409);
+  expect(prices.peek()?.length).toBe(100);
+  expect((await drop(here.loadedAt)).status).toBe(200);
+  expect(prices.peek()).toBeUndefined();
+});
