@@ -33,6 +33,7 @@ export class Admission<T> {
   #force = false;
   /** The first pin that was in force during this round. It may be over since, and the value dropped. */
   #pin: Pin | undefined;
+  #step: string | undefined;
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
@@ -68,6 +69,11 @@ export class Admission<T> {
     this.#isFreshRequired = true;
   }
 
+  /** For people: the step under way, or that at which it has ended. */
+  get waitedFor(): string | undefined {
+    return this.#step;
+  }
+
   /**
    * @returns `undefined`: the load is to begin, with the lease or, where the lock can't be asked, without. Rejects with
    * `LockUnavailableError` where it must not begin without, with `OptionError` for a name that the lock or the store does not
@@ -86,11 +92,13 @@ export class Admission<T> {
     // `expectedToken` is cleared by an invalidation, so a set one belongs to a load that began after it.
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
     if (store !== undefined) {
+      this.#step = 'waiting for the store (read)';
       const known = await this.snapshots.known(this.#isForced);
       if (this.snapshots.wasRead && this.#enteredAt !== undefined)
         this.#enteredAt = options.clock.monotonic();
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
+    this.#step = undefined;
     if (lock === undefined) return undefined;
     this.#pin = this.#pinInPlace;
     if (entry.isLoaded && this.#pin === undefined) endPin(entry, this.#member); // its hold is over
@@ -101,6 +109,7 @@ export class Admission<T> {
       const wasForced = this.#force;
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
+      this.#step = 'waiting for the lock (acquire)';
       const answer = await lock.acquire(entry, wasForced, () => this.#patience);
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
@@ -119,6 +128,7 @@ export class Admission<T> {
           this.#force = true;
           continue;
         }
+        this.#step = 'waiting for the store (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
         if (found === undefined && this.#pinned && state.held.pin !== undefined) {
@@ -135,6 +145,7 @@ export class Admission<T> {
       }
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
+      this.#step = `waiting for ${answer.owner} on ${answer.host}, which holds the lease with token ${answer.token}`;
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
       if (!asksAtOnce) await sleep(Math.max(pause(answer.retryAfter), tookMs));
