@@ -1,5 +1,5 @@
 import { deadlineOf } from '../engine/entry.ts';
-import type { LoadContext } from '../engine/load-context.ts';
+import { type LoadContext, TryContext } from '../engine/load-context.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
@@ -8,6 +8,7 @@ import type { SafeLogger } from '../observe/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
+import { waitedFor } from '../time/waited-for.ts';
 import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
 import { BatchResults, type ManyAnswers, type WhenMissing } from './batch-results.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -37,6 +38,9 @@ interface BatchItem<K, V> {
   readonly abort: LazyAbort;
   readonly answer: Deferred<KeyedLoadReturn<V>>;
 }
+
+/** This many keys of a batch are named in an error. */
+const MOST_NAMED = 3;
 
 /** How many timers without a new item end a batch of timers: pauses that began together end within a moment, not at once. */
 const QUIET_TIMERS = 2;
@@ -146,6 +150,8 @@ export class Batches<K, V> {
       ),
     };
     const keys = items.map(({ entry }) => entry.key);
+    const waited = (): string => batchText(keys, signal);
+    for (const item of items) TryContext.inBatch(item.context, waited);
     try {
       const entries = items.map(({ entry }) => entry);
       const { loadMany } = this.#plan;
@@ -170,6 +176,15 @@ export class Batches<K, V> {
       else answer.resolve(result);
     }
   }
+}
+
+/** For people: the call that keeps the loads of these keys waiting. */
+function batchText(keys: readonly unknown[], signal: AbortSignal | undefined): string {
+  const named = keys.slice(0, MOST_NAMED).map(showKey);
+  const others = keys.length - named.length;
+  const inner = waitedFor(signal);
+  const which = `${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  return `loadMany of ${keys.length} key${keys.length === 1 ? '' : 's'} (${which})${inner === undefined ? '' : `: ${inner}`}`;
 }
 
 /** The items whose loads are not over yet; the others are rejected. */

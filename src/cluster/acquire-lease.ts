@@ -66,7 +66,7 @@ export async function acquireLease(
     const late = (answer: AcquireAnswer): void =>
       pending.answeredLate(request, sentAt, answer, source, clock);
     try {
-      const answer = await answers.wait(ask, clock, limits, late);
+      const answer = await answers.wait(ask, clock, { ...limits, step: 'acquire' }, late);
       pending.answered(request, answer);
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const { remaining, ...id } = answer.lease;

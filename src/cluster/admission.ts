@@ -34,10 +34,9 @@ export class Admission<T> {
   #force = false;
   /** The first pin that was in force during this round. It may be over since, and the value dropped. */
   #pin: Pin | undefined;
+  #step: string | undefined;
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
-  /** The answer of the lock for which this round waits: another instance has the lease. */
-  #waitsFor: AcquiredAs<'held'> | undefined;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
   #expected: Pick<ClusterState, 'expectedToken' | 'invalidatedAt'> | undefined;
 
@@ -71,13 +70,9 @@ export class Admission<T> {
     this.#isFreshRequired = true;
   }
 
-  /** For people: the holder for whose load this round waits. `undefined`: it does not wait, or for a backoff. */
+  /** For people: the step under way, or that at which it has ended. */
   get waitedFor(): string | undefined {
-    if (this.#waitsFor === undefined || this.#waitsFor.isBackoff) return undefined;
-    const { owner, host, token, heldFor, retryAfter } = this.#waitsFor;
-    const lease = `the lease with token ${token}, held for ${showDuration(heldFor)}`;
-    const end = `it ends in ${showDuration(retryAfter)}, unless the holder extends it`;
-    return `waiting for the load of ${owner} on ${host}: ${lease}: ${end}`;
+    return this.#step;
   }
 
   /**
@@ -98,11 +93,13 @@ export class Admission<T> {
     // `expectedToken` is cleared by an invalidation, so a set one belongs to a load that began after it.
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
     if (store !== undefined) {
+      this.#step = 'waiting for the store (read)';
       const known = await this.snapshots.known(this.#isForced);
       if (this.snapshots.wasRead && this.#enteredAt !== undefined)
         this.#enteredAt = options.clock.monotonic();
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
+    this.#step = undefined;
     if (lock === undefined) return undefined;
     this.#pin = this.#pinInPlace;
     if (entry.isLoaded && this.#pin === undefined) endPin(entry, this.#member); // its hold is over
@@ -113,10 +110,10 @@ export class Admission<T> {
       const wasForced = this.#force;
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
+      this.#step = 'waiting for the lock (acquire)';
       const answer = await lock.acquire(entry, wasForced, () => this.#patience);
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
-      this.#waitsFor = answer.kind === 'held' ? answer : undefined;
       this.#pin ??= this.#pinInPlace; // a check may have taken it over
       if (answer.kind === 'acquired') {
         if (polls > 0) this.snapshots.waited();
@@ -132,6 +129,7 @@ export class Admission<T> {
           this.#force = true;
           continue;
         }
+        this.#step = 'waiting for the store (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
         if (found === undefined && this.#pinned && state.held.pin !== undefined) {
@@ -149,6 +147,7 @@ export class Admission<T> {
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
       if (this.#isResultUnseen(answer)) return undefined;
+      this.#step = stepOf(answer);
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
       if (!asksAtOnce) await sleep(Math.max(pause(answer.retryAfter), tookMs));
@@ -260,4 +259,12 @@ export class Admission<T> {
     const waitsForProbe = isForced || whenLockUnavailable === 'skip' || this.snapshots.mayDefer;
     return { waitsForProbe, startedAt: this.#enteredAt };
   }
+}
+
+/** For people: the holder for whose load a round waits, or the pause after one that has failed. */
+function stepOf({ owner, host, token, heldFor, retryAfter, isBackoff }: AcquiredAs<'held'>): string {
+  const left = showDuration(retryAfter);
+  if (isBackoff) return `waiting for the pause after the failed load of ${owner} on ${host}: ${left}`;
+  const lease = `the lease with token ${token}, held for ${showDuration(heldFor)}`;
+  return `waiting for the load of ${owner} on ${host}: ${lease}: it ends in ${left}, unless the holder extends it`;
 }

@@ -35,6 +35,8 @@ export interface StepLimits {
   readonly silenceMs: number;
   /** In all, while it answers other steps. @default silenceMs */
   readonly mostMs?: number;
+  /** Its name, for the error. */
+  readonly step?: string;
 }
 
 /** A step that is waited for. Instants are monotonic, `silentFrom` is a reading of `attentiveMs`. */
@@ -43,6 +45,7 @@ interface Waiting {
   readonly silenceMs: number;
   readonly sentAt: number;
   readonly mostMs: number;
+  readonly step: string | undefined;
   repeat: (() => void) | undefined;
   fail(error: Error): void;
 }
@@ -119,7 +122,7 @@ export class AnswerWatch {
   wait<R>(
     step: () => R | PromiseLike<R>,
     clock: WatchClock,
-    { silenceMs, mostMs = silenceMs }: StepLimits,
+    { silenceMs, mostMs = silenceMs, step: name }: StepLimits,
     late: (answer: R) => void = () => {},
   ): Promise<R> {
     return new Promise((resolve, reject) => {
@@ -151,6 +154,7 @@ export class AnswerWatch {
         silenceMs,
         sentAt,
         mostMs: Math.max(mostMs, silenceMs),
+        step: name,
         repeat: send,
         fail: (error) => void (settle() && reject(error)),
       };
@@ -182,8 +186,8 @@ export class AnswerWatch {
     this.#attentiveMs -= (this.#delayMs * lateMs) / (this.#delayMs + lateMs || 1);
     this.#stop();
     for (const waiting of [...this.#waiting]) {
-      const { sentAt, mostMs, repeat } = waiting;
-      const text = `no answer within ${showDuration(Math.round(now - sentAt))}`;
+      const { sentAt, mostMs, step, repeat } = waiting;
+      const text = `no answer within ${showDuration(Math.round(now - sentAt))}${step === undefined ? '' : ` (${step})`}`;
       if (this.#silenceLeft(waiting) <= EARLY_MS) {
         this.#slownessMs = 0;
         this.#onSilence();

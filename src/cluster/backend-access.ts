@@ -205,11 +205,13 @@ export function accessOf<S>(backend: LockLike | StoreLike | undefined): BackendA
  * Limits the time of a step of a lock, a store or a codec.
  *
  * @param limitMs where less time is left. @default 15 seconds
+ * @param name of the step, for the error.
  */
 export function withStepTimeout<R>(
   step: () => R | PromiseLike<R>,
   clock: Clock,
   limitMs: number = LONGEST_STEP_MS,
+  name?: string,
 ): Promise<R> {
-  return withTimeout(step, Math.min(limitMs, LONGEST_STEP_MS), clock);
+  return withTimeout(step, Math.min(limitMs, LONGEST_STEP_MS), clock, name);
 }

@@ -98,7 +98,7 @@ export class HeldLease {
       }
       isExtending = true;
       checkAtEnd(); // the answer may never come
-      this.#withStepTimeout((lock) => lock.extend(this.id, leaseFor)).then(
+      this.#withStepTimeout('extend', (lock) => lock.extend(this.id, leaseFor)).then(
         (isExtended) => {
           isExtending = false;
           this.#extendError = undefined;
@@ -163,7 +163,7 @@ export class HeldLease {
       return false;
     }
     try {
-      const isReleased = await this.#withStepTimeout((lock) => lock.release(this.id, outcome()));
+      const isReleased = await this.#withStepTimeout('release', (lock) => lock.release(this.id, outcome()));
       this.#isTaken ||= !isReleased;
       this.#isReleased = true;
       over();
@@ -174,9 +174,9 @@ export class HeldLease {
     }
   }
 
-  #withStepTimeout<R>(step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
+  #withStepTimeout<R>(name: string, step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
     const { steps, backgroundTimeoutMs } = this.#source;
-    return withStepTimeout(() => step(steps), this.#clock, backgroundTimeoutMs);
+    return withStepTimeout(() => step(steps), this.#clock, backgroundTimeoutMs, name);
   }
 
   #cancelTimers(): void {
@@ -189,7 +189,7 @@ export class HeldLease {
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, this.leftMs)));
       if (this.isLost) return;
       try {
-        await this.#withStepTimeout((lock) => lock.release(this.id, outcome()));
+        await this.#withStepTimeout('release', (lock) => lock.release(this.id, outcome()));
         this.#isReleased = true;
         return;
       } catch {

@@ -127,7 +127,7 @@ export class MemberStore {
         const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - sentAt });
         const read = (): ReturnType<StoreSteps['read']> =>
           this.#steps.read(name, newerThan > 0 ? newerThan : undefined);
-        return answers.wait(read, clock, limits);
+        return answers.wait(read, clock, { ...limits, step: 'read' });
       };
       const asked = await this.#access.ask(step, clock, patience);
       if (asked.kind === 'open') {

@@ -32,6 +32,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   readonly #host: RoundHost;
   readonly #admission: Admission<T>;
   #remote: RemoteResult<T> | undefined;
+  /** Outside of the admission: what is waited for. */
+  #step: string | undefined;
   /** The tries are under way. */
   #isLoading = false;
   #isAborted = false;
@@ -61,6 +63,11 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   override get isLoading(): boolean {
     return this.#isLoading;
+  }
+
+  /** For people. `undefined` once the tries are under way, or before anything is asked. */
+  get waitedFor(): string | undefined {
+    return this.#isLoading ? undefined : (this.#step ?? this.#admission.waitedFor);
   }
 
   get token(): number | undefined {
@@ -102,9 +109,13 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', aborted);
     const { invalidatedAt } = this.state;
     try {
+      if (this.before !== undefined)
+        this.#step = 'waiting for the end of the round before (publish, release)';
       await this.before?.over;
       this.before = undefined;
+      if (this.member.marks !== undefined) this.#step = 'waiting for the marks in the store (versions)';
       await this.member.marks?.known(); // before it begins: marks that were published before do not concern its result
+      this.#step = undefined;
       signal.throwIfAborted();
       // Also where a snapshot is adopted: invalidations before have led here. One that came here since is answered by a load only.
       if (this.state.invalidatedAt === invalidatedAt) this.#host.began();

@@ -160,7 +160,7 @@ export class SnapshotWriter {
     const write = (): Promise<WriteAnswer> => {
       const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
       const silenceMs = Math.min(backgroundTimeoutMs, LONGEST_STEP_MS);
-      return answers.wait(sendOnce, clock, { silenceMs, mostMs });
+      return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: WriteAnswer): WriteAnswer => {
       if (answer.kind === 'written') events.counters.bytesPublished += length;

@@ -99,7 +99,7 @@ export class StoreFleet {
   async #ask({ options: { clock }, log }: Poller): Promise<BackendReply<readonly StoredReport[]>> {
     this.#reports.askedFor();
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
-    const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
+    const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs, step: 'reports' };
     const step = (): Promise<readonly StoredReport[]> => answers.wait(() => steps.reports(), clock, limits);
     const asked = await this.#access.ask(step, clock);
     if (asked.kind === 'failed') log.storeFailed(unavailableCause(asked.cause));

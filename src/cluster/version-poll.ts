@@ -250,7 +250,7 @@ export class VersionPoll {
   ): Promise<readonly (number | Error)[] | undefined> {
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const names = asked.map(([name]) => name);
-    const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
+    const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs, step: 'versions' };
     const step = (): Promise<readonly (number | Error)[]> =>
       answers.wait(() => steps.versions(names, report), clock, limits);
     let answer = await this.#access.ask(step, clock);

@@ -68,7 +68,7 @@ export function backupOf(meta: ValueMeta | undefined): Backup | undefined {
 function partOf(meta: ValueMeta): Backup | undefined {
   const parts = Object.entries(mergeOfNotes(meta) ?? {}).flatMap(([name, notes]) => {
     const backup = backupOf(notes);
-    return backup === undefined ? [] : [{ ...backup, text: `part ${name} by ${backup.text}` }];
+    return backup === undefined ? [] : [{ ...backup, text: `part ${name}: ${backup.text}` }];
   });
   const [first, ...others] = parts;
   if (first === undefined) return undefined;

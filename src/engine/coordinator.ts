@@ -223,7 +223,7 @@ export interface CoordinatedRound<T> {
   readonly remote: RemoteResult<T> | undefined;
   /** A caller has joined that requires a load begun after its call, and no such load has run. */
   readonly isFreshRequired: boolean;
-  /** For people: the holder for whose load it waits; `undefined`: it does not wait for one. */
+  /** For people: the step of the cluster that keeps it waiting; `undefined`: none does. */
   readonly waitedFor: string | undefined;
   /** Resolves when the lease is released or has expired. Never rejects. */
   readonly over: Promise<void>;

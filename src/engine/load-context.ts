@@ -2,6 +2,7 @@ import type { Trigger } from '../data/execution-record.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
+import { waitedFor } from '../time/waited-for.ts';
 
 /** The argument of a task. */
 export interface TaskContext {
@@ -64,6 +65,7 @@ export class TryContext implements LoadContext {
   declare readonly key?: unknown;
   declare token?: number;
   readonly #abort: LazyAbort;
+  #batch: (() => string) | undefined = undefined;
 
   constructor({ trigger, background, key }: LoadDetails, attempt: number, abort: LazyAbort) {
     this.trigger = trigger;
@@ -73,6 +75,17 @@ export class TryContext implements LoadContext {
     if (key !== undefined) this.key = key;
     if (areSignalsSlow) Object.defineProperty(this, 'signal', TryContext.#signal);
     else this.signal = abort.signal;
+  }
+
+  /** The load is that of a key in a batch, which keeps it waiting. */
+  static inBatch(context: LoadContext, text: () => string): void {
+    if (context instanceof TryContext) context.#batch = text;
+  }
+
+  /** For people: what has kept its load waiting until now. `undefined`: not known. */
+  static waitedFor(context: TryContext): string | undefined {
+    const hung = context.#batch?.() ?? waitedFor(context.#abort.signal);
+    return hung && `waiting for ${hung}`;
   }
 
   /** Makes it when it is first read. The same getter for all: one made for each is slow. */

@@ -122,7 +122,9 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
 
   protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
     const { options } = this.#host;
-    const waitedFor = this.round?.waitedFor ?? (this.#context && options.loadLimit?.waitedFor(this.#context));
+    const context = this.#context;
+    const place = context && options.loadLimit?.waitedFor(context);
+    const waitedFor = this.round?.waitedFor ?? place ?? (context && TryContext.waitedFor(context));
     return timeoutError(options, this.entry.key, attempts, cause, waitedFor);
   }
 

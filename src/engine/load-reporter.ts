@@ -1,4 +1,4 @@
-import { isLoadError, isLoadTimeoutError, isValueRejectedError, showKey } from '../errors.ts';
+import { failureText, isLoadError, isLoadTimeoutError, isValueRejectedError, showKey } from '../errors.ts';
 import type { CoolingDown, LoadEndDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import { OutageLog } from '../observe/outage-log.ts';
@@ -89,16 +89,23 @@ export class LoadReporter {
   #textOf(
     type: 'load-failed' | 'load-timed-out',
     { background, attempts, key }: LoadEndDetails,
-    { until, delay }: CoolingDown,
+    { until, delay, error }: CoolingDown,
     others: string,
   ): string {
     const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
     const which = background ? load : `${load} without a waiting caller`; // they have left
     const what =
-      type === 'load-failed' ? 'failed' : `timed out after ${showDuration(this.#options.timeoutMs)}`;
+      type === 'load-failed'
+        ? 'failed'
+        : `timed out after ${showDuration(this.#options.timeoutMs)}${waitedForIn(error)}`;
     const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
     return `${which} ${what} ${at}, next try in ${showDuration(delay)} (${instantText(until)})`;
   }
+}
+
+/** What the load waited for at its deadline, by its error. */
+function waitedForIn(error: Error): string {
+  return /^load timed out after [^,]*(, .*)$/.exec(failureText(error))?.[1] ?? '';
 }
 
 function ofKey(key: unknown, others: string): string {

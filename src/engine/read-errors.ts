@@ -99,7 +99,7 @@ export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheN
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 
-/** The load was not over in time. @param waitedFor the place or the holder of a lease for which it waited until then. */
+/** The load was not over in time. @param waitedFor what it waited for until then. */
 export function timeoutError(
   { name, timeoutMs }: ResolvedOptions,
   key: unknown,

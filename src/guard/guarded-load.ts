@@ -6,7 +6,8 @@ import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { ignoreThenable } from '../time/deferred.ts';
+import { ignoreThenable, isThenable } from '../time/deferred.ts';
+import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
 import { countOf, ownIdOf, ownSizeOf } from './size.ts';
@@ -49,7 +50,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(
-        () => validated<T>(candidate.value, options, key),
+        () => named(context, 'the schema', validated<T>(candidate.value, options, key)),
         judge,
         (error) => refuse(error as ValueRejectedError, undefined),
       );
@@ -69,7 +70,12 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         return refuse(new ValueRejectedError(details), candidate);
       };
       return settled(
-        () => (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
+        () =>
+          named(
+            context,
+            'accept',
+            (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
+          ),
         (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),
       );
@@ -90,4 +96,14 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
 
     return settled(() => load(context, entry, abort), check, rethrow);
   };
+}
+
+/** A step of the load: a time-out names it. */
+function named<R>({ signal }: LoadContext, name: string, result: R | PromiseLike<R>): R | PromiseLike<R> {
+  if (!isThenable(result)) return result;
+  return whileWaiting(
+    signal,
+    () => name,
+    () => result,
+  );
 }

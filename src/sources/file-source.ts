@@ -9,7 +9,7 @@ import { fileSystem } from './files/file-system.ts';
 import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
 import { parseFrom } from './named-failure.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
-import { fittingNotes, ownNotes, type Source, type SourceContext } from './source.ts';
+import { fittingNotes, namedSource, ownNotes, type Source, type SourceContext } from './source.ts';
 import { targetName } from './source-url.ts';
 
 /** The options of {@link fileSource}. */
@@ -74,7 +74,7 @@ export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>
     context.signal.throwIfAborted();
     return readEdition(place as string | URL, maxBytes, context.signal);
   };
-  return async (context) => {
+  return namedSource(source, async (context) => {
     const { signal } = context;
     const turn = reads.run(() => read(context), signal);
     const edition = await unlessAborted(turn, signal).catch((error: unknown) => {
@@ -86,7 +86,7 @@ export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>
     return loaded(value, {
       meta: fittingNotes(fileNotes(source, edition.state, edition.readAt, edition.bytes.length)),
     });
-  };
+  });
 }
 
 /** @returns `undefined`: it is not one. */

@@ -5,8 +5,10 @@ import { retryAfterMs } from '../engine/retry-after.ts';
 import { refusalOf } from '../guard/verdict.ts';
 import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
+import { printable } from '../printable.ts';
 import { unlessAborted } from '../time/on-abort.ts';
-import { withTimeout } from '../time/with-timeout.ts';
+import { waitedFor, whileWaiting } from '../time/waited-for.ts';
+import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
 import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
 import { olderEdition } from './older-edition.ts';
@@ -64,9 +66,13 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
         failures.push(error);
       }
     }
-    throw allFailed(failures);
+    throw allFailed(failures, sources);
   };
 }
+
+/** In characters. */
+const LONGEST_NAME = 60;
+const LONGEST_FAILURE = 300;
 
 /** The answer of one source that may replace the value in place. */
 function answerInTime<T>(
@@ -77,18 +83,22 @@ function answerInTime<T>(
 ): Promise<Answer<T>> {
   const { sources, timeoutMs, clock } = options;
   const previous = previousOf(context, index);
-  const answer = async (signal: AbortSignal): Promise<Answer<T>> => {
-    const found = await ask(source, { ...context, signal, previous });
-    await refuseUnlessAccepted(found, index, context, options);
-    return found;
-  };
-  if (index === sources.length - 1 || timeoutMs === Infinity) return answer(context.signal);
   const late = new AbortController();
   const signal = AbortSignal.any([context.signal, late.signal]);
+  const answer = async (): Promise<Answer<T>> => {
+    const found = await ask(source, { ...context, signal, previous });
+    await refuseUnlessAccepted(found, index, context, signal, options);
+    return found;
+  };
+  const named = (): Promise<Answer<T>> =>
+    whileWaiting(context.signal, () => `source ${sourceName(source, index)}`, answer, signal);
+  if (index === sources.length - 1 || timeoutMs === Infinity) return named();
   // An aborted source that goes on leaves no timer behind.
-  return withTimeout(() => unlessAborted(answer(signal), signal), timeoutMs, clock).catch((error) => {
-    late.abort(error);
-    throw error;
+  return withTimeout(() => unlessAborted(named(), signal), timeoutMs, clock).catch((error) => {
+    const hung = error instanceof NoAnswerError ? waitedFor(signal) || source.name : '';
+    const failure = hung === '' ? error : new NoAnswerError(timeoutMs, hung);
+    late.abort(failure);
+    throw failure;
   });
 }
 
@@ -96,6 +106,7 @@ async function refuseUnlessAccepted<T>(
   { origin, value, meta }: Answer<T>,
   index: number,
   context: SourceContext,
+  signal: AbortSignal,
   { accept, allowOlderAfterMs, clock }: ResolvedFirstOf<T>,
 ): Promise<void> {
   if (origin === 'kept') return;
@@ -111,10 +122,20 @@ async function refuseUnlessAccepted<T>(
   }
   if (accept === undefined) return;
   const { trigger, token: version, key } = context as LoadContext & { readonly key?: unknown };
-  const verdict = await accept(value, { previous, version, trigger, key, meta } as AcceptDetails<T>);
+  const details = { previous, version, trigger, key, meta } as AcceptDetails<T>;
+  const verdict = await whileWaiting(
+    signal,
+    () => 'accept',
+    () => accept(value, details),
+  );
   if (verdict === true) return;
   const [reason, cause] = refusalOf(verdict);
   throw new Error(`refused: ${reason}`, { cause });
+}
+
+/** Its place, and its name where it is a function that has one: `2 (fromMirror)`. */
+function sourceName({ name }: SourceLike<unknown>, index: number): string {
+  return `${index + 1}${name === '' ? '' : ` (${printable(name, LONGEST_NAME)})`}`;
 }
 
 /** Metadata of a value that the next read after the cool-down replaces, or that the source says is due before. */
@@ -130,8 +151,15 @@ function dueAtCoolDown<T>(
   return { ...metadata, dueAfter: Math.min(dueAfter, delayMs) };
 }
 
-function allFailed(failures: readonly unknown[]): AggregateError {
+function allFailed(
+  failures: readonly unknown[],
+  sources: readonly { readonly name: string }[],
+): AggregateError {
   const [cause] = failures;
-  const causes = failures.map((error, index) => `(${index + 1}) ${messageOf(error)}`);
+  const causes = failures.map((error, index) => {
+    const name = printable(sources[index]?.name ?? '', LONGEST_NAME);
+    const message = printable(messageOf(error), LONGEST_FAILURE); // the last one is to be seen too
+    return `(${index + 1}) ${message}${name === '' || message.includes(name) ? '' : ` (${name})`}`;
+  });
   return new AggregateError(failures, `no source has answered: ${causes.join('; ')}`, { cause });
 }

@@ -9,8 +9,8 @@ import { type HttpSourceOptions, resolveHttpOptions } from './http-options.ts';
 import { type HttpTarget, requestOf } from './http-request.ts';
 import { discard, type HttpAnswer } from './http-response.ts';
 import { type Parse, parseBody } from './parse.ts';
-import { fittingNotes, ownNotes, type Source } from './source.ts';
-import { urlHash, urlName } from './source-url.ts';
+import { fittingNotes, namedSource, ownNotes, type Source } from './source.ts';
+import { targetName, urlHash, urlName } from './source-url.ts';
 
 /**
  * A source over HTTP: a `load` that fetches a URL, and asks for a new edition only.
@@ -51,35 +51,38 @@ export function httpSource<T = unknown>(target: HttpTarget, options?: HttpSource
 export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> = {}): Source<T> {
   const resolved = resolveHttpOptions(target, options);
   const { fetch, headers, maxBytes, parse, source, statuses } = resolved;
-  return async (context) => {
-    context.signal.throwIfAborted();
-    const request = await requestOf(target, headers, context);
-    const name = source ?? urlName(request.url);
-    const held: HttpNotes = (request.method === 'GET' && ownNotes(context, name)) || {};
-    const answer = await fetchFollowing(fetch, request, async (url) => {
-      const isOfIt = source !== undefined || held.urlHash === (await urlHash(url));
-      return isOfIt ? conditionsOf(held) : {};
-    });
-    const { response, url } = answer;
-    try {
-      if (response.status === 304 && answer.isConditional)
-        return keep({
-          meta: fittingNotes({ ...held, ...notesOf(response, Date.now()) }),
-          headers: response.headers,
-        });
-      if (!statuses.includes(response.status)) throw statusError(answer);
-      mustBeAsAsked(answer, request.headers);
-      const bytes = await readBounded(answer, maxBytes, request.signal);
-      const { integrity } = request;
-      if (integrity !== undefined && !(await matchesIntegrity(bytes as Uint8Array<ArrayBuffer>, integrity)))
-        throw new Error(`${urlName(url)} sent a body that does not match its integrity`);
-      const value = await parseOf(answer, bytes, parse);
-      const meta = { source: name, ...notesOf(response, Date.now()), urlHash: await urlHash(url) };
-      return loaded(value, { meta: fittingNotes(meta), headers: response.headers });
-    } finally {
-      await discard(response);
-    }
-  };
+  return namedSource(
+    source ?? (typeof target === 'function' ? 'httpSource' : String(targetName(target))),
+    async (context) => {
+      context.signal.throwIfAborted();
+      const request = await requestOf(target, headers, context);
+      const name = source ?? urlName(request.url);
+      const held: HttpNotes = (request.method === 'GET' && ownNotes(context, name)) || {};
+      const answer = await fetchFollowing(fetch, request, async (url) => {
+        const isOfIt = source !== undefined || held.urlHash === (await urlHash(url));
+        return isOfIt ? conditionsOf(held) : {};
+      });
+      const { response, url } = answer;
+      try {
+        if (response.status === 304 && answer.isConditional)
+          return keep({
+            meta: fittingNotes({ ...held, ...notesOf(response, Date.now()) }),
+            headers: response.headers,
+          });
+        if (!statuses.includes(response.status)) throw statusError(answer);
+        mustBeAsAsked(answer, request.headers);
+        const bytes = await readBounded(answer, maxBytes, request.signal);
+        const { integrity } = request;
+        if (integrity !== undefined && !(await matchesIntegrity(bytes as Uint8Array<ArrayBuffer>, integrity)))
+          throw new Error(`${urlName(url)} sent a body that does not match its integrity`);
+        const value = await parseOf(answer, bytes, parse);
+        const meta = { source: name, ...notesOf(response, Date.now()), urlHash: await urlHash(url) };
+        return loaded(value, { meta: fittingNotes(meta), headers: response.headers });
+      } finally {
+        await discard(response);
+      }
+    },
+  );
 }
 
 /** @throws for a compressed body where none was asked for: `fetch` of Node takes one that was cut for a whole one. */

@@ -2,6 +2,7 @@ import { isOfBackup } from '../data/backup.ts';
 import type { KeepOptions } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { whileWaiting } from '../time/waited-for.ts';
 import { previousPart, withMergeOf } from './merge-of-notes.ts';
 import type { Source, SourceContext } from './source.ts';
 import { type Answer, ask, returned, type SourceLike, type SourceValue } from './source-like.ts';
@@ -67,10 +68,10 @@ async function askAll(
   const signal = AbortSignal.any([context.signal, failed.signal]);
   const answers = parts.map(async ([name, source]) => {
     try {
-      return [
-        name,
-        await ask(source, { ...context, signal, previous: previousPart(context, name) }),
-      ] as const;
+      const inner = AbortSignal.any([signal]);
+      const part = { ...context, signal: inner, previous: previousPart(context, name) };
+      const answer = (): Promise<Answer<unknown>> => ask(source, part);
+      return [name, await whileWaiting(context.signal, () => `part ${name}`, answer, inner)] as const;
     } catch (cause) {
       throw new Error(`${name}: ${messageOf(cause)}`, { cause });
     }

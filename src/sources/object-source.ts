@@ -11,7 +11,7 @@ import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
 import { optionTypes, typeShown } from './option-types.ts';
 import { checkParse, type ParseOptions } from './parse.ts';
-import { fittingNotes, ownNotes, type Source, type SourceMeta } from './source.ts';
+import { fittingNotes, namedSource, ownNotes, type Source, type SourceMeta } from './source.ts';
 
 /** The options of {@link objectSource}. */
 export interface ObjectSourceOptions<T> extends ParseOptions<T>, ByteLimit {
@@ -84,7 +84,7 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   checks.done();
   const source = `s3://${bucket}/${key}${versionId === undefined ? '' : `?versionId=${versionId}`}`;
 
-  return async (context) => {
+  return namedSource(source, async (context) => {
     const { signal } = context;
     signal.throwIfAborted();
     const { etag } = validatorsOf(ownNotes(context, source) ?? {});
@@ -109,7 +109,7 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
       throw new Error(`${source} ${ownMessageOf(error)}`, { cause: error });
     });
     return loaded(await parseFrom(source, bytes, parse), { meta: notesOf(source, answer) });
-  };
+  });
 }
 
 async function closeBody({ Body }: ObjectAnswer): Promise<void> {

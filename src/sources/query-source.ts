@@ -7,7 +7,7 @@ import { optionTypes, typeShown } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
 import { answerText, statementName } from './queries/row-text.ts';
-import { fittingNotes, ownNotes, type Source } from './source.ts';
+import { fittingNotes, namedSource, ownNotes, type Source } from './source.ts';
 
 /** The options of {@link querySource}. */
 export interface QuerySourceOptions<T, Row = Record<string, unknown>> {
@@ -112,7 +112,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   const session = openSession(client, { timeoutMs, maxRows });
   const statement = { sql, params };
 
-  return async (context) => {
+  return namedSource(source ?? 'the query', async (context) => {
     const { signal } = context;
     signal.throwIfAborted();
     const name = source ?? (await statementName(statement));
@@ -141,7 +141,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
     } catch (error) {
       throw new Error(`map failed: ${ownMessageOf(error)} (${name})`, { cause: error });
     }
-  };
+  });
 }
 
 /** Rows of some drivers are of classes, or have no prototype. A store keeps plain objects. */

@@ -1,6 +1,7 @@
 import { isMeta } from '../data/value-meta.ts';
 import type { Kept, Loaded } from '../index.ts';
 import { printable } from '../printable.ts';
+import { whileWaiting } from '../time/waited-for.ts';
 
 /** The part of the context of a load that a source reads: any context of tickless, of a value or a key, has it. */
 export interface SourceContext {
@@ -33,6 +34,16 @@ export interface SourceMeta {
  * `previous` is the edition that it has now. Rejects with an error that names the source; the value in place stays.
  */
 export type Source<T> = (context: SourceContext) => Promise<Loaded<T> | Kept>;
+
+/** A source that is named in the error of a load which it keeps waiting. */
+export function namedSource<T>(name: string, source: Source<T>): Source<T> {
+  return (context) =>
+    whileWaiting(
+      context.signal,
+      () => name,
+      () => source(context),
+    );
+}
 
 /** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */
 export function ownNotes({ previous }: SourceContext, source: string): SourceMeta | undefined {

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { SHARE_ENV } from 'node:worker_threads';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { Semaphore } from '../time/semaphore.ts';
+import { whileWaiting } from '../time/waited-for.ts';
 import { splitArguments } from './load-arguments.ts';
 import { runThread, type ThreadPlan } from './thread.ts';
 import type { WorkerLoad } from './worker-load.ts';
@@ -138,7 +139,12 @@ export function loadInWorker<M = unknown>(
     return semaphore.run(async () => {
       await undefined;
       signal?.throwIfAborted(); // an abort right after the call starts no thread
-      return runThread(plan);
+      if (signal === undefined) return runThread(plan);
+      return whileWaiting(
+        signal,
+        () => `the worker ${plan.name}`,
+        () => runThread(plan),
+      );
     }, signal);
   };
   return load as WorkerLoad<M>;

@@ -250,7 +250,7 @@ describe('the notes of', () => {
       }),
     });
     await parts.get();
-    expect(backupOf(parts.inspect().meta)?.text).toBe('part one by source 2: a, within it source 2: b');
+    expect(backupOf(parts.inspect().meta)?.text).toBe('part one: source 2: a, within it source 2: b');
   });
 
   it('a store that has been tampered with harm nothing', () => {
@@ -264,7 +264,7 @@ describe('the notes of', () => {
       'source 2',
       'source 2: (1) null; (2) [object Object]',
       undefined,
-      'part c by source 3',
+      'part c: source 3',
     ]);
   });
 });

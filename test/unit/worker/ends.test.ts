@@ -8,6 +8,15 @@ import { cacheOf, loadOf, sharedInt, threadCount, until, valueFrom } from './sup
 const hangs = `export default (flag) => { Atomics.store(flag, 0, 1); return new Promise(() => {}) }`;
 const isBusy = `export default (flag) => { Atomics.store(flag, 0, 1); for (;;); }`;
 
+it('a time-out names the thread that hangs', async () => {
+  const clock = new FakeClock();
+  const value = valueFrom('export default () => new Promise(() => {})', { clock, timeout: 1000 });
+  const reason = rejectionOf(value.get());
+  await until(() => threadCount() > 0);
+  await clock.advance(1000);
+  expect(String(await reason)).toMatch(/v: load timed out after 1 s, waiting for the worker .+/);
+});
+
 describe('the thread', () => {
   it('has ended when the load has settled', async () => {
     const load = loadOf('export default (fails) => { if (fails) throw new Error("x"); return 1 }');
