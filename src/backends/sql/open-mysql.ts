@@ -26,6 +26,7 @@ export function openMysql(
     warnWithoutErrorListener(options.client, "connection.on('error', () => {})");
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
   return openRecords(about, options, {
+    backend: 'mysql',
     client,
     quoted,
     definition: mysqlTable,
