@@ -1,6 +1,22 @@
 /** Causes can form a cycle. */
 const MOST_CAUSES = 8;
 
+/** Of a list of errors that many are shown. */
+export const MOST_LISTED = 3;
+
+/** Beyond this depth of causes and lists, lists are left out: each level multiplies their number. */
+const DEEPEST_LIST = 2;
+
+/**
+ * The errors that an error lists: those of an `AggregateError`, and `errors` of other libraries. Not of an error of tickless, whose
+ * `cause` is the last of them.
+ */
+export function errorsOf(error: unknown): readonly unknown[] {
+  if (!(error instanceof Error)) return [];
+  const { errors, code } = error as Error & { readonly errors?: unknown; readonly code?: unknown };
+  return Array.isArray(errors) && !String(code).startsWith('ERR_TICKLESS_') ? errors : [];
+}
+
 /** The message of an error contains what these say. The values that were received may be anything. */
 const LEFT_OUT: readonly string[] = ['name', 'code', 'message', 'cause', 'received', 'problems', 'missing'];
 
@@ -22,12 +38,17 @@ export function errorJson(error: Error, depth: number = 0): object {
     const { name, code, message, cause } = error as Error & { readonly code?: unknown };
     const hasCode = typeof code === 'string' || typeof code === 'number';
     const isOwn = String(code).startsWith('ERR_TICKLESS_');
+    const listed = depth > DEEPEST_LIST ? [] : errorsOf(error);
     const details = Object.entries(error).filter(([name]) => isOwn && !LEFT_OUT.includes(name));
     return {
       name,
       ...(hasCode ? { code } : {}),
       message,
       ...mapped(Object.fromEntries(details), (field) => plainJson(field, depth)),
+      ...(listed.length === 0
+        ? {}
+        : { errors: listed.slice(0, MOST_LISTED).map((one) => plainJson(one, depth + 1)) }),
+      ...(listed.length > MOST_LISTED ? { moreErrors: listed.length - MOST_LISTED } : {}),
       ...(cause === undefined || depth >= MOST_CAUSES ? {} : { cause: plainJson(cause, depth + 1) }),
     };
   } catch {

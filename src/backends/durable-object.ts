@@ -100,5 +100,9 @@ export function durableObjectBackend(given: DurableObjectBackendOptions): Backen
 }
 
 function openDurableObject(about: 'lock' | 'store', options: DurableObjectOptions): OpenRecords {
-  return { records: new ObjectRecords(about, options), options: ['binding', 'object', 'retention'] };
+  return {
+    backend: 'durable-object',
+    records: new ObjectRecords(about, options),
+    options: ['binding', 'object', 'retention'],
+  };
 }

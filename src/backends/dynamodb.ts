@@ -162,6 +162,7 @@ function openDynamodb(about: 'lock' | 'store', options: InTable): OpenRecords {
   checks.done();
   const maker = about === 'lock' ? 'dynamodbLockTable' : 'dynamodbStoreTable';
   return {
+    backend: 'dynamodb',
     records: new SwappedRecords(new DynamodbTexts(new Dynamodb(about, options), table), retentionMs),
     longestName: LONGEST_NAME,
     options: ['client', 'table', 'retention'],

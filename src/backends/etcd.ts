@@ -114,6 +114,7 @@ function openEtcd(about: 'lock' | 'store', options: EtcdOptions): OpenRecords {
   checks.done();
   const texts = new EtcdTexts(new EtcdClient(about, options), prefix);
   return {
+    backend: 'etcd',
     records: new SwappedRecords(texts, retentionMs),
     options: ['endpoints', 'user', 'fetch', 'prefix', 'retention'],
   };

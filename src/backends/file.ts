@@ -115,6 +115,7 @@ export function fileBackend(given: FileBackendOptions): Backend {
 
 function openFile(about: 'lock' | 'store', options: FileOptions): OpenRecords {
   return {
+    backend: 'file',
     records: new FileRecords(about, options),
     options: ['directory', 'allowOtherUsers', 'retention'],
   };

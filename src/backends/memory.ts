@@ -71,5 +71,5 @@ export function memoryBackend(given: MemoryBackendOptions = {}): Backend {
 }
 
 function openMemory(_about: string, options: MemoryOptions): OpenRecords {
-  return { records: new MemoryRecords(options?.clock ?? systemClock), options: ['clock'] };
+  return { backend: 'memory', records: new MemoryRecords(options?.clock ?? systemClock), options: ['clock'] };
 }

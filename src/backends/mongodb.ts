@@ -128,5 +128,9 @@ function openMongodb(
   const retentionMs = checks.duration('retention', retention);
   checks.done();
   const documents = new MongoDocuments(collection, commandTimeoutMs(about, timeout));
-  return { records: new MongoRecords(documents, retentionMs), options: ['collection', 'retention'] };
+  return {
+    backend: 'mongodb',
+    records: new MongoRecords(documents, retentionMs),
+    options: ['collection', 'retention'],
+  };
 }

@@ -154,6 +154,7 @@ function hintsOf(
 
 function openRedis(about: 'lock' | 'store', options: RedisOptions): OpenRecords {
   return {
+    backend: 'redis',
     records: new RedisRecords(about, options),
     options: ['client', 'prefix', 'retention'],
     explain: ClientErrors.of(options.client).explain,

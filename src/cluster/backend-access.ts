@@ -21,6 +21,14 @@ export interface Commands {
   silent(): void;
 }
 
+/** What log lines say of a backend. */
+export interface BackendLabel {
+  /** Its name. @default 'backend' */
+  readonly backend?: string | undefined;
+  /** Of the lock and the store of one backend: its outage is logged once. @default one of its own */
+  readonly outage?: Outage | undefined;
+}
+
 /** The result of asking a backend. */
 export type BackendReply<R> =
   | { readonly kind: 'answered'; readonly answer: R }
@@ -58,8 +66,10 @@ export class BackendAccess<S> {
   readonly breaker: CircuitBreaker = new CircuitBreaker();
   /** Waits for the answers of steps. Any answer closes the breaker. */
   readonly answers: AnswerWatch;
+  /** Its name in log lines. */
+  readonly name: string;
   /** Its outages, as far as they are logged. */
-  readonly outage: Outage = new Outage();
+  readonly outage: Outage;
   readonly #semaphore: Semaphore;
   /**
    * Of reads (`false`) and of writes (`true`), which take longer. Each settles when the pilot has its result, and never
@@ -72,13 +82,17 @@ export class BackendAccess<S> {
   /**
    * @param explain adds what the client knows of an error.
    * @param commands where several steps share one: the limit of concurrent steps is theirs. @default each step is a command
+   * @param label for the log. @default that of a backend of its own
    */
   constructor(
     steps: S,
     limitMs: number,
     explain: (error: unknown) => unknown = (error) => error,
     commands?: Commands,
+    { backend = 'backend', outage = new Outage() }: BackendLabel = {},
   ) {
+    this.name = backend;
+    this.outage = outage;
     this.#explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;

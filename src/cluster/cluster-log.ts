@@ -1,25 +1,29 @@
 import type { Entry } from '../engine/entry.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { showKey } from '../errors.ts';
-import type { Outage } from '../observe/outage.ts';
+import { showKey, showName } from '../errors.ts';
 import { OutageLog } from '../observe/outage-log.ts';
+import type { BackendAccess } from './backend-access.ts';
 
 /** The log lines of one member about its lock and its store. */
 export class ClusterLog {
   readonly #options: ResolvedOptions;
-  readonly #lock: OutageLog;
-  readonly #store: OutageLog;
+  /** Under the names of the backends, with the outages that all members share which use them. */
+  readonly #lock: OutageLog | undefined;
+  readonly #store: OutageLog | undefined;
   /** Those of single entries, from the first failure on. */
   #leases: OutageLog | undefined;
   #records: OutageLog | undefined;
   #writes: OutageLog | undefined;
   #snapshots: OutageLog | undefined;
 
-  /** @param outages those of the backends, which all members of a lock or store object share. */
-  constructor(options: ResolvedOptions, outages: { readonly lock?: Outage; readonly store?: Outage }) {
+  constructor(
+    options: ResolvedOptions,
+    lock: BackendAccess<unknown> | undefined,
+    store: BackendAccess<unknown> | undefined,
+  ) {
     this.#options = options;
-    this.#lock = this.#log('lock available again', outages.lock);
-    this.#store = this.#log('store available again', outages.store);
+    this.#lock = lock && this.#ofBackend(lock);
+    this.#store = store && this.#ofBackend(store);
   }
 
   /** @param isOutage the backend does not answer; else only this lease can't be had. */
@@ -27,7 +31,7 @@ export class ClusterLog {
     const next =
       this.#options.whenLockUnavailable === 'load' ? 'loading without it' : 'executions are skipped';
     const text = `lock unavailable, ${next}`;
-    if (isOutage) this.#failed(this.#lock, undefined, text, cause);
+    if (isOutage) this.#backendFailed(this.#lock, 'lock', text, cause);
     else {
       this.#leases ??= this.#log('lock usable again');
       this.#failed(this.#leases, entry, text, cause);
@@ -35,7 +39,7 @@ export class ClusterLog {
   }
 
   lockAnswered({ id }: Entry<unknown>): void {
-    this.#lock.succeeded();
+    this.#lock?.succeeded('lock');
     this.#leases?.succeeded(id);
     this.#records?.succeeded(id);
   }
@@ -46,24 +50,37 @@ export class ClusterLog {
     this.#failed(this.#records, entry, 'lock record damaged, it is replaced', damage);
   }
 
-  /** @param isKnown it is logged already: the snapshot could not be written. */
-  storeFailed(cause: unknown, isKnown: boolean = false): void {
-    this.#failed(this.#store, undefined, 'store unavailable', cause, isKnown);
+  storeFailed(cause: unknown): void {
+    this.#backendFailed(this.#store, 'store', 'store unavailable, loads are not shared', cause);
   }
 
   storeAnswered(): void {
-    this.#store.succeeded();
+    this.#store?.succeeded('store');
   }
 
-  /** @param isKnown it is logged already: the store is unavailable. */
-  writeFailed(entry: Entry<unknown>, cause: unknown, isKnown: boolean): void {
+  /** The store has refused the snapshot: it may be down, or the snapshot at fault. */
+  writeFailed(entry: Entry<unknown>, cause: unknown): void {
+    const part = this.#snapshotOf(entry);
+    const retryAt = this.#options.clock.monotonic();
+    this.#store?.failed({ part, retryAt, text: () => `${part} can't be written`, cause });
+  }
+
+  /** The snapshot can't be made. */
+  encodeFailed(entry: Entry<unknown>, cause: unknown): void {
     this.#writes ??= this.#log('snapshot written again');
-    this.#failed(this.#writes, entry, "the snapshot can't be written", cause, isKnown);
+    this.#failed(this.#writes, entry, "the snapshot can't be written", cause);
   }
 
-  written({ id }: Entry<unknown>): void {
+  written(entry: Entry<unknown>): void {
+    const { id } = entry;
+    this.#store?.succeeded(this.#snapshotOf(entry));
     this.#writes?.succeeded(id);
     this.#snapshots?.succeeded(id);
+  }
+
+  #snapshotOf({ key }: Entry<unknown>): string {
+    const { name } = this.#options;
+    return `the snapshot of ${key === undefined ? showName(name) : `${showName(name)}[${showKey(key)}]`}`;
   }
 
   unreadable(entry: Entry<unknown>, cause: unknown): void {
@@ -79,20 +96,22 @@ export class ClusterLog {
     this.#failed(this.#snapshots, entry, text, cause);
   }
 
-  #log(recovered?: string, outage?: Outage): OutageLog {
+  #log(recovered?: string): OutageLog {
     const { logger, clock } = this.#options;
-    return new OutageLog(logger, clock, { recovered }, outage);
+    return new OutageLog(logger, clock, { recovered });
   }
 
-  #failed(
-    log: OutageLog,
-    entry: Entry<unknown> | undefined,
-    text: string,
-    cause: unknown,
-    reachedCaller: boolean = false,
-  ): void {
-    const { id, key } = entry ?? {};
+  #ofBackend({ name, outage }: BackendAccess<unknown>): OutageLog {
+    const { logger, clock } = this.#options;
+    return new OutageLog(logger.as(name), clock, { recovered: 'available again' }, outage);
+  }
+
+  #backendFailed(log: OutageLog | undefined, part: 'lock' | 'store', text: string, cause: unknown): void {
+    log?.failed({ part, retryAt: Infinity, text: () => text, cause });
+  }
+
+  #failed(log: OutageLog, { id, key }: Entry<unknown>, text: string, cause: unknown): void {
     const of = (others: string): string => (key === undefined ? text : `${showKey(key)}${others}: ${text}`);
-    log.failed({ id, retryAt: this.#options.clock.monotonic(), reachedCaller, text: of, cause });
+    log.failed({ id, retryAt: this.#options.clock.monotonic(), text: of, cause });
   }
 }

@@ -65,10 +65,7 @@ export class ClusterMember {
     codec?: Codec,
     record?: string,
   ) {
-    const log = new ClusterLog(options, {
-      ...(lock && { lock: lock.outage }),
-      ...(store && { store: store.outage }),
-    });
+    const log = new ClusterLog(options, lock, store);
     this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
     const isTask = options.kind === 'task'; // which has no snapshots: its store is for reports, and for what is set everywhere
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;

@@ -1,16 +1,17 @@
-import { BackendAccess, type Commands } from './backend-access.ts';
+import { BackendAccess, type BackendLabel, type Commands } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 
 /**
  * The access of all members to a lock.
  *
- * @param explain as of {@link BackendAccess}, and `commands`.
+ * @param explain as of {@link BackendAccess}, and `commands` and `label`.
  */
 export function lockAccess(
   steps: LockSteps,
   limitMs: number,
   explain?: (error: unknown) => unknown,
   commands?: Commands,
+  label?: BackendLabel,
 ): BackendAccess<LockSteps> {
   let isChecked = false;
   const urgent: LockSteps = {
@@ -28,6 +29,6 @@ export function lockAccess(
       return steps.warning?.().catch(() => undefined); // no right to ask
     },
   };
-  const access = new BackendAccess(urgent, limitMs, explain, commands);
+  const access = new BackendAccess(urgent, limitMs, explain, commands, label);
   return access;
 }

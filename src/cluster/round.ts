@@ -74,10 +74,6 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     return this.lease?.id.token;
   }
 
-  get waitedFor(): string | undefined {
-    return this.#isLoading ? undefined : this.#admission.waitedFor;
-  }
-
   /** A caller joins that requires a fresh load: earlier snapshots of other instances no longer count. */
   requireFresh(): void {
     this.#admission.requireFresh();

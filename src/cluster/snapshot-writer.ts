@@ -41,6 +41,8 @@ export class SnapshotWriter {
   readonly #noteOutage: () => void;
   /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
   #error: unknown;
+  /** That of the store, which is logged. */
+  #refusal: unknown;
 
   constructor(
     context: MemberContext,
@@ -116,7 +118,7 @@ export class SnapshotWriter {
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
       return { answer, confirms: undefined };
     } catch (error) {
-      log.writeFailed(entry, unavailableCause(error), this.#access.breaker.isTripped);
+      if (error !== this.#refusal) log.encodeFailed(entry, unavailableCause(error));
       this.#error = error;
       return undefined;
     }
@@ -184,8 +186,9 @@ export class SnapshotWriter {
     this.#noteOutage();
     if (asked.kind === 'open') return undefined;
     if (asked.kind === 'failed') {
-      const isReported = this.#error !== undefined;
-      if (this.#access.breaker.isTripped) log.storeFailed(unavailableCause(asked.cause), isReported);
+      this.#refusal = asked.cause;
+      if (this.#access.breaker.isTripped) log.storeFailed(unavailableCause(asked.cause));
+      else log.writeFailed(entry, unavailableCause(asked.cause));
       throw asked.cause;
     }
     log.storeAnswered();

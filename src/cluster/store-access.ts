@@ -1,4 +1,4 @@
-import type { Commands } from './backend-access.ts';
+import type { BackendLabel, Commands } from './backend-access.ts';
 import { BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { HintHost, HintMember, HintPort } from './hint-contract.ts';
@@ -20,8 +20,9 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
     limitMs: number,
     explain?: (error: unknown) => unknown,
     commands?: Commands,
+    label?: BackendLabel,
   ) {
-    super(steps, limitMs, explain, commands);
+    super(steps, limitMs, explain, commands, label);
     this.reports = reports;
     this.hints = steps.hints?.connect(this);
     this.checks = new VersionPoll(this, reports, this.hints);

@@ -294,12 +294,12 @@ export class Derived<R> {
 
   /** The last result stays, and is not computed again before a source is replaced. */
   #failed(cause: unknown): void {
-    const reachedCaller = this.#origin === undefined;
     const message = `the function of derive() failed: ${messageOf(cause)}`;
     this.#failures += 1;
     this.#lastError = new DeriveError(message, { cacheName: this.#name, cause });
-    const text = (): string => 'the function of derive() failed, the result of before stays';
-    this.#outage.failed({ retryAt: this.#clock.monotonic(), reachedCaller, text, cause });
+    const what = this.#origin === undefined ? 'reads are refused' : 'the result of before stays';
+    const text = (): string => `the function of derive() failed, ${what}`;
+    this.#outage.failed({ retryAt: this.#clock.monotonic(), text, cause });
   }
 
   #result(): { readonly value: R; readonly promise: Promise<R> } {

@@ -76,6 +76,16 @@ export function decide(
   }
 }
 
+/** There is a value that a read may be served now, whatever loads do. */
+export function mayServe(
+  entry: Pick<Times, 'isLoaded' | 'lastError' | 'loadedAt' | 'maxStalenessMs'>,
+  rules: Pick<DecisionRules, 'whenTooStale' | 'whenFailing'>,
+  now: number,
+): boolean {
+  if (!entry.isLoaded || isRefusedAsFailing(entry, rules)) return false;
+  return rules.whenTooStale === 'serve' || !isTooStale(entry, now);
+}
+
 /**
  * A read now would be refused: there is a value that must not be served, or none, and the last load has failed or no load may
  * start. Not where it would wait for the first load, nor of an absent key.

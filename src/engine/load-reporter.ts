@@ -1,23 +1,64 @@
-import { failureText, isLoadError, isLoadTimeoutError, isValueRejectedError, showKey } from '../errors.ts';
+import {
+  failureText,
+  isAbsentError,
+  isClosedError,
+  isLoadError,
+  isLoadTimeoutError,
+  isLockUnavailableError,
+  isOptionError,
+  isStaleValueError,
+  isValueRejectedError,
+  showKey,
+  TicklessError,
+} from '../errors.ts';
 import type { CoolingDown, LoadEndDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
-import { OutageLog } from '../observe/outage-log.ts';
+import { OutageLog, type ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
+import type { DecisionRules } from './decide.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
+import { servedState } from './served-state.ts';
 
-/** Reports how loads have ended: to listeners, and failures to the logger. */
+/** Reports how loads have ended: to listeners, and failures to the logger, with what they mean for reads. */
 export class LoadReporter {
   readonly #options: ResolvedOptions;
   readonly #events: Events;
-  /** The failures of loads and of the schedule, from the first one on. */
+  readonly #rules: DecisionRules;
+  /** The failures of loads and of the schedule, and refused reads, from the first one on. */
   #loads: OutageLog | undefined;
   #schedule: OutageLog | undefined;
 
-  constructor(options: ResolvedOptions, events: Events) {
+  constructor(options: ResolvedOptions, events: Events, rules: DecisionRules) {
     this.#options = options;
     this.#events = events;
+    this.#rules = rules;
+  }
+
+  /** The outages of loads, of all keys together. */
+  get #ofLoads(): OutageLog {
+    const { logger, clock, kind } = this.#options;
+    const reads = kind === 'task' ? 'requests' : 'reads';
+    this.#loads ??= new OutageLog(logger, clock, { recovered: 'recovered', reads });
+    return this.#loads;
+  }
+
+  /** Reads got an error. Mistakes, absent keys and reads after `close()` are not logged. */
+  refused(entry: Entry<unknown>, error: unknown, times: number): void {
+    const isOutage =
+      error instanceof TicklessError &&
+      ![isOptionError, isAbsentError, isClosedError].some((is) => is(error));
+    if (!isOutage) return;
+    const limit = isStaleValueError(error) ? `a limit of ${showDuration(error.maxStaleness)}` : undefined;
+    const state = (): ServedState => this.#stateOf(entry);
+    const retryAt = Math.max(entry.coolDownUntil, this.#options.clock.monotonic());
+    this.#ofLoads.refused({ id: entry.id, retryAt, cause: error.cause, state, limit }, times);
+  }
+
+  #stateOf(entry: Entry<unknown>): ServedState {
+    const { kind, clock } = this.#options;
+    return servedState(entry, this.#rules, kind === 'task', clock.monotonic());
   }
 
   /** The entry has a result. It comes before the events of that result. */
@@ -41,24 +82,24 @@ export class LoadReporter {
     });
   }
 
-  /** @param reachedCaller a caller that has waited from the start gets the error. */
   failed(
     entry: Entry<unknown>,
     type: 'load-failed' | 'load-timed-out',
     end: LoadEndDetails,
     coolingDown: CoolingDown,
-    reachedCaller: boolean,
   ): void {
     const { error } = coolingDown;
-    const { logger, clock } = this.#options;
-    this.#loads ??= new OutageLog(logger, clock, { recovered: 'recovered' });
-    this.#loads.failed({
-      id: entry.id,
-      reachedCaller,
-      retryAt: clock.monotonic() + coolingDown.delay,
-      text: (others) => this.#textOf(type, end, coolingDown, others),
-      cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
-    });
+    const { clock } = this.#options;
+    // An outage of the lock is logged once, for all members.
+    const isLogged = isLockUnavailableError(error) && this.#stateOf(entry).isServed;
+    if (!isLogged)
+      this.#ofLoads.failed({
+        id: entry.id,
+        retryAt: clock.monotonic() + coolingDown.delay,
+        state: () => this.#stateOf(entry),
+        text: (others) => this.#textOf(type, end, coolingDown, others),
+        cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
+      });
     if (end.attempts > 0) this.#events.counters.loading.add(end.duration);
     this.#events.emit(type, () => ({ ...end, error }));
     if (isValueRejectedError(error)) {
@@ -93,13 +134,12 @@ export class LoadReporter {
     others: string,
   ): string {
     const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
-    const which = background ? load : `${load} without a waiting caller`; // they have left
     const what =
       type === 'load-failed'
         ? 'failed'
         : `timed out after ${showDuration(this.#options.timeoutMs)}${waitedForIn(error)}`;
     const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
-    return `${which} ${what} ${at}, next try in ${showDuration(delay)} (${instantText(until)})`;
+    return `${load} ${what} ${at}, next try in ${showDuration(delay)} (${instantText(until)})`;
   }
 }
 

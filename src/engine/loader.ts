@@ -30,7 +30,7 @@ import { closedError, coolingDownError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
 import { type Settlement, Settler } from './settler.ts';
 import { Timing } from './timing.ts';
-import { Waiters } from './waiters.ts';
+import { Waiters, type WaitLimit } from './waiters.ts';
 
 /** The rules for reads and requests. They change while the engine lives. */
 export interface ReadRules extends DecisionRules {
@@ -69,6 +69,7 @@ export class Loader<T> implements ExecutionHost<T> {
   readonly events: Events;
   readonly timing: Timing;
   readonly clocks: ClockComparison<T>;
+  readonly reporter: LoadReporter;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
   /** The same, where executions begin rounds. */
@@ -99,7 +100,8 @@ export class Loader<T> implements ExecutionHost<T> {
     const { whenTooStale, whenClosed, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
-    const reporter = new LoadReporter(options, this.events);
+    const reporter = new LoadReporter(options, this.events, this.rules);
+    this.reporter = reporter;
     this.clocks = new ClockComparison(this, this.timing, reporter);
     this.backups = new Backups(options);
     this.changes = new Changes(options, this.events);
@@ -112,13 +114,20 @@ export class Loader<T> implements ExecutionHost<T> {
   /**
    * The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. Rejects
    * at once where the load itself asks.
+   *
+   * @param limit of this caller.
    */
-  next(entry: Entry<T>, signal: AbortSignal | undefined, trigger: Trigger = nextTrigger(entry)): Promise<T> {
+  next(
+    entry: Entry<T>,
+    signal: AbortSignal | undefined,
+    trigger: Trigger = nextTrigger(entry),
+    limit?: WaitLimit,
+  ): Promise<T> {
     if (entry.flight !== undefined && isOnStack([entry])) {
       this.startNow(entry, trigger, false); // where it is superseded, the next one
       return rejected(ownLoadError(this.options.name, entry.key));
     }
-    const next = this.waitersFor(entry).next(signal);
+    const next = this.waitersFor(entry).next(signal, limit);
     this.startNow(entry, trigger, false);
     return next;
   }

@@ -99,6 +99,13 @@ export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheN
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 
+/** The error of a read whose patience has ended before there was a value. */
+export function impatientError({ key, lastError: cause }: Entry<unknown>, cacheName: string): NotLoadedError {
+  const reason = cause === undefined ? '' : `: ${reasonOf(cause)}`;
+  const message = `not loaded within the patience of this read${reason}`;
+  return new NotLoadedError(message, { cacheName, key, cause });
+}
+
 /** The load was not over in time. @param waitedFor what it waited for until then. */
 export function timeoutError(
   { name, timeoutMs }: ResolvedOptions,

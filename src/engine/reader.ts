@@ -1,23 +1,25 @@
-import { isAbsentError, type TicklessError } from '../errors.ts';
+import { isAbsentError, isNotLoadedError, TicklessError } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, ownOptions, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } from './decide.ts';
+import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale, mayServe } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
 import { isOnStack } from './own-load.ts';
-import { isFailedLoad, notLoadedError, readError } from './read-errors.ts';
+import { impatientError, isFailedLoad, notLoadedError, readError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
+import type { WaitLimit } from './waiters.ts';
 
 /** The options of one read. */
 export interface ReadOptions {
   /**
-   * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
-   * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on a read that waits for the load
-   * in any case (the first one, beyond `maxAge`, and beyond `maxStaleness` with `wait`) or that is refused. @default 0
+   * The longest that this read waits, whatever for: a load, a backend, another instance. A read of a value that is due waits for a
+   * fresh one; after that time, or when the load fails, the old value is served. Where no value may be served (there is none, it is beyond
+   * `maxAge`, or beyond `maxStaleness` with `wait`) the read rejects with `NotLoadedError` or `StaleValueError`; the load goes on. 0: not
+   * at all; `Infinity`: as long as the load takes. @default undefined: not at all for a value that may be served, else as long as it takes
    */
   readonly patience?: DurationLike | undefined;
   /**
@@ -37,6 +39,12 @@ export interface ReadOptions {
 
 /** The names of {@link ReadOptions}. */
 export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'maxAge', 'signal', 'waitUntil'];
+
+/** The patience of a read. */
+interface ReadLimit extends WaitLimit {
+  /** What is left of it, in milliseconds. */
+  left(): number;
+}
 
 /** Goes on with a read after a wait. @param wasTooStale it has found a value beyond `maxStaleness` before. */
 export type ReadAgain<T> = (options: ReadOptions | undefined, wasTooStale: boolean) => Promise<T>;
@@ -67,7 +75,7 @@ export class Reader<T> {
     if (wasTooStale !== undefined) return this.#readOnce(entry, options, again, wasTooStale);
     if (!entry.isLoaded) this.#counters.misses += 1;
     const read = this.#readOnce(entry, options, again);
-    this.#counters.read(read, entry);
+    this.#counters.read(read, entry, this.#loader.reporter);
     return read;
   }
 
@@ -96,7 +104,7 @@ export class Reader<T> {
     const joined = this.#join(entry, true);
     if (joined === undefined) return undefined;
     this.#counters.misses += 1;
-    this.#counters.read(joined, entry);
+    this.#counters.read(joined, entry, this.#loader.reporter);
     return joined;
   }
 
@@ -136,11 +144,12 @@ export class Reader<T> {
     const begins = wasTooStale === undefined;
     const decision = this.#decideToRead(entry, maxAgeMs, wasTooStale);
     if (decision === 'wait-for-load') {
+      const limit = options?.patience === undefined ? undefined : this.#limitOf(entry, patienceMs, maxAgeMs);
       if (signal?.aborted) return rejected(signal.reason);
       if (begins) this.#counters.waited += 1;
       const next = entry.isLoaded
-        ? this.#fresh(entry, signal, maxAgeMs, again)
-        : this.#first(entry, signal, maxAgeMs, again);
+        ? this.#fresh(entry, signal, maxAgeMs, limit, again)
+        : this.#first(entry, signal, maxAgeMs, limit, again);
       this.#loader.callWaitUntil(entry, options?.waitUntil);
       return next;
     }
@@ -148,15 +157,16 @@ export class Reader<T> {
     const promise = entry.promise as Promise<T>;
     const isRejected = decision === 'reject' || decision === 'reject-and-start';
     const error = isRejected ? this.#readError(entry, maxAgeMs) : undefined;
+    const mayBePatient = patienceMs > 0 && begins; // it waits for a fresh value once
     const startsToWait =
-      patienceMs > 0 && decision === 'serve' && isDeferred(entry, this.#rules.runState, clock.monotonic());
+      mayBePatient && decision === 'serve' && isDeferred(entry, this.#rules.runState, clock.monotonic());
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
       this.#loader.startBehind(entry);
     }
     if (options?.waitUntil !== undefined) this.#loader.callWaitUntil(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
-    if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
-      if (begins) this.#counters.waited += 1;
+    if (mayBePatient && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
+      this.#counters.waited += 1;
       return this.#patient(entry, patienceMs, signal, maxAgeMs, again);
     }
     this.#emitStale(entry);
@@ -172,6 +182,8 @@ export class Reader<T> {
       return value;
     } catch (error) {
       this.#counters.refused(error);
+      const isTooEarly = isNotLoadedError(error) && error.cause === undefined; // the load has not ended yet
+      if (!isTooEarly || this.#rules.runState !== 'open') this.#loader.reporter.refused(entry, error, 1);
       throw error;
     } finally {
       this.#loader.triggerPiggyback();
@@ -213,13 +225,41 @@ export class Reader<T> {
   }
 
   /** Waits for the first value. A snapshot of the store may be older than the read allows: then for a load as well. */
-  #first(entry: Entry<T>, signal: AbortSignal | undefined, maxAge: number, again: ReadAgain<T>): Promise<T> {
-    if (maxAge === Infinity) return this.#loader.next(entry, signal);
+  #first(
+    entry: Entry<T>,
+    signal: AbortSignal | undefined,
+    maxAge: number,
+    limit: ReadLimit | undefined,
+    again: ReadAgain<T>,
+  ): Promise<T> {
+    const first = this.#loader.next(entry, signal, nextTrigger(entry), limit);
+    const next = limit === undefined ? first : this.#orServed(entry, first, limit, maxAge);
+    if (maxAge === Infinity) return next;
     const oldest = this.#options.clock.monotonic() - maxAge; // there is no value that could be too stale
-    const next = this.#loader.next(entry, signal);
-    return ignoreRejection(
-      next.then((value) => (entry.loadedAt < oldest ? again({ maxAge, signal }, false) : value)),
-    );
+    const goOn = (): Promise<T> => again({ maxAge, signal, patience: limit?.left() }, false);
+    return ignoreRejection(next.then((value) => (entry.loadedAt < oldest ? goOn() : value)));
+  }
+
+  /** At the end of its patience the read is served what may be served by then: a value that is in place and out of date. */
+  #orServed(entry: Entry<T>, next: Promise<T>, limit: ReadLimit, maxAgeMs: number): Promise<T> {
+    const serve = (error: unknown): T => {
+      const now = limit.clock.monotonic();
+      const isServed = mayServe(entry, this.#rules, now) && !isOverMaxAge(entry, maxAgeMs, now);
+      if (!isServed || limit.left() > 0 || !(error instanceof TicklessError)) throw error;
+      this.#emitStale(entry);
+      return entry.value as T;
+    };
+    return ignoreRejection(next.catch(serve));
+  }
+
+  /** The end of the patience of a read that waits because no value may be served. */
+  #limitOf(entry: Entry<T>, ms: number, maxAgeMs: number): ReadLimit {
+    const { clock, name } = this.#options;
+    const until = clock.monotonic() + ms;
+    const left = (): number => Math.max(0, until - clock.monotonic());
+    const error = (): Error =>
+      entry.isLoaded ? this.#readError(entry, maxAgeMs) : impatientError(entry, name);
+    return { clock, ms, error, left };
   }
 
   /**
@@ -230,6 +270,7 @@ export class Reader<T> {
     entry: Entry<T>,
     signal: AbortSignal | undefined,
     maxAgeMs: number,
+    limit: ReadLimit | undefined,
     again: ReadAgain<T>,
   ): Promise<T> {
     const now = this.#options.clock.monotonic();
@@ -245,13 +286,14 @@ export class Reader<T> {
     const serve = (value: T): T | Promise<T> => {
       const pinned = pinError();
       if (pinned !== undefined) throw this.#readError(entry, maxAgeMs, pinned);
-      return before === undefined ? value : again({ maxAge: maxAgeMs, signal }, isStale);
+      const goOn = { maxAge: maxAgeMs, signal, patience: limit?.left() };
+      return before === undefined ? value : again(goOn, isStale);
     };
     const refuse = (error: unknown): never => {
       const isForAge = entry.isLoaded && isFailedLoad(error); // the value may have been dropped meanwhile
       throw isForAge ? this.#readError(entry, maxAgeMs) : error;
     };
-    const next = this.#loader.next(entry, signal, isForced ? 'forced' : nextTrigger(entry));
+    const next = this.#loader.next(entry, signal, isForced ? 'forced' : nextTrigger(entry), limit);
     return ignoreRejection(next.then(serve, refuse));
   }
 
@@ -264,8 +306,11 @@ export class Reader<T> {
   ): Promise<T> {
     const { clock } = this.#options;
     const isStale = isTooStale(entry, clock.monotonic());
-    const isPlain = signal === undefined && maxAge === Infinity;
-    const goOn = (): Promise<T> => again(isPlain ? undefined : { maxAge, signal }, isStale);
+    const until = clock.monotonic() + patienceMs;
+    const goOn = (): Promise<T> => {
+      const patience = Math.max(0, until - clock.monotonic());
+      return again({ maxAge, signal, patience }, isStale);
+    };
     const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, clock, signal);
     return ignoreRejection(ended.then(goOn, (error) => (signal?.aborted ? rejected(error) : goOn())));
   }

@@ -93,6 +93,7 @@ export class Settler<T> {
     entry.putValue(value);
     if (edition !== undefined) {
       edition.applyTo(entry, this.#timing);
+      this.#reporter.recovered(entry, false);
       return;
     }
     const result = { origin: 'set', metadata: {} } as const;
@@ -224,10 +225,10 @@ export class Settler<T> {
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
-    const { entry, isAwaited } = run;
+    const { entry } = run;
     const coolingDown = this.#timing.failed(entry, error);
     const type = end.kind === 'timed-out' ? 'load-timed-out' : 'load-failed';
-    this.#reporter.failed(entry, type, details, coolingDown, !details.background && isAwaited);
+    this.#reporter.failed(entry, type, details, coolingDown);
     return { kind: 'failed', error, isForAll: answersAll(run, end), settled };
   }
 }

@@ -57,9 +57,9 @@ export class Waiters<T> {
     return this.hasReaders || this.#end !== undefined;
   }
 
-  /** The next value. @param signal ends this wait only: rejects with its reason. */
-  next(signal: AbortSignal | undefined): Promise<T> {
-    const limit = this.#limit;
+  /** The next value. @param signal ends this wait only: rejects with its reason. @param own the limit of this reader. */
+  next(signal: AbortSignal | undefined, own?: WaitLimit): Promise<T> {
+    const limit = own !== undefined && own.ms < (this.#limit?.ms ?? Infinity) ? own : this.#limit;
     if (limit !== undefined) return this.#waitWithin(signal, limit);
     if (signal !== undefined) return this.#wait(signal);
     const keptAlive = this.keepsAlive;
@@ -141,8 +141,12 @@ export class Waiters<T> {
       };
       this.#join(() => this.#add(waiter as Waiter<T>));
       const hasTimer = limit !== undefined && limit.ms < Infinity;
-      const timer = hasTimer ? limit.clock.setTimeout(() => expire?.(waiter), limit.ms) : undefined;
+      const end = (): void => {
+        if (this.#cancellable?.has(waiter as Waiter<T>)) expire?.(waiter);
+      };
+      const timer = hasTimer && limit.ms > 0 ? limit.clock.setTimeout(end, limit.ms) : undefined;
       timer?.ref();
+      if (limit?.ms === 0) queueMicrotask(end); // a synchronous load has settled by then
       if (signal?.aborted) abandon();
       else if (signal !== undefined) unlisten = onAbort(signal, abandon);
     });

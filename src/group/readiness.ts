@@ -1,8 +1,10 @@
 import { isFailedLoad } from '../engine/read-errors.ts';
-import { isCoolingDownError } from '../errors.ts';
+import { isCoolingDownError, showName } from '../errors.ts';
+import { printable } from '../printable.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
-import type { Member } from './member.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { HealthProblem, Member } from './member.ts';
 
 /** A wait for first loads. */
 export interface Readiness {
@@ -50,4 +52,23 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
   if (timeoutMs < Infinity) after(timeoutMs, end);
   Promise.all(members.flatMap((member) => member.firstLoads(wait.signal)).map(untilLoaded)).then(end);
   return { promise: over.promise, end };
+}
+
+/** At most this number of members is named in the line, each with that many characters. */
+const MOST_NAMED = 5;
+const LONGEST_REASON = 160;
+
+/** The line of a `ready()` that has ended with members missing, with the reason of each. */
+export function notReadyLine(
+  problems: readonly HealthProblem[],
+  required: number,
+  timeoutMs: number,
+): string {
+  const fatal = problems.filter(({ isFatal }) => isFatal);
+  const reasons = fatal.slice(0, MOST_NAMED).map(({ name, message }) => {
+    return `${showName(name)}: ${printable(message, LONGEST_REASON)}`;
+  });
+  const more = fatal.length > MOST_NAMED ? `; and ${fatal.length - MOST_NAMED} more` : '';
+  const which = `${fatal.length} of ${required} required members`;
+  return `not ready within ${showDuration(timeoutMs)}, ${which}: ${reasons.join('; ')}${more}`;
 }

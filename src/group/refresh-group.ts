@@ -20,6 +20,7 @@ import { type JsonStatus, withJson } from '../json.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { Listeners } from '../observe/listeners.ts';
+import { OutageLog } from '../observe/outage-log.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import {
   durationArgument,
@@ -52,7 +53,7 @@ import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
 import { type GroupStats, groupStats } from './group-stats.ts';
 import type { GroupMember, HealthProblem, Member } from './member.ts';
-import { allReady } from './readiness.ts';
+import { allReady, notReadyLine } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
 export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
@@ -162,6 +163,7 @@ export class RefreshGroup implements GroupLike {
   readonly #members: Map<string, Member> = new Map();
   readonly #queue: DueQueue;
   readonly #listeners: Listeners;
+  readonly #readiness: OutageLog;
   /** Between `pause()` and `resume()` of the group. */
   #isPaused = false;
   #closing: Deferred<CloseReport> | undefined;
@@ -199,6 +201,7 @@ export class RefreshGroup implements GroupLike {
     this.#options = resolved;
     this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
     this.#listeners = new Listeners(resolved.name, resolved.logger);
+    this.#readiness = new OutageLog(resolved.logger, resolved.clock, { recovered: 'ready' });
     this.handle = {
       defaults: shared,
       listeners: this.#listeners,
@@ -271,7 +274,7 @@ export class RefreshGroup implements GroupLike {
   /**
    * Waits until all `required` members have had their first success. A member that fails is tried again after its
    * cool-down. All are loaded at once, regardless of `concurrency`. The report names the members that are
-   * missing at the deadline, and why; their loads go on. Rejects with `OptionError` at once where a load of a member calls it
+   * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OptionError` at once where a load of a member calls it
    * before its first `await`: it would wait for itself; so does {@link close}, which closes all the same.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more.
@@ -291,7 +294,9 @@ export class RefreshGroup implements GroupLike {
     const ready = promise.then(() => {
       this.#waits.delete(end);
       if (!this.#isAdvised && isDevelopment()) void this.#logAdvice();
-      return this.#healthOf(required);
+      const health = this.#healthOf(required);
+      this.#logReadiness(health, required.length, timeoutMs);
+      return health;
     });
     return this.#unlessOwn(ready);
   }
@@ -516,6 +521,15 @@ export class RefreshGroup implements GroupLike {
 
   get #all(): Member[] {
     return [...this.#members.values()];
+  }
+
+  /** One line where members are missing, at most one a minute, and one when they are there. */
+  #logReadiness({ ok, problems }: Health, count: number, timeoutMs: number): void {
+    if (this.#closing !== undefined) return;
+    const text = (): string => notReadyLine(problems, count, timeoutMs);
+    const retryAt = this.#options.clock.monotonic();
+    if (ok) this.#readiness.succeeded();
+    else this.#readiness.failed({ retryAt, text, cause: undefined });
   }
 
   #healthOf(members: readonly Member[]): Health {

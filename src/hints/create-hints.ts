@@ -74,7 +74,7 @@ class BusHints implements Hints {
   }
 
   logOf({ options: { logger, clock } }: HintMember): OutageLog {
-    return new OutageLog(logger, clock, { recovered: 'hints work again' }, this.outage);
+    return new OutageLog(logger.as('hints'), clock, { recovered: 'available again' }, this.outage);
   }
 
   /** Never rejects. */
@@ -107,7 +107,7 @@ class BusHints implements Hints {
 
   failed(member: HintMember, cause: unknown): void {
     const retryAt = member.options.clock.monotonic();
-    const text = (): string => 'hints unavailable, checks of the store find changes';
+    const text = (): string => 'unavailable, checks of the store find changes';
     this.logOf(member).failed({ retryAt, text, cause });
   }
 }

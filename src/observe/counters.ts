@@ -3,6 +3,17 @@ import type { EventType } from './events.ts';
 import type { FreshnessObjective } from './freshness.ts';
 import { LoadTimeCounter } from './load-times.ts';
 
+/** What is read. */
+interface ReadEntry {
+  readonly promise: Promise<unknown> | undefined;
+  readonly loadedAt: number;
+}
+
+/** Hears of reads that were refused. */
+interface RefusalLog<E> {
+  refused(entry: E, error: unknown, times: number): void;
+}
+
 /** Counts what happens to one member, by its events and by what emits none. `stats.ts` shows it to people. */
 export class Counters {
   /** Reads of all kinds. The coarse clock counts fresh ones. */
@@ -31,17 +42,14 @@ export class Counters {
     this.events[type] = (this.events[type] ?? 0) + times;
   }
 
-  /** A read has begun that is not fresh: its end counts once, here and for the objective. */
-  read(
-    read: Promise<unknown>,
-    entry: { readonly promise: Promise<unknown> | undefined; readonly loadedAt: number },
-  ): void {
+  /** A read has begun that is not fresh: its end counts once, here, for the objective, and for the log where it is refused. */
+  read<E extends ReadEntry>(read: Promise<unknown>, entry: E, log: RefusalLog<E>): void {
     if (read === entry.promise) this.objective?.servedNow(entry.loadedAt);
     else if (this.#crowd?.read === read) this.#crowd.size += 1;
-    else this.#countEnd(read, entry);
+    else this.#countEnd(read, entry, log);
   }
 
-  #countEnd(read: Promise<unknown>, entry: { readonly loadedAt: number }): void {
+  #countEnd<E extends ReadEntry>(read: Promise<unknown>, entry: E, log: RefusalLog<E>): void {
     const crowd = { read, size: 1 };
     this.#crowd = crowd;
     const ended = (): number => {
@@ -53,7 +61,11 @@ export class Counters {
         const size = ended();
         this.objective?.servedNow(entry.loadedAt, size);
       },
-      (error) => this.refused(error, ended()),
+      (error) => {
+        const size = ended();
+        this.refused(error, size);
+        log.refused(entry, error, size);
+      },
     );
   }
 

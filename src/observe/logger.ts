@@ -1,4 +1,5 @@
 import { showName } from '../errors.ts';
+import { errorsOf, MOST_LISTED } from '../json.ts';
 import { printable } from '../printable.ts';
 import { systemClock } from '../time/clock.ts';
 import { callUserCode } from './call-user-code.ts';
@@ -33,6 +34,11 @@ export class SafeLogger {
     this.#name = name;
     this.#logger = logger;
     this.#clock = clock;
+  }
+
+  /** The same logger, for the lines of another thing. */
+  as(name: string): SafeLogger {
+    return new SafeLogger(name, this.#logger, this.#clock);
   }
 
   /**
@@ -79,25 +85,44 @@ export class SafeLogger {
 }
 
 /**
- * The message of any thrown value, followed by the messages of its causes: "fetch failed" alone does not tell which
- * connection was refused. On one line, printable, at most 1 kB. Never throws.
+ * The message of any thrown value, followed by the messages of its causes, and of the first errors of a list of them: "fetch failed"
+ * alone does not tell which connection was refused, nor "All promises were rejected" why. On one line, printable, at most 1 kB. Never
+ * throws.
  */
 export function messageOf(thrown: unknown): string {
   const messages: string[] = [];
   try {
-    for (let at = thrown, depth = 0; depth < MOST_CAUSES; at = (at as Error).cause, depth++) {
-      const message = ownMessageOf(at).trim();
-      if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
-      if (!(at instanceof Error) || at.cause === undefined) break;
-    }
+    addReasons(thrown, messages, new Set());
   } catch {
     messages.push('a thrown value that cannot be read'); // a revoked proxy, a getter threw, no string form
   }
   return printable(messages.join(': '));
 }
 
-/** Causes can form a cycle. */
-const MOST_CAUSES = 8;
+/** @param seen causes and lists can form cycles, and be huge. */
+function addReasons(thrown: unknown, messages: string[], seen: Set<unknown>): void {
+  for (let at = thrown; seen.size < MOST_REASONS && !seen.has(at); at = (at as Error).cause) {
+    seen.add(at);
+    const message = ownMessageOf(at).trim();
+    if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
+    const listed = errorsOf(at);
+    if (listed.length > 0) {
+      const reasons: string[] = [];
+      for (const error of listed.slice(0, MOST_LISTED)) {
+        const inner: string[] = [];
+        addReasons(error, inner, seen);
+        const reason = inner.join(': ');
+        if (reason !== '' && !reasons.includes(reason)) reasons.push(reason);
+      }
+      const more = listed.length - MOST_LISTED;
+      if (reasons.length > 0) messages.push(reasons.join('; ') + (more > 0 ? `; and ${more} more` : ''));
+    }
+    if (!(at instanceof Error) || at.cause === undefined) break;
+  }
+}
+
+/** In all. */
+const MOST_REASONS = 12;
 
 /**
  * Its message without those of its causes; else its code: the error of Node for a host of several addresses that all refuse has no

@@ -2,6 +2,13 @@ import { showDuration } from '../time/show-duration.ts';
 import type { Logger, SafeLogger } from './logger.ts';
 import { type Failure, Outage, type OutageSummary } from './outage.ts';
 
+/** What reads get while a thing fails. */
+export interface ServedState {
+  readonly isServed: boolean;
+  /** Of what age, and what the limit of that is. */
+  readonly text: string;
+}
+
 /** A failure, with its text. */
 export interface LoggedFailure extends Failure {
   /**
@@ -11,6 +18,17 @@ export interface LoggedFailure extends Failure {
    */
   readonly text: (others: string) => string;
   readonly cause: unknown;
+  /** What reads get now, of a thing that is read. */
+  readonly state?: () => ServedState;
+}
+
+/** Reads that were refused. */
+export interface LoggedRefusal extends Failure {
+  /** The reason, where no load has failed. */
+  readonly cause: unknown;
+  readonly state: () => ServedState;
+  /** Why a read was refused where others are served: `maxAge 5 s`. */
+  readonly limit: string | undefined;
 }
 
 /** The words of an {@link OutageLog}. */
@@ -19,11 +37,13 @@ export interface OutageWords {
   readonly level?: keyof Logger;
   /** The beginning of the last line; `undefined`: there is none. */
   readonly recovered: string | undefined;
+  /** What is refused or served. @default 'reads' */
+  readonly reads?: string;
 }
 
 /**
  * Logs the outages of one thing as `Outage` decides: one line when one begins, at most one a minute while it lasts, one when
- * it is over. The listeners of events have no part in it.
+ * it is over, and one when the first read is refused. The listeners of events have no part in it.
  */
 export class OutageLog {
   readonly #logger: SafeLogger;
@@ -31,6 +51,8 @@ export class OutageLog {
   readonly #words: OutageWords;
   readonly #outage: Outage;
   #pending: (() => void) | undefined;
+  /** The last failure of the present outage. */
+  #last: LoggedFailure | undefined;
 
   /** @param outage that of a thing with several logs: the backend of many members. */
   constructor(
@@ -51,11 +73,23 @@ export class OutageLog {
    */
   failed(failure: LoggedFailure): void {
     const at = this.#clock.monotonic();
-    if (!this.#outage.failed(at, { ...failure, kind: kindOf(failure.cause) })) return;
+    this.#last = failure;
+    if (this.#outage.failed(at, failure)) this.#logSoon(at, failure, undefined);
+  }
+
+  /** Logs that reads are refused, if a line is due. */
+  refused(refusal: LoggedRefusal, times: number): void {
+    const at = this.#clock.monotonic();
+    if (!this.#outage.isOpen) this.#last = undefined;
+    if (this.#outage.refused(at, refusal, times)) this.#logSoon(at, this.#last, refusal);
+  }
+
+  #logSoon(at: number, failure: LoggedFailure | undefined, refusal: LoggedRefusal | undefined): void {
     const isFirst = this.#outage.at(at).lasted === 0;
     this.#pending = () => {
       this.#pending = undefined;
-      this.#logger[this.#words.level ?? 'warn'](this.#lineOf(failure, isFirst), failure.cause);
+      const line = this.#lineOf(failure, refusal, isFirst);
+      this.#logger[this.#words.level ?? 'warn'](line, (failure ?? refusal)?.cause);
     };
     queueMicrotask(() => this.#pending?.());
   }
@@ -64,30 +98,50 @@ export class OutageLog {
     if (!this.#outage.isOpen) return;
     this.#pending?.();
     const ended = this.#outage.succeeded(this.#clock.monotonic(), id);
-    const { recovered, level = 'warn' } = this.#words;
+    const { recovered, level = 'warn', reads = 'reads' } = this.#words;
     if (ended === undefined || recovered === undefined) return;
     const keys = ended.keys > 1 ? ` of up to ${ended.keys} keys` : '';
-    this.#logger[level](`${recovered} ${lengthOf(ended)}${keys}`);
+    const again = ended.refused > 0 ? `; ${reads} are served again, ${wereRefused(ended.refused)}` : '';
+    this.#logger[level](`${recovered} ${lengthOf(ended)}${keys}${again}`);
   }
 
-  #lineOf({ text }: LoggedFailure, isFirst: boolean): string {
-    const now = this.#outage.at(this.#clock.monotonic());
+  #lineOf(failure: LoggedFailure | undefined, refusal: LoggedRefusal | undefined, isFirst: boolean): string {
+    const at = this.#clock.monotonic();
+    const now = this.#outage.at(at);
     const others = now.keys > 1 ? ` and ${now.keys - 1} more key${now.keys > 2 ? 's' : ''}` : '';
-    return isFirst ? text(others) : `still failing ${lengthOf(now)}, ${text(others)}`;
+    const progress = isFirst ? '' : `still failing ${lengthOf(now)}, `;
+    const what = failure && `${progress}${failure.text(others)}`;
+    const state = (refusal ?? failure)?.state?.();
+    if (state === undefined) return what ?? '';
+    if (now.refused > 0 || !state.isServed) this.#outage.refusalLogged(at);
+    return this.#withState(what, state, now, refusal?.limit);
   }
-}
 
-/** Causes of one kind differ in numbers only. */
-function kindOf(cause: unknown): string {
-  try {
-    const { name, code, message } = cause as Error & { readonly code?: unknown };
-    return `${name} ${String(code)} ${String(message).slice(0, 200)}`.replace(/\d+/g, '#');
-  } catch {
-    return typeof cause;
+  #withState(
+    what: string | undefined,
+    { isServed, text }: ServedState,
+    { refused, keys, lasted }: OutageSummary,
+    limit: string | undefined,
+  ): string {
+    const { reads = 'reads' } = this.#words;
+    const ofKeys = keys > 1 ? `, ${keys} keys` : '';
+    if (isServed) {
+      const limited = limit === undefined ? '' : ` (with ${limit})`;
+      const some = refused === 0 ? '' : `, ${wereRefused(refused)}${limited}`;
+      return `${what === undefined ? '' : `${what}; `}${reads} are served${some}, ${text}`;
+    }
+    const since = what === undefined && lasted > 0 ? ` for ${showDuration(lasted)}` : '';
+    const count = refused === 0 ? '' : ` (${refused} so far${ofKeys})`;
+    return `${reads} are refused${since}${count}, ${text}${what === undefined ? '' : `; ${what}`}`;
   }
 }
 
 /** `after 4 min 12 s and 9 failures` */
 function lengthOf({ lasted, failures }: OutageSummary): string {
-  return `after ${showDuration(lasted)} and ${failures} failure${failures === 1 ? '' : 's'}`;
+  const counted = failures === 0 ? '' : ` and ${failures} failure${failures === 1 ? '' : 's'}`;
+  return `after ${showDuration(lasted)}${counted}`;
+}
+
+function wereRefused(count: number): string {
+  return `${count} ${count === 1 ? 'was' : 'were'} refused`;
 }

@@ -163,13 +163,17 @@ export class PeriodicExecutor extends Periodic<unknown> {
     const { objective } = engineOf(this).events.counters;
     try {
       const next = entryOf(this).isLoaded ? this.#requestNext(options) : this.#requestFirst(options);
-      if (objective !== undefined)
-        next.then(() => this.#served(objective)).catch((error) => objective.refused(error));
+      next.then(objective && (() => this.#served(objective)), (error) => this.#refused(error, objective));
       return next;
     } catch (error) {
-      objective?.refused(error);
+      this.#refused(error, objective);
       throw error;
     }
+  }
+
+  #refused(error: unknown, objective: FreshnessObjective | undefined): void {
+    objective?.refused(error);
+    engineOf(this).loader.reporter.refused(entryOf(this), error, 1);
   }
 
   /** One request for the objective. Nothing is known of a task that another instance runs for the first time. */

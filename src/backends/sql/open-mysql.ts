@@ -32,6 +32,7 @@ export function openMysql(
   }
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
   return openRecords(about, options, {
+    backend: 'mysql',
     client,
     quoted,
     definition: mysqlTable,

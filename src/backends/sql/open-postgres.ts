@@ -19,6 +19,7 @@ export function openPostgres(
 ): OpenRecords {
   const client = new PostgresSql(postgresClient(about, options?.client), answerTimeoutMs(options?.timeout));
   return openRecords(about, options, {
+    backend: 'postgres',
     client,
     quoted,
     definition: postgresTable,

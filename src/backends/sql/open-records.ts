@@ -30,6 +30,8 @@ export interface SqlTableChoices extends SqlOptions {
 
 /** The particulars of one database. */
 export interface SqlKind<C extends SqlClient> {
+  /** Its name in log lines. */
+  readonly backend: string;
   readonly client: C;
   readonly quoted: (identifier: string) => string;
   /** The text of CREATE TABLE. */
@@ -52,7 +54,7 @@ export interface SqlKind<C extends SqlClient> {
 export function openRecords<C extends SqlClient>(
   about: 'lock' | 'store',
   { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
-  { client, quoted, definition, misspelled, definedBy, purge, records, longestName }: SqlKind<C>,
+  { backend, client, quoted, definition, misspelled, definedBy, purge, records, longestName }: SqlKind<C>,
 ): OpenRecords {
   const checks = new OptionChecks(about);
   const retentionMs = checks.duration('retention', retention);
@@ -70,6 +72,7 @@ export function openRecords<C extends SqlClient>(
     owned: about === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
   });
   return {
+    backend,
     records: records(own, name, timeoutMs),
     longestName,
     options: ['client', 'table', 'retention'],

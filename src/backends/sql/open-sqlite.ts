@@ -19,6 +19,7 @@ export function openSqlite(
   checks.done();
   const client = new SqliteSql(options.client);
   return openRecords(about, options, {
+    backend: 'sqlite',
     client,
     quoted,
     definition: sqliteTable,

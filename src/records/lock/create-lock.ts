@@ -89,7 +89,7 @@ export function createLock(records: Records, given: LockOptions, kind: RecordsKi
   const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseFor, longestName);
   const runs = new RecordStore(ofMembers ?? records, 1, options?.namespace);
   const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), { leaseFor, longestName, runs });
-  return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers));
+  return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers, kind));
 }
 
 /** The lock for use by hand. */

@@ -178,7 +178,10 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
       return byHand.ask(name, () => steps.delete(name));
     },
   };
-  return withCoordination(store, new StoreAccess(memberSteps, reports, timeoutMs, kind.explain, ofMembers));
+  return withCoordination(
+    store,
+    new StoreAccess(memberSteps, reports, timeoutMs, kind.explain, ofMembers, kind),
+  );
 }
 
 function isVersion(version: number | undefined): boolean {

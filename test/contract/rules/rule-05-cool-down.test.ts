@@ -260,8 +260,8 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
       expect(rest).toBeLessThanOrEqual(1000);
       value.set(1);
       expect(value.inspect()).toMatchObject({ failures: 0, state: 'fresh' });
-      expect(logger.lines.every((line) => line.startsWith('error tickless: v: random '))).toBe(true);
-      expect(logger.lines.length).toBeGreaterThanOrEqual(3);
+      const faults = logger.lines.filter((line) => line.startsWith('error '));
+      expect(faults).toEqual([expect.stringMatching(/^error tickless: v: random /)]); // one a minute
     });
   }
 

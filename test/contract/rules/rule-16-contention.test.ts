@@ -40,7 +40,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     }
     expect(a.link.take()).not.toContain('write');
     expect(a.manual.call(3).context.token).toBeUndefined();
-    const outage = 'warn tickless: v: lock unavailable, loading without it: ECONNREFUSED';
+    const outage = 'warn tickless: backend: lock unavailable, loading without it: ECONNREFUSED';
     expect(a.logger.lines).toEqual([outage]);
     expect(a.value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
     a.link.mend();
@@ -52,7 +52,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     a.link.break('refused', 'acquire');
     void a.value.refresh();
     await cluster.clock.flush();
-    const over = 'warn tickless: v: lock available again after 3.1 s and 3 failures';
+    const over = 'warn tickless: backend: available again after 3.1 s and 3 failures';
     expect(a.logger.lines).toEqual([outage, over, outage]);
   });
 

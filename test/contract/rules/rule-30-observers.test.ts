@@ -29,7 +29,7 @@ async function story(options: RefreshGroupOptions, observe: (group: RefreshGroup
   const value = group.value({ name: 'v', load });
   const sync = group.value({ name: 's', load: () => 5 });
   const cache = group.cache({ name: 'c', load: async (key: string) => key });
-  const task = group.executor(() => void (runs += 1), { name: 't' });
+  const task = group.executor(() => ++runs, { name: 't' });
   const first = await value.get();
   await clock.advance(1000);
   const due = await value.get();

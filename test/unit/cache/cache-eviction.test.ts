@@ -173,7 +173,7 @@ describe('maxSize and sizeOf', () => {
     const error = await rejectionOf(cache.get('a'));
     expect(String(error)).toBe('LoadError: c["a"]: load failed: the value has the size 11, maxSize is 10');
     for (let read = 0; read < 1000; read++) await rejectionOf(cache.get('a'));
-    expect({ loads, lines: logger.lines }).toEqual({ loads: 1, lines: [] });
+    expect({ loads, lines: logger.lines.length }).toEqual({ loads: 1, lines: 1 });
     expect(cache.inspect('a')).toMatchObject({ state: 'empty', failures: 1 });
     await clock.advance(1000);
     await rejectionOf(cache.get('a'));

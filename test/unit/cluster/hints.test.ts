@@ -289,12 +289,12 @@ describe('a way of hints that fails', () => {
       await cluster.clock.advance(2000);
     }
     expect(a.logger.lines).toEqual([
-      `warn tickless: v: hints unavailable, checks of the store find changes: ${cause}`,
+      `warn tickless: hints: unavailable, checks of the store find changes: ${cause}`,
     ]);
     bus.fault = () => undefined;
     await a.value.set('last', everywhere);
     await cluster.clock.flush();
-    expect(a.logger.lines[1]).toMatch(/^warn tickless: v: hints work again after \d+ s and 3 failures$/);
+    expect(a.logger.lines[1]).toMatch(/^warn tickless: hints: available again after \d+ s and 3 failures$/);
   });
 
   it('by listening, is tried again with later checks, also where it has ended by itself', async () => {

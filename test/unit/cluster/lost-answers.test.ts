@@ -157,7 +157,9 @@ describe('answers that are lost', () => {
     await cluster.clock.advance(2000);
     b.manual.call(0).resolve('of b');
     expect(await read).toBe('of b');
-    expect(b.logger.lines).toEqual(['warn tickless: v: store unavailable: ECONNREFUSED']);
+    expect(b.logger.lines).toEqual([
+      'warn tickless: backend: store unavailable, loads are not shared: ECONNREFUSED',
+    ]);
   });
 
   it('a read: the load of the next round is published all the same', async () => {
@@ -173,8 +175,8 @@ describe('answers that are lost', () => {
     expect(await cluster.refresh(b, 0, 'three')).toBe('three');
     expect(b.link.take()).toEqual(['acquire', 'write', 'release']);
     expect(b.logger.lines).toEqual([
-      'warn tickless: v: store unavailable: ECONNRESET',
-      expect.stringContaining('store available again after'),
+      'warn tickless: backend: store unavailable, loads are not shared: ECONNRESET',
+      expect.stringContaining('backend: available again after'),
     ]);
   });
 });

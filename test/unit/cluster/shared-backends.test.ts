@@ -148,7 +148,7 @@ describe.each(Object.keys(kinds))('200 %s on one lock', (kind) => {
     await read();
     expect([asked('acquire'), loads.length]).toEqual([COUNT, COUNT]);
     expect(logger.lines).toHaveLength(2);
-    expect(logger.lines[1]).toContain('lock available again after');
+    expect(logger.lines[1]).toContain('available again after');
   });
 });
 
@@ -213,7 +213,7 @@ describe.each(Object.keys(kinds))('200 %s on one store', (kind) => {
     await due();
     await read();
     expect(logger.lines).toHaveLength(2);
-    expect(logger.lines[1]).toContain('store available again after');
+    expect(logger.lines[1]).toContain('available again after');
     expect(asked('write') + asked('confirm')).toBe(loads.length); // some find the same text in the store
   });
 

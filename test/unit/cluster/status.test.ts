@@ -235,14 +235,14 @@ describe('log lines', () => {
       await cluster.read(a);
       await cluster.end(a, index, `${index}`);
     }
-    expect(a.logger.lines).toEqual(["warn tickless: v: the snapshot can't be written: ECONNREFUSED"]);
+    expect(a.logger.lines).toEqual([
+      "warn tickless: backend: the snapshot of v can't be written: ECONNREFUSED",
+    ]);
     a.link.mend();
     await cluster.clock.advance(1030);
     await cluster.reload(a, 4, '4');
     expect(a.value.inspect().lock?.storeError).toBeUndefined();
-    expect(a.logger.lines[1]).toMatch(
-      /^warn tickless: v: snapshot written again after 3.1 s and 3 failures$/,
-    );
+    expect(a.logger.lines[1]).toMatch(/^warn tickless: backend: available again after 3.1 s and 3 failures$/);
     await cluster.clock.advance(60_000);
     a.link.break('refused', 'write');
     void a.value.refresh();

@@ -27,7 +27,13 @@ async function make({ listens = true, optionsOf = optionsOfValue } = {}) {
   const emitted: TicklessEvent[] = [];
   if (listens)
     for (const type of eventTypes) events.on(type, (event) => emitted.push(event as TicklessEvent));
-  return { options, events, reporter: new LoadReporter(options, events), lines: logger.lines, emitted };
+  return {
+    options,
+    events,
+    reporter: new LoadReporter(options, events, { ...options, runState: 'open' }),
+    lines: logger.lines,
+    emitted,
+  };
 }
 
 function coolingDown(error: Error, until = NOW + 749.5): CoolingDown {
@@ -41,7 +47,7 @@ async function lineOf(
 ): Promise<string> {
   const { type = 'load-failed', until, ...details } = change;
   const { reporter, lines } = await make({ listens: false });
-  reporter.failed(new Entry(), type, { ...end, ...details }, coolingDown(error, until), false);
+  reporter.failed(new Entry(), type, { ...end, ...details }, coolingDown(error, until));
   await undefined; // the other keys of a batch
   expect(lines).toHaveLength(1);
   return lines[0] as string;
@@ -50,20 +56,15 @@ async function lineOf(
 describe('the log line of a failure', () => {
   it('has the load, the attempt, the next try and the cause', async () => {
     expect(await lineOf(failed)).toBe(
-      'warn tickless: v: background load failed at attempt 2, ' +
+      'warn tickless: v: reads are refused, there is no value; background load failed at attempt 2, ' +
         'next try in 750 ms (2026-01-01T12:00:00.749Z): down',
     );
   });
 
   const about = { cacheName: 'v', attempts: 2, timeout: 3000 };
   it.each([
-    ['names the key', failed, { key: 'NL' }, /: background load of "NL" failed/],
-    [
-      'of a load whose caller has left',
-      failed,
-      { background: false },
-      /: v: load without a waiting caller failed/,
-    ],
+    ['names the key', failed, { key: 'NL' }, /; background load of "NL" failed/],
+    ['of a load that a caller waits for', failed, { background: false }, /; load failed at attempt 2/],
     ['may name the last instant of all', failed, { until: Infinity }, /\(\+275760-09-13T/],
     [
       'of a timeout has its length and the error of the last try',
@@ -84,21 +85,13 @@ describe('the log line of a failure', () => {
       /failed before it began, .*: no lock: down$/,
     ],
   ] as const)('%s', async (_, error, change, line) => expect(await lineOf(error, change)).toMatch(line));
-
-  it('is not written where a caller gets the error', async () => {
-    const { reporter, lines, emitted } = await make();
-    reporter.failed(new Entry(), 'load-failed', end, coolingDown(failed), true);
-    await undefined;
-    expect(lines).toEqual([]);
-    expect(emitted).toMatchObject([{ type: 'load-failed', error: failed, ...end }]);
-  });
 });
 
 describe('the events', () => {
   it('of a failure: the cool-down too, unless a listener has ended it', async () => {
     const { reporter, emitted } = await make();
     const entry = Object.assign(new Entry('NL'), { lastError: down });
-    reporter.failed(entry, 'load-failed', { ...end, key: 'NL' }, coolingDown(down), false);
+    reporter.failed(entry, 'load-failed', { ...end, key: 'NL' }, coolingDown(down));
     expect(emitted).toMatchObject([
       { type: 'load-failed', key: 'NL', error: down },
       { type: 'cooling-down', key: 'NL', ...coolingDown(down) },
