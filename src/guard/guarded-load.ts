@@ -1,6 +1,7 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
+import { callOwned } from '../engine/own-load.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { ValueRejectedError } from '../errors.ts';
@@ -47,7 +48,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(
-        () => validated<T>(candidate.value, options, key),
+        () => callOwned([entry], () => validated<T>(candidate.value, options, key)),
         judge,
         (error) => refuse(error as ValueRejectedError, undefined),
       );
@@ -66,7 +67,8 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         return refuse(new ValueRejectedError(details), candidate);
       };
       return settled(
-        () => (accept as Accept)(candidate.value, { previous, version, trigger, key }),
+        () =>
+          callOwned([entry], () => (accept as Accept)(candidate.value, { previous, version, trigger, key })),
         (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),
       );
