@@ -1,9 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { EventLoopYield } from '../time/yield-to-event-loop.ts';
+import { utf8InSlices } from './utf8-slices.ts';
 
-/** How many characters are hashed at a time: about a millisecond. */
-const CHARACTERS_AT_A_TIME = 2 ** 15;
+/** How many characters are hashed at once: about a millisecond. */
+const CHARACTERS_AT_ONCE = 2 ** 15;
+
+const UTF8 = new TextEncoder();
 
 /**
  * SHA-256 of two texts one after the other, in UTF-8, in hexadecimal digits; with a turn of the event loop after each slice of a
@@ -11,27 +14,15 @@ const CHARACTERS_AT_A_TIME = 2 ** 15;
  */
 export function digestInSlices(head: string, text: string, yields: EventLoopYield): string | Promise<string> {
   const hash = sha256.create().update(UTF8.encode(head));
-  if (text.length <= CHARACTERS_AT_A_TIME) return bytesToHex(hash.update(UTF8.encode(text)).digest());
+  if (text.length <= CHARACTERS_AT_ONCE) return bytesToHex(hash.update(UTF8.encode(text)).digest());
   return hashedInSlices(hash, text, yields);
 }
-
-const UTF8 = new TextEncoder();
 
 async function hashedInSlices(
   hash: ReturnType<typeof sha256.create>,
   text: string,
   yields: EventLoopYield,
 ): Promise<string> {
-  for (let from = 0; from < text.length; ) {
-    if (from > 0) await yields();
-    let to = from + CHARACTERS_AT_A_TIME;
-    if (isHighSurrogate(text.charCodeAt(to - 1))) to += 1; // a pair is not parted
-    hash.update(UTF8.encode(text.slice(from, to)));
-    from = to;
-  }
+  await utf8InSlices(text, yields, (slice) => hash.update(slice));
   return bytesToHex(hash.digest());
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }

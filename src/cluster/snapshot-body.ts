@@ -5,6 +5,7 @@ import { CHARACTERS_OF_SLICE, checksumInSlices } from './checksum.ts';
 import { digestInSlices } from './digest.ts';
 import type { SliceBudget } from './slice-budget.ts';
 import type { Codec } from './store-contract.ts';
+import { bytesInSlices } from './utf8-slices.ts';
 
 /**
  * A codec that works in slices, with a turn of the event loop after each. It always ends, so its time is not limited as
@@ -22,6 +23,8 @@ export interface EncodedBody {
   readonly format: string;
   readonly text: string;
   readonly isText: boolean;
+  /** The length of the text in bytes of UTF-8. */
+  readonly bytes: number;
   /** The checksum of a long text. */
   readonly sum: string | undefined;
   /**
@@ -55,7 +58,9 @@ export async function encodeBody(
   const sum = text.length > CHARACTERS_OF_SLICE ? await checksumInSlices([text], yields) : undefined;
   const format = formatOf(codec);
   const digest = hasDigest ? digestInSlices(`${format} ${isText}\n`, text, yields) : undefined;
-  return { format, text, isText, sum, digest: isThenable(digest) ? await digest : digest };
+  const counted = isText ? bytesInSlices(text, yields) : text.length;
+  const bytes = isThenable(counted) ? await counted : counted;
+  return { format, text, isText, bytes, sum, digest: isThenable(digest) ? await digest : digest };
 }
 
 /** The value of a snapshot. Rejects with the error of the codec. */

@@ -6,6 +6,7 @@ import type { StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText, LONGEST_CONFIRMATION } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
+import { bytesOf } from './history.ts';
 import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
 import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
@@ -88,7 +89,7 @@ export class SnapshotWriter {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
         if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
         const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = this.#answerOf(entry, await this.#send(entry, lease, told, confirm));
+        const answer = this.#answerOf(entry, await this.#send(entry, lease, told, bytesOf, confirm));
         const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
         return answer === undefined || answer.kind === 'written' || isOvertaken
           ? { answer, confirms: version }
@@ -113,7 +114,9 @@ export class SnapshotWriter {
         const { isAbsent, dueIn } = metadata();
         return this.#steps.write(name, text, token, rejected, isAbsent ? keepAbsentFor(dueIn) : undefined);
       };
-      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, write));
+      const bytes = (text: string): number =>
+        bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
+      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, bytes, write));
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
       return { answer, confirms: undefined };
@@ -141,11 +144,12 @@ export class SnapshotWriter {
     return encodeBody(value, isEmpty, this.#codec, hasDigest, budget);
   }
 
-  /** One step at the store. @param payload made anew at each try. */
+  /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
   #send(
     entry: Entry<unknown>,
     lease: HeldLease | undefined,
     payload: () => string,
+    bytes: (payload: string) => number,
     send: (payload: string) => Promise<WriteAnswer>,
   ): Promise<BackendReply<WriteAnswer>> {
     const { answers, backgroundTimeoutMs } = this.#access;
@@ -155,7 +159,7 @@ export class SnapshotWriter {
     let length = 0;
     const sendOnce = (): Promise<WriteAnswer> => {
       const text = payload();
-      length = text.length;
+      length = bytes(text);
       if (publishing !== undefined) publishing.isSent = true;
       return send(text);
     };

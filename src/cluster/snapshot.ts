@@ -83,7 +83,7 @@ export type SnapshotMetadata = Omit<Snapshot, 'value' | 'digest'>;
  * @param request the person or tool that has it published, and why. @default a load
  */
 export function withMetadata(
-  { format, text, isText, sum, digest }: EncodedBody,
+  { format, text, isText, sum, digest }: Omit<EncodedBody, 'bytes'>,
   { isAbsent, pinned, made, origin, mark, ...times }: SnapshotMetadata,
   { kind, name }: SnapshotMaker,
   request: Pick<Publisher, 'by' | 'note'> = {},

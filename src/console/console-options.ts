@@ -44,7 +44,7 @@ export interface ConsoleOptions {
   readonly actions?: boolean | readonly ActionName[] | undefined;
   /**
    * Returns what is shown of a value, to operators, as JSON: leave out what they must not see. `undefined`: nothing is shown.
-   * At most 64 kB of it are shown; an error that it throws shows nothing.
+   * At most 65,536 characters of it are shown; an error that it throws shows nothing.
    * @default undefined: no values and no parts of values are shown
    */
   readonly showValue?: ((value: unknown, about: ShownAbout) => unknown) | undefined;

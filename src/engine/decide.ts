@@ -87,6 +87,25 @@ export function mayServe(
 }
 
 /**
+ * Decides what follows a load that was superseded. Pure, as {@link decide}.
+ *
+ * @param awaits the next load is waited for: by readers, or by a caller that has asked for it (`forced`), in spite of a cool-down or a
+ * pause. `undefined`: it is not, so that it runs behind, where it is due; others may wait for the end.
+ */
+export function decideNext(
+  entry: Times,
+  rules: DecisionRules,
+  now: number,
+  awaits: 'read' | 'forced' | undefined,
+): Exclude<Decision, 'reject-and-start'> {
+  if (rules.runState === 'closed') return 'reject';
+  if (awaits === 'forced') return 'wait-for-load';
+  if (awaits === 'read') return decide(entry, rules, now, 0) === 'wait-for-load' ? 'wait-for-load' : 'reject';
+  const decision = decide(entry, rules, now);
+  return decision === 'serve' || decision === 'reject' ? 'serve' : 'serve-and-start';
+}
+
+/**
  * A read now would be refused: there is a value that must not be served, or none, and the last load has failed or no load may
  * start. Not where it would wait for the first load, nor of an absent key.
  */

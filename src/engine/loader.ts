@@ -13,7 +13,7 @@ import { Backups } from './backups.ts';
 import { Changes } from './changes.ts';
 import { ClockComparison } from './clock-comparison.ts';
 import type { Coordinator, RemoteResult } from './coordinator.ts';
-import { type DecisionRules, decide, type RunState } from './decide.ts';
+import { type DecisionRules, decideNext, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type Entry, keyOf, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
@@ -26,7 +26,7 @@ import { LoadReporter } from './load-reporter.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
 import { isOnStack, ownLoadError } from './own-load.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
-import { closedError, coolingDownError, timeoutError } from './read-errors.ts';
+import { closedError, coolingDownError, nextError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
 import { type Settlement, Settler } from './settler.ts';
 import { Timing } from './timing.ts';
@@ -313,11 +313,7 @@ export class Loader<T> implements ExecutionHost<T> {
     }
     const start = (): void => {
       if (entry.successor === timer) entry.successor = undefined;
-      if (this.rules.runState === 'closed')
-        takeWaiters(entry)?.reject(closedError(this.options.name, entry.key));
-      else if (entry.waiters?.hasReaders)
-        this.startNow(entry, wanted === 'forced' ? wanted : nextTrigger(entry), false);
-      else if (entry.flight === undefined) this.#startIfDue(entry);
+      this.#startNext(entry, wanted);
       this.owner?.changed(entry);
     };
     const timer = this.options.clock.setTimeout(start, 0);
@@ -325,10 +321,23 @@ export class Loader<T> implements ExecutionHost<T> {
     if (waitersOf(entry).keepsAlive) timer.ref();
   }
 
-  #startIfDue(entry: Entry<T>): void {
-    const decision = decide(entry, this.rules, this.clocks.check(entry));
-    if (decision === 'serve' || decision === 'reject') takeWaiters(entry)?.resolve(entry.value as T);
-    else this.#start(entry, nextTrigger(entry), true, 'now');
+  #startNext(entry: Entry<T>, wanted: LoadHandle['reloadAfter']): void {
+    const awaits = entry.waiters?.hasReaders ? (wanted ?? 'read') : undefined;
+    if (awaits === undefined && entry.flight !== undefined) return; // user code has started it
+    const now = this.clocks.check(entry);
+    switch (decideNext(entry, this.rules, now, awaits)) {
+      case 'wait-for-load':
+        this.startNow(entry, awaits === 'forced' ? awaits : nextTrigger(entry), false);
+        return;
+      case 'serve-and-start':
+        this.#start(entry, nextTrigger(entry), true, 'now');
+        return;
+      case 'reject':
+        takeWaiters(entry)?.reject(nextError(entry, this.rules, this.options.name, now));
+        return;
+      case 'serve':
+        takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
+    }
   }
 
   /** Lets the read or request at hand start other members of the group that are due, and a check of the store. */

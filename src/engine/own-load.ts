@@ -4,7 +4,7 @@ import { rejected } from '../time/deferred.ts';
 /** The entries or tasks whose calls are on the stack, the innermost last. */
 const onStack: object[] = [];
 
-/** Calls a load or a task: until its first `await` it is known to be on the stack. @param owners its entries, or the task. */
+/** Calls a load or a task, or the schema or guard of its result: until its first `await` it is known to be on the stack. @param owners its entries, or the task. */
 export function callOwned<R>(owners: readonly object[], call: () => R): R {
   const outer = onStack.length;
   for (const owner of owners) onStack.push(owner);
@@ -24,7 +24,8 @@ export function isOnStack(owners: Iterable<object>): boolean {
 
 /** The load of a member calls what would wait for the end of that load. */
 export function ownLoadError(cacheName: string, key?: unknown): OptionError {
-  const rule = 'must not wait for its own end: for a first read, refresh, rollback, close or the like';
+  const rule =
+    'must not wait for its own end: for a first read, refresh, rollback, close or the like, nor may its schema and accept';
   return new OptionError([{ option: 'load', rule, received: 'a call from within it' }], { cacheName, key });
 }
 

@@ -16,7 +16,7 @@ import {
   type TicklessError,
 } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, type RunState } from './decide.ts';
+import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, isTooStale, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
@@ -59,6 +59,17 @@ export function readError(
     return new NotLoadedError('is paused, and was never loaded', { cacheName, key, cause });
   }
   return coolingDownError(entry, cacheName, now);
+}
+
+/** The error of a reader that has waited for the next load, which may not start. */
+export function nextError(
+  entry: Entry<unknown>,
+  rules: Parameters<typeof readError>[1],
+  cacheName: string,
+  now: number,
+): TicklessError {
+  if (rules.runState === 'closed') return closedError(cacheName, entry.key);
+  return readError(entry, rules, cacheName, now, isTooStale(entry, now) ? Infinity : 0);
 }
 
 /** The error of a caller that asks for a load before one may start. */

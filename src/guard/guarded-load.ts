@@ -2,6 +2,7 @@ import type { ValueMeta } from '../data/value-meta.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
+import { callOwned } from '../engine/own-load.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { ValueRejectedError } from '../errors.ts';
@@ -50,7 +51,12 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(
-        () => named(context, 'the schema', validated<T>(candidate.value, options, key)),
+        () =>
+          named(
+            context,
+            'the schema',
+            callOwned([entry], () => validated<T>(candidate.value, options, key)),
+          ),
         judge,
         (error) => refuse(error as ValueRejectedError, undefined),
       );
@@ -74,7 +80,9 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
           named(
             context,
             'accept',
-            (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
+            callOwned([entry], () =>
+              (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
+            ),
           ),
         (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),

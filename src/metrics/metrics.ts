@@ -168,7 +168,7 @@ export const COUNTERS: readonly Metric[] = [
   },
   {
     name: 'tickless_published_bytes_total',
-    help: 'Length of the snapshots that were written to the store.',
+    help: 'Bytes of the snapshots that were written to the store.',
     of: one(({ stats }) => stats.bytesPublished),
   },
   {

@@ -37,7 +37,7 @@ export interface MemberStats {
   readonly tookOver: number;
   /** How long those of the loads took that have begun. */
   readonly loading: LoadTimes;
-  /** Values that were written to the store or confirmed in it, and the characters that this has sent: bytes where all is ASCII. */
+  /** Values that were written to the store or confirmed in it, and the bytes of UTF-8 that this has sent. */
   readonly published: number;
   readonly bytesPublished: number;
   /**

@@ -38,8 +38,10 @@ const NATIVES: Readonly<Record<Native, new (message: string) => Error>> = {
 const MOST_CAUSES = 8;
 /** Errors inside of one, at any depth: all are decoded in one turn of the event loop. */
 const MOST_INNER = 100;
-/** A property with more than that stays in its thread, in bytes; a longer text of the error itself is cut. */
+/** A property with more than that stays in its thread, in bytes. */
 const MOST_BYTES = 65_536;
+/** A longer text of the error itself is cut, in characters. */
+const MOST_CHARACTERS = 65_536;
 /** Further properties stay in their thread. */
 const MOST_PROPERTIES = 100;
 const ENCODED_APART = ['name', 'message', 'stack', 'cause', 'errors'];
@@ -79,7 +81,7 @@ function encoded(thrown: unknown, depth: number, takes: () => boolean): EncodedE
 }
 
 function cut(text: string): string {
-  return text.length > MOST_BYTES ? `${text.slice(0, MOST_BYTES)}…` : text;
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
 export function decodeError(encoded: EncodedError): unknown {
@@ -119,7 +121,7 @@ function newError(base: Base, name: string, message: string, errors: readonly En
 }
 
 function isCloneable(value: unknown): boolean {
-  if (typeof value === 'string') return value.length <= MOST_BYTES;
+  if (typeof value === 'string') return Buffer.byteLength(value) <= MOST_BYTES;
   try {
     structuredClone(value);
     return (

@@ -191,8 +191,8 @@ it('each function of a user is called with its documented arguments, and without
   );
   await executor.execute();
   const { lock } = memoryBackend();
-  await lockedTask<[string]>(
-    spy('lockedTask', () => 1),
+  await lockedTask(
+    spy('lockedTask', () => 1) as (context: unknown, _: string) => number,
     { name: spy('lockedTask.name', () => 'n'), lock, logger: false } as never,
   )('x');
   class Jobs {}

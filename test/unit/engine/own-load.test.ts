@@ -50,6 +50,42 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     expect(clock.timerCount).toBe(0);
   });
 
+  it.each(['accept', 'schema'] as const)('also in %s, whose end is that of the load', async (where) => {
+    const clock = new FakeClock();
+    const failures: unknown[] = [];
+    let isArmed = false;
+    const act = async (): Promise<void> => {
+      if (!isArmed) return;
+      isArmed = false;
+      failures.push(await rejectionOf(value.refresh({ everywhere: true })));
+    };
+    const accept = async (): Promise<true> => {
+      if (where === 'accept') await act();
+      return true;
+    };
+    const validate = async (output: unknown): Promise<{ value: number }> => {
+      if (where === 'schema') await act();
+      return { value: output as number };
+    };
+    const group = new RefreshGroup({ clock, logger: false, retry: false });
+    const value = group.value<number>({
+      name: 'v',
+      load: async () => 1,
+      accept,
+      schema: { '~standard': { version: 1, validate } },
+      lock: memoryLock({ clock }),
+      store: memoryStore({ clock }),
+    });
+    await value.get();
+    await clock.flush();
+    isArmed = true;
+    const refreshed = value.refresh();
+    await clock.advance(5);
+    expect(await refreshed).toBe(1);
+    expect(failures.map(isOptionError)).toEqual([true]);
+    await group.close();
+  });
+
   it('what needs no end of the load is done all the same: close closes', async () => {
     const { value, clock } = make((all) => all.value.close());
     await value.get();

@@ -75,14 +75,17 @@ describe('the stats in a cluster', () => {
     const [a, b] = [cluster.instance(), cluster.instance()];
     const reads = [a.value.get(), b.value.get()];
     await cluster.clock.flush();
-    a.manual.call(0).resolve('x'.repeat(1000));
+    a.manual.call(0).resolve('€ 😀 '.repeat(40_000)); // longer than a slice, with pairs at its end
     await cluster.clock.advance(100);
     await Promise.all(reads);
     const sent = (steps: readonly string[]): number =>
       a.link.commands.filter(({ step }) => steps.includes(step)).length;
     const stats = a.value.stats();
     expect(stats).toMatchObject({ published: 1, adopted: 0 });
-    expect(stats.bytesPublished).toBeGreaterThan(1000);
+    const payloads = a.link.commands
+      .filter(({ step }) => step === 'write')
+      .map(({ args }) => String(args[0]));
+    expect(stats.bytesPublished).toBe(Buffer.byteLength(payloads.join('')));
     expect(stats.lockCommands).toBe(sent(['acquire', 'extend', 'release']));
     expect(stats.storeCommands).toBe(sent(['read', 'write']));
     expect(stats.lockCommands).toBeGreaterThan(1);
