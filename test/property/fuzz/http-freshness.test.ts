@@ -143,14 +143,14 @@ function headersOf(said: Response): Record<string, string> {
   return headers;
 }
 
-/** RFC 9111 §4.2.1 and §4.2.3, of numbers instead of headers. `undefined`: no information. */
+/** RFC 9111 §4.2.1 to §4.2.3, of numbers instead of headers; a guess is at most a day. `undefined`: no information. */
 function remainingBy({ shared, words, ...said }: Response): number | undefined {
   const { sMaxage, maxAge, expires, modified, date = 0, age = 0 } = said;
   if (words.includes('no-store') || words.includes('no-cache')) return -age;
   if (shared && sMaxage !== undefined) return sMaxage - age;
   if (maxAge !== undefined) return maxAge - age;
   if (expires !== undefined) return Math.max(0, expires - date) - age;
-  if (modified !== undefined && modified < date) return (date - modified) / 10 - age;
+  if (modified !== undefined && modified < date) return Math.min((date - modified) / 10, 86_400) - age;
   return undefined;
 }
 
