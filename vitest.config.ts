@@ -12,17 +12,17 @@ const ISOLATED = [
 /** They start processes, wait by the clock, or do a hundred times what others do once: for `npm run test:all`. */
 const SLOW = [
   'test/unit/cache/batch-of-many-keys.test.ts',
-  'test/unit/cli/hostile-answers.test.ts',
+  'test/unit/cli/{actions,hostile-answers}.test.ts',
   'test/unit/cluster/exit.test.ts',
   'test/unit/files/windows.test.ts',
   'test/unit/group/group-costs.test.ts',
   'test/unit/lock/file-crashes.test.ts',
-  'test/unit/scripts/stray-arguments.test.ts',
+  'test/unit/scripts/{stray-arguments,walk}.test.ts',
   'test/unit/testing/conformance.test.ts',
   'test/unit/time/body-deadline.test.ts',
   'test/unit/worker/{ends,exit,failures}.test.ts',
 ];
-/** Of the tests that block their process no longer than others: a property tries thousands of cases in one go. */
+/** A thread, so not where the threads of a process are counted, nor where a property tries thousands of cases in one go. */
 const HANG_WATCH = ['test/support/hang-watch/setup.ts'];
 const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
 
@@ -70,12 +70,11 @@ export default defineConfig({
           name: 'isolated',
           include: ISOLATED,
           exclude: [...configDefaults.exclude, ...SLOW],
-          setupFiles: HANG_WATCH,
         },
       },
       {
         extends: true,
-        test: { name: 'slow', include: SLOW, setupFiles: HANG_WATCH },
+        test: { name: 'slow', include: SLOW },
       },
       {
         extends: true,
