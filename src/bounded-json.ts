@@ -23,7 +23,7 @@ export function mostParts({ length }: string): number {
   return Math.max(MOST_PARTS, Math.floor(length / CHARACTERS_PER_PART));
 }
 
-/** What of a text is too much to parse; `undefined`: nothing. */
+/** The reason why a text is too much to parse; `undefined`: there is none. */
 export function excessOf(text: string): string | undefined {
   const { length } = text;
   if (length <= MOST_DEPTH) return undefined; // there is no room for it

@@ -1,5 +1,16 @@
-import { defaultParseOperations, unflatten } from 'devalue';
+import {
+  DevalueError,
+  defaultParseOperations,
+  defaultStringifyOperations,
+  stringify,
+  unflatten,
+} from 'devalue';
 import { parseJson } from '../../bounded-json.ts';
+import { isChanged, tagOf } from './exact-kind.ts';
+import { hasSymbols } from './json-check.ts';
+
+/** Marks a text of devalue. No JSON text begins like this. */
+const DEVALUE = 'devalue:';
 
 /** Digits of a `BigInt`: to read them takes more than a time in proportion to them. */
 const MOST_DIGITS = 100_000;
@@ -9,6 +20,40 @@ const MOST_UNPAID = 1_000_000;
 /** A long text pays for that number with each of its characters. */
 const PAID_PER_CHARACTER = 16;
 
+/** Devalue asks this of each object before all else, and refuses those with the answer yes. */
+const isThenable = (thing: object): boolean =>
+  isChanged(thing) || defaultStringifyOperations.isThenable(thing);
+
+/** A value as devalue writes it, with the references within it. @throws {TypeError} as `encodeWhole`. */
+export function encodeRich(value: unknown, showPath: (path: string) => string): string {
+  const unpaid = new Unpaid();
+  const operations = {
+    isThenable,
+    indicesOf: (array: unknown[]): string[] => {
+      unpaid.add(array.length); // of one that has holes
+      return defaultStringifyOperations.indicesOf(array);
+    },
+    viewInfo: (view: ArrayBufferView): ReturnType<typeof defaultStringifyOperations.viewInfo> => {
+      unpaid.add(view.byteLength);
+      return defaultStringifyOperations.viewInfo(view);
+    },
+  };
+  try {
+    const text = DEVALUE + stringify(value, undefined, { operations });
+    unpaid.check(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof DevalueError)) throw error;
+    const at = error.path === '' ? '' : ` (at ${showPath(error.path)})`;
+    throw new TypeError(`the default codec can't keep ${kindOf(error)}${at}; give the store a codec`);
+  }
+}
+
+/** {@link encodeRich} has written it. */
+export function isRich(text: string): boolean {
+  return text.startsWith(DEVALUE);
+}
+
 /**
  * A value as devalue has written it. A few characters can say an array of four billion holes, or views of one buffer: these have a
  * number of places and bytes that the length of the text bounds.
@@ -16,7 +61,7 @@ const PAID_PER_CHARACTER = 16;
  * @throws for a text that is not of devalue, or beyond the bounds.
  */
 export function decodeRich(text: string): unknown {
-  const flat = parseJson(text);
+  const flat = parseJson(text.slice(DEVALUE.length));
   if (Array.isArray(flat)) flat.forEach(checkDigits);
   const unpaid = new Unpaid();
   return unflatten(flat as unknown[], undefined, {
@@ -56,4 +101,20 @@ export class Unpaid {
       `${this.#count} places in sparse or typed arrays are too many for ${length} characters`,
     );
   }
+}
+
+function kindOf({ value, message }: DevalueError): string {
+  if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
+  const tag = tagOf(value);
+  const name: unknown = value.constructor?.name;
+  const isOfClass = typeof name === 'string' && name !== 'Object' && name !== 'Array';
+  // Any class is refused as such, with symbols as keys or without (Node puts some into promises that it follows).
+  if (isOfClass && name !== tag) return withArticle(name);
+  if (!isOfClass && hasSymbols(value)) return 'a symbol as a key';
+  if (isChanged(value)) return `${withArticle(tag)} that would come back changed`;
+  return isOfClass ? withArticle(name) : `a value of this kind: ${message}`;
+}
+
+function withArticle(name: string): string {
+  return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
 }

@@ -5,7 +5,8 @@ import { MOST_DEPTH, searchShared } from '../../chunks/walk.ts';
 import type { EventLoopYield } from '../../time/yield-to-event-loop.ts';
 import { isChanged } from './exact-kind.ts';
 import type { JsonCheck } from './json-check.ts';
-import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
+import { encodeRich } from './rich-text.ts';
+import { decodeWhole, encodeWhole } from './whole-text.ts';
 
 /** The first line; each further line is a chunk. JSON and devalue write line ends inside of texts as `\n`. */
 const FIRST_LINE = 'parts:';

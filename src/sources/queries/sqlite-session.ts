@@ -18,7 +18,7 @@ export function sqliteSession(client: SqliteQueryClient, { maxRows }: QueryLimit
     });
 }
 
-/** What a statement of these drivers has beside `iterate`: `readonly` in `better-sqlite3`, `run` in both. */
+/** A statement of these drivers has more than `iterate`: `readonly` in `better-sqlite3`, `run` in both. */
 type FullQuery = SqliteQuery & { readonly readonly?: boolean; run?(): unknown };
 
 /** Reads while the connection may change nothing. No other code runs meanwhile. */
