@@ -56,12 +56,12 @@ export class SqliteSql implements SqlClient {
   /** The same on the caller's stack. */
   all(sql: string, parameters: SqlParameters): readonly SqlRow[] {
     const { text, values } = this.#positional(sql);
-    return this.#client.prepare(text).all(...(values(parameters) as never[])) as SqlRow[];
+    return this.#prepared(text).all(...(values(parameters) as never[])) as SqlRow[];
   }
 
   async change(sql: string, parameters: SqlParameters): Promise<number> {
     const { text, values } = this.#positional(sql);
-    const { changes } = this.#client.prepare(text).run(...(values(parameters) as never[]));
+    const { changes } = this.#prepared(text).run(...(values(parameters) as never[]));
     return Number(changes);
   }
 
@@ -69,7 +69,7 @@ export class SqliteSql implements SqlClient {
   transaction<R>(first: string, work: (run: SqliteRun) => R): R {
     const run: SqliteRun = (sql, parameters = {}) => {
       const { text, values } = this.#positional(sql);
-      const statement = this.#client.prepare(text);
+      const statement = this.#prepared(text);
       if (sql.startsWith('SELECT')) return statement.all(...(values(parameters) as never[])) as SqlRow[];
       statement.run(...(values(parameters) as never[]));
       return [];
@@ -109,6 +109,13 @@ export class SqliteSql implements SqlClient {
   isOfValues(error: unknown): boolean {
     const isTooBig = (Number(propertyOf(error, 'errcode')) & 0xff) === TOO_BIG.code;
     return isTooBig || propertyOf(error, 'code') === TOO_BIG.name;
+  }
+
+  /** A row is an object, also where a database of `node:sqlite` returns arrays. */
+  #prepared(text: string): SqliteStatement {
+    const statement = this.#client.prepare(text);
+    (statement as { setReturnArrays?(are: boolean): void }).setReturnArrays?.(false);
+    return statement;
   }
 
   #positional(sql: string): Positional {

@@ -2,12 +2,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MysqlClient, mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
 import { redisLock, redisStore } from '../../../src/backends/redis.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { startMariadb, startRedis } from './support/servers.ts';
+import { type RealServer, startMariadb, startRedis } from './support/servers.ts';
 
 // A fail-over behind one name: the old primary stays up and takes no writes, and new connections reach the new one.
 
@@ -15,6 +15,8 @@ const ended: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
+
+let tables = 0;
 
 interface Endpoint {
   readonly port: number;
@@ -65,6 +67,19 @@ async function expectBack(lock: Lock, store: SnapshotStore, connections: number)
 
 describe('MariaDB', () => {
   const CONNECTIONS = 3;
+  const servers: RealServer[] = [];
+  beforeAll(async () => {
+    for (let i = 0; i < 2; i += 1) servers.push(await startMariadb());
+    for (const { url } of servers) {
+      const admin = await createConnection(url);
+      // A user without the right to write nonetheless.
+      await admin.query("CREATE USER app IDENTIFIED BY 'p'");
+      await admin.query('GRANT ALL ON tickless.* TO app');
+      await admin.end();
+    }
+  });
+  afterAll(() => Promise.all(servers.map((server) => server.close())));
+
   it.each<[string, (uri: string) => { client: MysqlClient; end: () => unknown }]>([
     [
       'a pool of promises',
@@ -81,24 +96,19 @@ describe('MariaDB', () => {
       },
     ],
   ])('%s leaves a server that has become read-only', async (_, open) => {
-    const servers = await Promise.all([startMariadb(), startMariadb()]);
-    for (const server of servers) ended.push(() => server.close());
     const [old, fresh] = servers;
-    const [admin, other] = await Promise.all(servers.map(({ url }) => createConnection(url)));
-    for (const one of [admin, other]) {
-      ended.push(() => one?.end());
-      // A user without the right to write nonetheless.
-      await one?.query("CREATE USER app IDENTIFIED BY 'p'");
-      await one?.query('GRANT ALL ON tickless.* TO app');
-    }
+    const admin = await createConnection(old?.url as string);
+    ended.push(() => admin.end());
+    await admin.query('SET GLOBAL read_only = 0');
     const endpoint = await endpointOf(old?.port as number);
     const { client, end } = open(`mysql://app:p@127.0.0.1:${endpoint.port}/tickless`);
     ended.push(end);
-    const [lock, store] = [mysqlLock({ client }), mysqlStore({ client })];
+    const table = `t${++tables}`;
+    const [lock, store] = [mysqlLock({ client, table }), mysqlStore({ client, table })];
     const names = Array.from({ length: CONNECTIONS }, (__, i) => `before ${i}`);
     await lock.inspect('table');
     await Promise.all(names.map((name) => lock.acquire({ name }))); // all connections are open
-    await admin?.query('SET GLOBAL read_only = 1');
+    await admin.query('SET GLOBAL read_only = 1');
     endpoint.moveTo(fresh?.port as number);
     await expectBack(lock, store, CONNECTIONS);
   });

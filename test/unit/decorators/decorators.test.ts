@@ -13,7 +13,7 @@ import {
   refreshing,
   refreshingOf,
 } from '../../../src/decorators/index.ts';
-import { isOptionError, RefreshGroup } from '../../../src/index.ts';
+import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -198,6 +198,19 @@ describe('decorators', () => {
     await reports.of('nl');
     const names = (await lock.list()).map(({ name }) => name);
     expect(names.sort()).toEqual(['shop/Reports.send', 'shop/report of nl']);
+    class Apart {
+      @locked({ lock, namespace: 'acme', name: 'eu/send' })
+      async one(): Promise<void> {}
+      @locked({ lock, namespace: 'acme/eu', name: 'send' })
+      async another(): Promise<void> {}
+      @locked({ lock, name: 'acme/eu/send' })
+      async third(): Promise<void> {}
+    }
+    const apart = new Apart();
+    for (const run of ['one', 'another', 'third'] as const) await apart[run]();
+    await lockedTask(() => {}, { name: 'acme/send', lock })();
+    const more = (await lock.list()).map(({ name }) => name).filter((name) => !names.includes(name));
+    expect(more.sort()).toEqual(['/acme/eu/send', '/acme/send', 'acme%2Feu/send', 'acme//eu/send']);
     expect(isOptionError(await rejectionOf(reports.wrong()))).toBe(true);
   });
 
