@@ -29,6 +29,11 @@ export interface BackendLabel {
   readonly outage?: Outage | undefined;
 }
 
+/** For the lock and the store of one backend together. */
+export function newOutage(): Outage {
+  return new Outage();
+}
+
 /** The result of asking a backend. */
 export type BackendReply<R> =
   | { readonly kind: 'answered'; readonly answer: R }

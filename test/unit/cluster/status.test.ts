@@ -242,9 +242,7 @@ describe('log lines', () => {
     await cluster.clock.advance(1030);
     await cluster.reload(a, 4, '4');
     expect(a.value.inspect().lock?.storeError).toBeUndefined();
-    expect(a.logger.lines[1]).toMatch(
-      /^warn tickless: backend: available again after 3.1 s and 3 failures$/,
-    );
+    expect(a.logger.lines[1]).toMatch(/^warn tickless: backend: available again after 3.1 s and 3 failures$/);
     await cluster.clock.advance(60_000);
     a.link.break('refused', 'write');
     void a.value.refresh();
