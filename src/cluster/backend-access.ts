@@ -21,7 +21,7 @@ export interface Commands {
   silent(): void;
 }
 
-/** What log lines say of a backend. */
+/** The name and the outages of a backend, for log lines. */
 export interface BackendLabel {
   /** Its name. @default 'backend' */
   readonly backend?: string | undefined;

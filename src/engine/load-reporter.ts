@@ -129,14 +129,14 @@ export class LoadReporter {
   #textOf(
     type: 'load-failed' | 'load-timed-out',
     { background, attempts, key }: LoadEndDetails,
-    { until, delay }: CoolingDown,
+    { until }: CoolingDown,
     others: string,
   ): string {
     const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
     const what =
       type === 'load-failed' ? 'failed' : `timed out after ${showDuration(this.#options.timeoutMs)}`;
     const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
-    return `${load} ${what} ${at}, next try in ${showDuration(delay)} (${instantText(until)})`;
+    return `${load} ${what} ${at}, next try in ${showDuration(Math.max(0, until - this.#options.now()))} (${instantText(until)})`;
   }
 }
 
