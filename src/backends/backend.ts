@@ -1,5 +1,5 @@
+import { type BackendLabel, newOutage } from '../cluster/backend-access.ts';
 import type { Store } from '../cluster/store-contract.ts';
-import { Outage } from '../observe/outage.ts';
 import { optionsArgument, ownOptions } from '../option-checks.ts';
 import { createLock, type Lock, type LockOptions } from '../records/lock/create-lock.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
@@ -19,7 +19,11 @@ export interface Backend {
 export type Open<O> = (about: 'lock' | 'store', options: O) => OpenRecords;
 
 /** @throws {OptionError} when an option breaks a rule. */
-export function lockOn<O extends LockOptions>(open: Open<O>, given: O, outage?: Outage): Lock {
+export function lockOn<O extends LockOptions>(
+  open: Open<O>,
+  given: O,
+  outage?: BackendLabel['outage'],
+): Lock {
   optionsArgument('lock', given);
   const options = ownOptions(given);
   const { records, ...kind } = open('lock', options);
@@ -27,7 +31,11 @@ export function lockOn<O extends LockOptions>(open: Open<O>, given: O, outage?: 
 }
 
 /** @throws {OptionError} when an option breaks a rule. */
-export function storeOn<O extends StoreOptions>(open: Open<O>, given: O, outage?: Outage): Store {
+export function storeOn<O extends StoreOptions>(
+  open: Open<O>,
+  given: O,
+  outage?: BackendLabel['outage'],
+): Store {
   optionsArgument('store', given);
   const options = ownOptions(given);
   const { records, ...kind } = open('store', options);
@@ -39,6 +47,6 @@ export function backendOn<O extends LockOptions & StoreOptions>(open: Open<O>, g
   optionsArgument('backend', given);
   const { leaseFor, ...ofStore } = ownOptions(given) ?? ({} as O);
   const { codec, schema, keepVersions, propagateWithin, hints, ...ofLock } = ownOptions(given) ?? ({} as O);
-  const outage = new Outage(); // of both together
+  const outage = newOutage(); // of both together
   return { lock: lockOn(open, ofLock as O, outage), store: storeOn(open, ofStore as O, outage) };
 }

@@ -21,12 +21,17 @@ export interface Commands {
   silent(): void;
 }
 
-/** What log lines say of a backend. */
+/** The name and the outages of a backend, for log lines. */
 export interface BackendLabel {
   /** Its name. @default 'backend' */
   readonly backend?: string | undefined;
   /** Of the lock and the store of one backend: its outage is logged once. @default one of its own */
   readonly outage?: Outage | undefined;
+}
+
+/** For the lock and the store of one backend together. */
+export function newOutage(): Outage {
+  return new Outage();
 }
 
 /** The result of asking a backend. */

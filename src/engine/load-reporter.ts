@@ -130,7 +130,7 @@ export class LoadReporter {
   #textOf(
     type: 'load-failed' | 'load-timed-out',
     { background, attempts, key }: LoadEndDetails,
-    { until, delay, error }: CoolingDown,
+    { until, error }: CoolingDown,
     others: string,
   ): string {
     const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
@@ -139,7 +139,7 @@ export class LoadReporter {
         ? 'failed'
         : `timed out after ${showDuration(this.#options.timeoutMs)}${waitedForIn(error)}`;
     const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
-    return `${load} ${what} ${at}, next try in ${showDuration(delay)} (${instantText(until)})`;
+    return `${load} ${what} ${at}, next try in ${showDuration(Math.max(0, until - this.#options.now()))} (${instantText(until)})`;
   }
 }
 

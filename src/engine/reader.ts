@@ -42,7 +42,7 @@ export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'maxAge
 
 /** The patience of a read. */
 interface ReadLimit extends WaitLimit {
-  /** What is left of it, in milliseconds. */
+  /** The rest of it, in milliseconds. */
   left(): number;
 }
 

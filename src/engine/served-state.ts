@@ -4,7 +4,7 @@ import { showDuration } from '../time/show-duration.ts';
 import { type DecisionRules, isRefusedAsFailing, isTooStale, mayServe } from './decide.ts';
 import type { Entry } from './entry.ts';
 
-/** What reads of the entry get now, for people: whether they are served, of what age, up to what limit. */
+/** For people: whether reads of the entry are served now, the age of the value, and its limit. */
 export function servedState(
   entry: Entry<unknown>,
   rules: DecisionRules,

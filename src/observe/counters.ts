@@ -3,7 +3,7 @@ import type { EventType } from './events.ts';
 import type { FreshnessObjective } from './freshness.ts';
 import { LoadTimeCounter } from './load-times.ts';
 
-/** What is read. */
+/** An entry that is read. */
 interface ReadEntry {
   readonly promise: Promise<unknown> | undefined;
   readonly loadedAt: number;

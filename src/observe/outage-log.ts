@@ -2,10 +2,10 @@ import { showDuration } from '../time/show-duration.ts';
 import type { Logger, SafeLogger } from './logger.ts';
 import { type Failure, Outage, type OutageSummary } from './outage.ts';
 
-/** What reads get while a thing fails. */
+/** Whether reads are served while a thing fails. */
 export interface ServedState {
   readonly isServed: boolean;
-  /** Of what age, and what the limit of that is. */
+  /** The age of the value, and its limit. */
   readonly text: string;
 }
 
@@ -18,7 +18,7 @@ export interface LoggedFailure extends Failure {
    */
   readonly text: (others: string) => string;
   readonly cause: unknown;
-  /** What reads get now, of a thing that is read. */
+  /** Of a thing that is read: whether reads are served now. */
   readonly state?: () => ServedState;
 }
 
@@ -37,7 +37,7 @@ export interface OutageWords {
   readonly level?: keyof Logger;
   /** The beginning of the last line; `undefined`: there is none. */
   readonly recovered: string | undefined;
-  /** What is refused or served. @default 'reads' */
+  /** The word for them. @default 'reads' */
   readonly reads?: string;
 }
 

@@ -1,4 +1,4 @@
-import type { Outage } from '../observe/outage.ts';
+import type { BackendLabel } from '../cluster/backend-access.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { Records } from './records.ts';
@@ -7,13 +7,9 @@ import type { Records } from './records.ts';
 export const RETENTION: DurationLike = { days: 7 };
 
 /** The particulars of the records of a backend. */
-export interface RecordsKind {
+export interface RecordsKind extends BackendLabel {
   /** In bytes of UTF-8. @default names of any length */
   readonly longestName?: number | undefined;
-  /** Its name in log lines, such as `redis`. @default 'backend' */
-  readonly backend?: string | undefined;
-  /** The outages of the lock and the store at one backend, as far as they are logged. @default those of each by itself */
-  readonly outage?: Outage | undefined;
   /** The names of the options that concern the records. */
   readonly options: readonly string[];
   /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */

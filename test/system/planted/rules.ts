@@ -377,7 +377,21 @@ export const rules: readonly RuleFault[] = [
     name: 'each failure is a log line',
     in: 'src/observe/outage.ts',
     replace: 'Outage.failed',
-    by: '(now, failure) => { original(now, failure); return !failure.reachedCaller; }',
+    by: '(now, failure) => { original(now, failure); return true; }',
+  },
+  {
+    rule: 31,
+    name: 'refused reads are not logged',
+    in: 'src/observe/outage.ts',
+    replace: 'Outage.refused',
+    by: '() => false',
+  },
+  {
+    rule: 31,
+    name: 'the log does not say that reads are refused',
+    in: 'src/observe/outage.ts',
+    replace: 'Outage.refusalLogged',
+    by: '() => {}',
   },
   {
     rule: 21,
