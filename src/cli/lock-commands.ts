@@ -18,8 +18,10 @@ export function addLockCommands(line: CommandLine): void {
     .command('locks [prefix]', 'the records of locks, of tasks too')
     .action(async (prefix: string | undefined, options: Common) => {
       const found = await line.clientOf(options).get<Locks>('locks', prefix === undefined ? {} : { prefix });
-      line.print(found, locksText(found.records), options);
       for (const error of found.errors) line.terminal.printError(printable(error));
+      // Without an answer it is not known whether there are records.
+      if (options.json || found.records.length > 0 || found.errors.length === 0)
+        line.print(found, locksText(found.records), options);
       if (found.errors.length > 0) line.code = 2;
     });
   line

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { linesOf, membersOf } from '../console/causes.ts';
+import { firstProblem, linesOf, membersOf, NOT_SHARED, outagesOf } from '../console/causes.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
@@ -12,7 +12,7 @@ import {
   executionText,
   grouped,
   instancesText,
-  LEVEL_TEXTS,
+  levelText,
   stateText,
 } from '../console/words.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
@@ -64,11 +64,11 @@ export function statusText(
   const rows = lines.map((line) => {
     if (line.kind === 'cause') {
       const { level, count, cause, since } = line;
-      return [LEVEL_TEXTS[level], counted(count, 'member'), '', '', '', failing(since, at, cause)];
+      return [levelText(level, count), counted(count, 'member'), '', '', '', failing(since, at, cause)];
     }
     const row = byId.get(line.id) as MemberRow;
     return [
-      LEVEL_TEXTS[row.level],
+      levelText(row.level, 2),
       row.name,
       stateText(row),
       ageOf(row.here, at),
@@ -79,6 +79,9 @@ export function statusText(
   return [
     `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : instancesText(instances)}`,
     ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
+    ...outagesOf(members).map(
+      (outage) => `no answer of a backend, loads are not shared: ${printable(outage, 300)}`,
+    ),
     ...(rows.length === 0
       ? []
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows, LONGEST_PROBLEM)]),
@@ -228,15 +231,17 @@ function onOf({ fleet }: MemberRow): string {
   return fleet?.version === undefined ? '-' : `${fleet.holding} of ${fleet.of}`; // a task has none, nor has a cache without marks
 }
 
-function problemOf({ problems, here }: MemberRow, at: number): string {
-  const [first, ...others] = problems;
+function problemOf(row: MemberRow, at: number): string {
+  const { here, level } = row;
+  const { first, others } = firstProblem(row);
   if (first === undefined) return '-';
+  if (level === 'unshared') return NOT_SHARED;
   const { kind, cause, message } = first;
   const since = cause === undefined ? undefined : here.failingSince;
   // That the loads fail is what the time says already.
   const text = failing(since, at, kind === 'failing' && since !== undefined ? (cause ?? message) : message);
-  if (others.length === 0) return text;
-  const more = ` (and ${others.length} more)`;
+  if (others === 0) return text;
+  const more = ` (and ${others} more)`;
   return printable(text, LONGEST_PROBLEM - more.length) + more;
 }
 

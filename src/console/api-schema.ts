@@ -93,7 +93,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     name: text,
     'namespace?': text,
     kind: oneOf('value', 'cache', 'executor'),
-    level: oneOf('bad', 'warn', 'backup', 'note', 'ok'),
+    level: { ...text, description: 'bad, warn, backup, unshared, note or ok; others may follow' },
     problems: list(
       object({
         kind: text,

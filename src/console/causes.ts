@@ -1,5 +1,8 @@
 import type { MemberRow } from './rows.ts';
 
+/** The cause of members that load without their backend: why it does not answer is shown before. */
+export const NOT_SHARED = 'the backend does not answer: each instance loads for itself';
+
 /** Fewer members with one cause are rows of their own. */
 const LEAST_GROUPED = 3;
 
@@ -17,9 +20,33 @@ export type Line =
       readonly since: number | undefined;
     };
 
-/** The cause of what is wrong with a member, without the name of the member; `undefined`: reads and loads do not fail. Pure. */
-export function causeOf({ level, name, problems: [first] }: MemberRow): string | undefined {
-  if (level !== 'bad' && level !== 'warn') return undefined;
+/** A lock or a store that does not answer. It is shown once, before the members. */
+function isOutage({ kind }: Pick<MemberRow['problems'][number], 'kind'>): boolean {
+  return kind === 'lock-unavailable' || kind === 'store-unavailable';
+}
+
+/** The backends that do not answer, as their errors say it, each once. Pure. */
+export function outagesOf(rows: readonly MemberRow[]): readonly string[] {
+  const outages = rows.flatMap(({ problems }) => problems.filter(isOutage));
+  return [...new Set(outages.map(({ cause, message }) => cause ?? message))];
+}
+
+/** The problem of a member that its line is about, and how many others it has, without outages, which are shown before. Pure. */
+export function firstProblem({ problems }: Pick<MemberRow, 'problems'>): {
+  readonly first: MemberRow['problems'][number] | undefined;
+  readonly others: number;
+} {
+  const own = problems.filter((problem) => !isOutage(problem));
+  const [first = problems[0]] = own;
+  return { first, others: Math.max(0, own.length - 1) };
+}
+
+/** The cause of what is wrong with a member, without the name of the member; `undefined`: at most notices. Pure. */
+export function causeOf(row: MemberRow): string | undefined {
+  const { level, name } = row;
+  if (level === 'note' || level === 'ok') return undefined;
+  const { first } = firstProblem(row);
+  if (level === 'unshared') return NOT_SHARED;
   const cause = first?.cause ?? first?.message;
   return name.length > 2 ? cause?.replaceAll(name, '…') : cause;
 }
@@ -43,7 +70,11 @@ export function linesOf(rows: readonly MemberRow[], unfolded: ReadonlySet<string
   return rows.flatMap((row): readonly Line[] => {
     const id = groupOf.get(row);
     const group = id === undefined ? undefined : groups.get(id);
-    if (id === undefined || group === undefined || group.rows.length < LEAST_GROUPED)
+    if (
+      id === undefined ||
+      group === undefined ||
+      group.rows.length < (row.level === 'unshared' ? 2 : LEAST_GROUPED)
+    )
       return [{ kind: 'member', id: row.id, isInside: false }];
     if (group.rows[0] !== row) return [];
     const instants = group.rows.flatMap(({ here: { failingSince } }) => failingSince ?? []);

@@ -66,7 +66,7 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
 
   async function handle(request: Request, context: unknown): Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (pathname === base) return respond(308, 'text/plain', null, { location: `${base}/` });
+    if (pathname === base) return respond(308, 'text/plain', null, { location: slashAfter(base) });
     if (!pathname.startsWith(`${base}/`)) return problem('not-found', 'there is nothing here', redact);
     if (isClosed) return closed(redact);
     const path = pathname.slice(base.length + 1);
@@ -135,4 +135,9 @@ function refused(path: string, message: string, redact: Redact): Response {
   return isApi
     ? problem('forbidden', message, redact)
     : respond(403, 'text/plain; charset=utf-8', `${message}\n`);
+}
+
+/** The page relative to its path without the slash: a proxy may have taken parts from before it. */
+function slashAfter(base: string): string {
+  return `./${base.slice(base.lastIndexOf('/') + 1)}/`;
 }

@@ -16,7 +16,7 @@ import { memberId } from './member-access.ts';
 import type { ShowMessage } from './shown-texts.ts';
 
 /** How much a member wants the attention of an operator; the first ones are listed first. */
-export const LEVELS = ['bad', 'warn', 'backup', 'note', 'ok'] as const;
+export const LEVELS = ['bad', 'warn', 'backup', 'unshared', 'note', 'ok'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** An instance, a column of the matrix. */
@@ -171,23 +171,33 @@ export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn
   return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
 }
 
-/** Problems first: reads that fail, then loads that do, then values of backups, then notices and what operators have done. */
+/** That of its worst problem; a pin is a notice. */
 function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number): Level {
-  const levels = problems.map(problemLevel);
-  if (here.refusesReads || levels.includes('bad')) return 'bad';
-  if (levels.includes('warn')) return 'warn';
-  if (levels.includes('backup')) return 'backup';
-  return problems.length > 0 || here.pinned !== undefined || pins > 0 ? 'note' : 'ok';
+  const isPinned = here.pinned !== undefined || pins > 0;
+  const levels = new Set<Level>([
+    ...problems.map(problemLevel),
+    ...(here.refusesReads ? (['bad'] as const) : []),
+    ...(isPinned ? (['note'] as const) : []),
+  ]);
+  return LEVELS.find((level) => levels.has(level)) ?? 'ok';
 }
 
-/** Kinds of problems of which neither reads nor loads fail now. */
-const NOTICES: readonly RowProblem['kind'][] = ['not-loaded', 'paused', 'behind', 'burning'];
+/** The levels of kinds of problems; of any other kind loads fail. */
+const LEVEL_OF_KIND: { readonly [kind in string]?: Level } = {
+  'too-stale': 'bad',
+  backup: 'backup',
+  'lock-unavailable': 'unshared',
+  'store-unavailable': 'unshared',
+  'checks-failing': 'unshared',
+  'not-loaded': 'note',
+  paused: 'note',
+  behind: 'note',
+  burning: 'note',
+};
 
 /** How much a problem wants attention. */
-export function problemLevel({ kind, isFatal }: Pick<RowProblem, 'kind' | 'isFatal'>): Exclude<Level, 'ok'> {
-  if (isFatal || kind === 'too-stale') return 'bad';
-  if (kind === 'backup') return kind;
-  return NOTICES.includes(kind) ? 'note' : 'warn';
+export function problemLevel({ kind, isFatal }: Pick<RowProblem, 'kind' | 'isFatal'>): Level {
+  return isFatal ? 'bad' : (LEVEL_OF_KIND[kind] ?? 'warn');
 }
 
 /** Reads of a member are served now, or would wait for its first load. */

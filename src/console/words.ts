@@ -9,9 +9,22 @@ export const LEVEL_TEXTS: { readonly [level in Level]: string } = {
   bad: 'reads fail',
   warn: 'loads fail',
   backup: 'by a backup',
+  unshared: 'loads are not shared',
   note: 'notices',
   ok: 'fine',
 };
+
+/** A count of members before the words of a level: `1 load fails`. */
+export function levelText(level: string, count: number): string {
+  const text = (LEVEL_TEXTS as Readonly<Record<string, string>>)[level] ?? level;
+  return count === 1
+    ? text.replace(/^(read|load|notice)s( (?:fail|are))?/, (_, noun, verb) => noun + singular(verb))
+    : text;
+}
+
+function singular(verb: string | undefined): string {
+  return verb === undefined ? '' : verb === ' are' ? ' is' : `${verb}s`;
+}
 
 /** Such as `1 member`, `2,000 members`. */
 export function counted(count: number, noun: string): string {

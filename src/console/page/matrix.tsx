@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { causeOf, type Line, membersOf } from '../causes.ts';
+import { causeOf, firstProblem, type Line, membersOf, NOT_SHARED } from '../causes.ts';
 import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
 import { counted, emptyText, stateText } from '../words.ts';
 import { age, brief, duration, minute, text, until, version } from './format.ts';
@@ -227,12 +227,13 @@ function Row({ id, isInside, index, top, columns }: RowProps) {
 
 /** @param isInside its cause is in the line above. */
 function problemText(one: MemberRow, isInside: boolean): string {
-  const { here, problems } = one;
-  const [{ kind, message, cause = message } = { kind: undefined, message: '' }] = problems;
+  const { here, level } = one;
+  const { first } = firstProblem(one);
+  if (first === undefined) return '';
+  if (level === 'unshared') return isInside ? '' : NOT_SHARED;
+  const { message, cause = message } = first;
   const { failingSince: since, loadedAt, state } = here;
-  // A backend that does not answer comes first, and says so itself.
-  if (since === undefined || kind === 'lock-unavailable' || kind === 'store-unavailable')
-    return text(message);
+  if (since === undefined) return text(message);
   const none = loadedAt === undefined && state !== 'keys' ? `${emptyText(here)}, ` : '';
   const failing = `${none}failing since ${minute(since)}, ${age(since)}`;
   return isInside && causeOf(one) === cause ? failing : `${failing}: ${text(cause)}`;

@@ -1,10 +1,10 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { LEVELS, type Level } from '../rows.ts';
-import { counted, grouped, instancesText, LEVEL_TEXTS } from '../words.ts';
+import { counted, grouped, instancesText, levelText } from '../words.ts';
 import { text } from './format.ts';
 import { Matrix } from './matrix.tsx';
-import { counts, level, namespace, order, overview, search, shown } from './state.ts';
+import { counts, level, namespace, order, outages, overview, search, shown } from './state.ts';
 
 /** All members on all instances, problems first. */
 export function Members(): ComponentChild {
@@ -26,10 +26,17 @@ export function Members(): ComponentChild {
           Other instances are not known: {text(known.fleetError)}
         </p>
       )}
+      {outages.value.map((outage) => (
+        <p key={outage} class="alert" role="alert">
+          A backend does not answer, loads are not shared: {text(outage)}
+        </p>
+      ))}
       {known.group.closed && <p class="alert">The group is closed: nothing is loaded any more.</p>}
       {known.group.paused && <p class="alert">The group is paused on this instance.</p>}
       <div class="filters">
-        {LEVELS.map((one) => (
+        {LEVELS.filter(
+          (one) => !OCCASIONAL.includes(one) || counts.value[one] > 0 || level.value === one,
+        ).map((one) => (
           <LevelFilter key={one} of={one} />
         ))}
         <label class="search">
@@ -54,6 +61,9 @@ export function Members(): ComponentChild {
   );
 }
 
+/** Levels that are shown where a member has them. */
+const OCCASIONAL: readonly Level[] = ['backup', 'unshared'];
+
 function LevelFilter({ of }: { of: Level }) {
   const isOn = level.value === of;
   return (
@@ -63,7 +73,7 @@ function LevelFilter({ of }: { of: Level }) {
       aria-pressed={isOn}
       onClick={() => (level.value = isOn ? undefined : of)}
     >
-      <b>{grouped(counts.value[of])}</b> {LEVEL_TEXTS[of]}
+      <b>{grouped(counts.value[of])}</b> {levelText(of, counts.value[of])}
     </button>
   );
 }

@@ -1,8 +1,8 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { type Line, linesOf, membersOf } from '../causes.ts';
+import { type Line, linesOf, membersOf, outagesOf } from '../causes.ts';
 import type { OverviewChanges } from '../changes.ts';
 import type { Overview } from '../overview.ts';
-import type { Level, MemberRow } from '../rows.ts';
+import { LEVELS, type Level, type MemberRow } from '../rows.ts';
 import type { ShownEvent } from '../shown-event.ts';
 
 /** How the page learns of changes. */
@@ -64,9 +64,15 @@ export const level: Signal<Level | undefined> = signal(undefined);
 /** How many members there are of each level. */
 export const counts: ReadonlySignal<Readonly<Record<Level, number>>> = computed(() => {
   version.value;
-  const found = { bad: 0, warn: 0, backup: 0, note: 0, ok: 0 };
+  const found = Object.fromEntries(LEVELS.map((one) => [one, 0])) as Record<Level, number>;
   for (const id of order.value) found[rows.get(id)?.peek().level ?? 'ok'] += 1;
   return found;
+});
+
+/** The backends that do not answer. */
+export const outages: ReadonlySignal<readonly string[]> = computed(() => {
+  version.value;
+  return outagesOf(order.value.flatMap((id) => rows.get(id)?.peek() ?? []));
 });
 
 /** The rows that the filters leave. */

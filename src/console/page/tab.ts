@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
-import { grouped } from '../words.ts';
+import type { Level } from '../rows.ts';
+import { grouped, levelText } from '../words.ts';
 import { connection, counts } from './state.ts';
 
 /** The worst state, as the tab of the browser shows it. */
@@ -11,11 +12,24 @@ interface Tab {
 
 const NAME = 'tickless console';
 
+/** Of the levels that the tab shows, the worst first. */
+const COLORS: { readonly [level in Level]?: string } = {
+  bad: '#d3222f',
+  warn: '#e08a00',
+  backup: '#b8860b',
+  unshared: '#3f7fd0',
+};
+
 /** Pure. @param isGone the console does not answer. */
-export function tabOf(isGone: boolean, { bad, warn }: Readonly<Record<'bad' | 'warn', number>>): Tab {
+export function tabOf(isGone: boolean, counts: Readonly<Partial<Record<Level, number>>>): Tab {
+  const worst = (Object.keys(COLORS) as Level[]).find((one) => (counts[one] ?? 0) > 0);
   if (isGone) return { title: `no answer – ${NAME}`, color: '#808890' };
-  if (bad > 0) return { title: `${grouped(bad)}: reads fail – ${NAME}`, color: '#d3222f' };
-  if (warn > 0) return { title: `${grouped(warn)}: loads fail – ${NAME}`, color: '#e08a00' };
+  const count = worst === undefined ? 0 : (counts[worst] ?? 0);
+  if (worst !== undefined)
+    return {
+      title: `${grouped(count)}: ${levelText(worst, count)} – ${NAME}`,
+      color: COLORS[worst] as string,
+    };
   return { title: NAME, color: '#1f9d55' };
 }
 

@@ -8,6 +8,7 @@ import { stateOfMember, statusText } from '../../../src/cli/tables.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 
 const closes: (() => unknown)[] = [];
 afterEach(async () => {
@@ -81,7 +82,50 @@ describe('an outage of the backend', () => {
     const here = { state: 'stale', loadedAt: 0 };
     const members = [{ level: 'warn', name: 'rates', here, problems: [problem, problem] }];
     const overview = { group: { name: 'shop' }, ok: true, at: 0, instances: [], members };
-    expect(statusText(overview as never, false)).toContain('ECONNREFUSED 127.0.0.1:6379 (and 1 more)');
+    expect(statusText(overview as never, false)).toMatch(/ECONNREFUSED 127.0.0.1:6379$/m);
+    const failing = [
+      {
+        ...members[0],
+        problems: [
+          { ...problem, kind: 'failing' },
+          { ...problem, kind: 'quarantine' },
+        ],
+      },
+    ];
+    const text = statusText({ ...overview, members: failing } as never, false);
+    expect(text).toContain('ECONNREFUSED 127.0.0.1:6379 (and 1 more)');
+  });
+
+  it('is told once, before the members, whose loads are not shared', async () => {
+    const down = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1:6379'));
+    const broken = asLock({ acquire: down, extend: down, release: down, inspect: down, list: down });
+    const group = new RefreshGroup({ name: 'shop', lock: broken, logger: false, retry: false });
+    for (const name of ['a', 'b', 'c', 'd']) await group.value({ name, load: () => 1 }).get();
+    const served = nodeConsole(group, { authorize: () => 'ann' });
+    const server = createServer(served);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closes.push(
+      () => served.close(),
+      () => server.closeAllConnections(),
+      () => server.close(),
+    );
+    const [out, err]: [string[], string[]] = [[], []];
+    const terminal = {
+      print: (line: string) => void out.push(line),
+      printError: (line: string) => void err.push(line),
+      confirm: undefined,
+      env: { TICKLESS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tickless` },
+    };
+    expect(await run(['status'], terminal)).toBe(0);
+    const [text = ''] = out.splice(0);
+    expect(text.match(/ECONNREFUSED/g)).toHaveLength(1);
+    expect(text).toMatch(
+      /^shop: reads are served, 4 members, .*\nno answer of a backend, loads are not shared: .*ECONNREFUSED/,
+    );
+    expect(text).toMatch(/^loads are not shared +4 members/m);
+    expect(text).not.toContain('loads fail');
+    expect(await run(['locks'], terminal)).toBe(2);
+    expect([out, err]).toEqual([[], [expect.stringContaining('ECONNREFUSED')]]);
   });
 });
 

@@ -55,6 +55,28 @@ async function use(port: number, path: string): Promise<void> {
   ending.abort();
 }
 
+it.each(['/tickless', '/admin/tickless'])(
+  'names no path of its own before the one it is at, so that a proxy may strip a prefix: %s',
+  async (path) => {
+    const group = new RefreshGroup({ logger: false });
+    const served = nodeConsole(group, { authorize: () => 'ann', path });
+    const port = await listening(createServer(served));
+    closes.push(() => served.close());
+    const proxy = createServer((request, response) => {
+      const url = request.url ?? '';
+      if (!url.startsWith('/ops/')) return void response.writeHead(404).end();
+      void fetch(`http://127.0.0.1:${port}${url.slice(4)}`, { redirect: 'manual' }).then(async (answer) => {
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+      });
+    });
+    const base = `http://127.0.0.1:${await listening(proxy)}/ops${path}`;
+    const page = await fetch(base);
+    expect([page.status, page.url]).toEqual([200, `${base}/`]);
+    for (const [, asset] of (await page.text()).matchAll(/(?:href|src)="([^":]+)"/g))
+      expect((await fetch(new URL(asset as string, page.url))).status, asset).toBe(200);
+  },
+);
+
 describe('the console is mounted', () => {
   const options = { authorize: () => 'ann', actions: true } as const;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HereStatus } from '../../../src/console/rows.ts';
-import { executionText, instancesText, stateText } from '../../../src/console/words.ts';
+import { executionText, instancesText, levelText, stateText } from '../../../src/console/words.ts';
 
 const all: readonly [HereStatus, string][] = [
   [{ state: 'fresh' }, 'fresh'],
@@ -32,4 +32,15 @@ it.each([
   [{ outcome: 'done' }, 'done'],
 ] as const)('the end of an execution %j in words', (execution, text) => {
   expect(executionText({ at: 0, took: 0, ...execution })).toBe(text);
+});
+
+it.each([
+  ['bad', 'read fails', 'reads fail'],
+  ['warn', 'load fails', 'loads fail'],
+  ['unshared', 'load is not shared', 'loads are not shared'],
+  ['note', 'notice', 'notices'],
+  ['ok', 'fine', 'fine'],
+  ['of a later version', 'of a later version', 'of a later version'],
+])('the level %s in words, of one member and of two', (level, one, two) => {
+  expect([levelText(level, 1), levelText(level, 2)]).toEqual([one, two]);
 });
