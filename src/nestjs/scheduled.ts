@@ -1,5 +1,6 @@
 import { locked } from '../decorators/locked.ts';
 import { makerOf } from '../decorators/per-instance.ts';
+import { OptionChecks } from '../option-checks.ts';
 import { type LockedMethodOptions, lockedBy } from './decorators.ts';
 
 /** The key under which `@Cron`, `@Interval` and `@Timeout` of `@nestjs/schedule` leave their metadata. */
@@ -16,13 +17,21 @@ export function isUnlockedJob(member: PropertyDescriptor): boolean {
   return (Reflect as ReflectMetadata).getMetadata?.(SCHEDULER_TYPE, value) !== undefined;
 }
 
-/** Replaces a method on one instance by a locked one: the scheduler finds that, if it has not looked before. */
+/**
+ * Replaces a method on one instance by a locked one: the scheduler finds that, if it has not looked before.
+ *
+ * @throws {OptionError} for an instance that is frozen.
+ */
 export function lockJob(
   instance: object,
   name: string,
   method: PropertyDescriptor,
   options: LockedMethodOptions,
 ): void {
+  const checks = new OptionChecks('TicklessModule');
+  const rule = `must be able to replace ${instance.constructor?.name}.${name} on its instance, which is frozen: give the method @Locked instead`;
+  checks.that(Object.isExtensible(instance), 'lockedScheduler', rule, options);
+  checks.done();
   const decorate = locked((one) => lockedBy(options, one)) as (...args: unknown[]) => PropertyDescriptor;
   Object.defineProperty(instance, name, decorate(instance, name, method));
 }

@@ -59,24 +59,6 @@ describe('a holder whose load never ends', () => {
     expect(await reads).toBe('own');
   });
 
-  it('nor does a refresh, once the store is known to be down', async () => {
-    const { cluster, holder, cold } = await hung();
-    cold.link.break('refused', 'read', 'write', 'acquire');
-    const first = cold.value.get();
-    await cluster.clock.flush();
-    cold.manual.call(0).resolve('one');
-    await first;
-    cold.link.break('refused', 'read', 'write');
-    await cluster.clock.advance(1000); // the breaker of the lock
-    void cold.value.invalidate();
-    const again = cold.value.get({ patience: 10_000 });
-    await cluster.clock.advance(1000);
-    expect(cold.manual.calls).toHaveLength(2);
-    cold.manual.call(1).resolve('two');
-    expect(await again).toBe('two');
-    expect(holder.manual.calls).toHaveLength(1);
-  });
-
   it('is waited for where nothing may be loaded without the lock', async () => {
     const { cluster, cold, loads } = await hung({ whenLockUnavailable: 'skip' });
     cold.link.break('refused', 'read');
