@@ -566,6 +566,14 @@ describe('when all fail', () => {
     expect(setup.dueIn(member)).toBe(300_000);
   });
 
+  it('the error names sources that are functions with a name, and shows the last one also after a long text', async () => {
+    const fromService = (): Promise<never> => Promise.reject(new Error('x'.repeat(5000)));
+    const fromDisk = (): Promise<never> => Promise.reject(new Error('no such file'));
+    const setup = new Setup({}, [fromService, fromDisk]);
+    const { message } = (await rejectionOf(setup.member().get())) as Error;
+    expect(message).toMatch(/\(1\) x+… \(fromService\); \(2\) no such file \(fromDisk\)/);
+  });
+
   it('the value of a backup stays, and what was noted about it', async () => {
     const setup = new Setup();
     setup.primary.down();
