@@ -26,7 +26,12 @@ function start(): Shared {
   const beats = new Int32Array(new SharedArrayBuffer(4));
   const name = new Uint8Array(new SharedArrayBuffer(LONGEST_NAME));
   const thread = new Worker(new URL('thread.mjs', import.meta.url), {
-    workerData: { beats, name, seconds: SECONDS },
+    workerData: {
+      beats,
+      name,
+      seconds: SECONDS,
+      verdict: globalThis.planted === undefined ? 'failed' : 'seen',
+    },
     execArgv: [],
     env: {},
   });

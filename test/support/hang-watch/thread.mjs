@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 
 // Seconds are counted here: where the machine does not let this thread run, the test had no time either.
-const { beats, name, seconds } = workerData;
+const { beats, name, seconds, verdict } = workerData;
 let before = -1;
 let still = 0;
 setInterval(() => {
@@ -11,6 +11,6 @@ setInterval(() => {
   before = now;
   if (still < seconds) return;
   const test = new TextDecoder().decode(name.slice(0, name.indexOf(0)));
-  writeSync(1, `\nfailed: ${test}: it has blocked its process for ${seconds} s, which is killed\n`);
+  writeSync(1, `\n${verdict}: ${test}: it has blocked its process for ${seconds} s, which is killed\n`);
   process.kill(process.pid, 'SIGKILL');
 }, 1000);
