@@ -112,7 +112,8 @@ function addReasons(thrown: unknown, messages: string[], seen: Set<unknown>): vo
         const inner: string[] = [];
         addReasons(error, inner, seen);
         const reason = inner.join(': ');
-        if (reason !== '' && !reasons.includes(reason)) reasons.push(reason);
+        const isKnown = reasons.includes(reason) || messages.some((earlier) => earlier.includes(reason));
+        if (!isKnown) reasons.push(reason);
       }
       const more = listed.length - MOST_LISTED;
       if (reasons.length > 0) messages.push(reasons.join('; ') + (more > 0 ? `; and ${more} more` : ''));
