@@ -5,7 +5,7 @@ import type { ShownDifference } from './shown-value.ts';
 // The words of the page and of the terminal, the same in both.
 
 /** The levels of the API in words. */
-export const LEVEL_TEXTS: { readonly [level in Level]: string } = {
+const LEVEL_TEXTS: { readonly [level in Level]: string } = {
   bad: 'reads fail',
   warn: 'loads fail',
   backup: 'by a backup',

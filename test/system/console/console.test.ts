@@ -129,7 +129,7 @@ describe('the page', () => {
     };
     await expect.poll(seen, { timeout: 10_000 }).toBe(3);
     expect(await page.locator('.row.head .instance').count()).toBe(3);
-    expect(await page.title()).toBe('1: reads fail – tickless console');
+    expect(await page.title()).toBe('1: read fails – tickless console');
     expect(await page.content()).not.toContain('hunter2');
     for (const name of names.slice(-4)) {
       await page.getByRole('link', { name, exact: true }).click();
