@@ -15,6 +15,7 @@ import {
   levelText,
   stateText,
 } from '../console/words.ts';
+import { holderLabels } from '../data/instance-label.ts';
 import { makerText, type VersionRecord } from '../data/version-record.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -106,10 +107,11 @@ export function isTooStale({ members }: Pick<Overview, 'members'>): boolean {
 
 export function locksText(records: readonly LockRow[]): string {
   if (records.length === 0) return 'no records';
-  const rows = records.map(({ name, state, host, token, leaseLeft, holdLeft, lastError }) => [
+  const holders = holderLabels(records);
+  const rows = records.map(({ name, state, host, owner, token, leaseLeft, holdLeft, lastError }) => [
     name,
     state === 'running' && leaseLeft === 0 ? 'expired' : state,
-    host,
+    holders.get(owner) ?? host,
     String(token),
     leaseLeft > 0
       ? `lease ${showDuration(leaseLeft)}`

@@ -39,7 +39,7 @@ export function grouped(count: number): string {
 /** Such as `3 instances, 1 of them idle`. */
 export function instancesText(instances: readonly Pick<InstanceColumn, 'isIdle'>[]): string {
   const idle = instances.filter(({ isIdle }) => isIdle).length;
-  return `${counted(instances.length, 'instance')}${idle > 0 ? `, ${grouped(idle)} of them idle` : ''}`;
+  return `${counted(instances.length, 'instance')}${idle > 0 ? `, ${grouped(idle)} of them idle or gone` : ''}`;
 }
 
 /** The state of a member or a key by the name that the API has for it, and what else there is to know of it now. */

@@ -14,6 +14,14 @@ export function instanceLabels(instances: readonly InstanceName[]): ReadonlyMap<
   );
 }
 
+/** Names the holders of leases likewise, by owner. */
+export function holderLabels(
+  records: readonly { readonly owner: string; readonly host: string }[],
+): ReadonlyMap<string, string> {
+  const holders = new Map(records.map(({ owner, host }) => [owner, { id: owner, host }]));
+  return instanceLabels([...holders.values()]);
+}
+
 /** `5637` of `5637-51c0f75b-38cb-4c5f-b706-c549c0a5a854`, `5637/2` of the second store object of that process. */
 function processOf(id: string): string {
   return id.replace(/-[^/]*/, '');

@@ -31,7 +31,7 @@ export function Executions({ of }: { of: Detail }): ComponentChild {
         <Table
           label="Executions"
           columns={isCache ? [BEGAN, KEY, ...OTHERS] : [BEGAN, ...OTHERS]}
-          rows={executions}
+          rows={executions.map(withoutRepeated)}
           keyOf={(_, index) => index}
           levelOf={(row) => hasFailed(row) && 'warn'}
         />
@@ -41,4 +41,10 @@ export function Executions({ of }: { of: Detail }): ComponentChild {
       )}
     </section>
   );
+}
+
+/** The error of the row above says the same. */
+function withoutRepeated(row: Row, index: number, rows: readonly Row[]): Row {
+  const isSame = row.error !== undefined && row.error === rows[index - 1]?.error;
+  return isSame ? { ...row, error: 'as above' } : row;
 }

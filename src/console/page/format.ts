@@ -44,6 +44,21 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
+const ZONED = new Intl.DateTimeFormat(undefined, {
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** The time of day with the zone of the browser, which is that of no schedule. On another day the date too. */
+export function zoned(at: number): string {
+  const shown = ZONED.format(at);
+  return isToday(at) ? shown : `${DATE.format(at)}, ${shown}`;
+}
+
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
 export function time(at: number): string {
   return TIME.format(at);
 }

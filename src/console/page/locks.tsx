@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { type ComponentChild, Fragment } from 'preact';
+import { holderLabels } from '../../data/instance-label.ts';
 import type { LockRecord, TaskRun } from '../../index.ts';
 import type { LockRow } from '../locks.ts';
 import { counted } from '../words.ts';
@@ -35,13 +36,14 @@ export function Locks(): ComponentChild {
   const internal = found?.records.filter(({ isInternal }) => isInternal).length ?? 0;
   const shown = found?.records.filter(({ isInternal }) => showsInternal.value || !isInternal) ?? [];
   const passed = now.value - (found?.at ?? now.value);
+  const holders = holderLabels(shown);
   const columns: readonly Column<LockRow>[] = [
     { head: 'Name', cell: ({ name }) => <bdi>{text(name, 200)}</bdi> },
     { head: 'State', title: (record) => STATES[stateOf(record)], cell: stateText },
     {
       head: 'Holder',
       title: ({ owner, token }) => `${text(owner)}, token ${token}`,
-      cell: ({ host }) => <bdi>{text(host, 80)}</bdi>,
+      cell: ({ owner, host }) => <bdi>{text(holders.get(owner) ?? host, 80)}</bdi>,
     },
     { head: 'Began', cell: ({ acquiredAgo }) => `${duration(acquiredAgo + passed)} ago` },
     { head: 'Left', cell: (record) => leftOf(record, passed) || '–' },

@@ -124,7 +124,7 @@ function showTitle({ target }: Event): void {
 
 function Column({ column: { label, isHere, isIdle, seenAt, leftOut } }: { column: InstanceColumn }) {
   const name = text(label, 80);
-  const idle = isIdle ? `, last seen ${age(seenAt)} ago, idle` : '';
+  const idle = isIdle ? `, last seen ${age(seenAt)} ago, idle or gone` : '';
   const more = `${isHere ? ' (this instance)' : ''}${idle}${leftOut > 0 ? `, ${leftOut} members are not in its report` : ''}`;
   return (
     <span
@@ -254,9 +254,9 @@ function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColum
   const byInstance = new Map(of.cells.map((cell) => [cell.on, cell]));
   return (
     <>
-      {columns.map(({ id, label: name, isIdle }) => {
-        const { sign, kind, says } = signOf(of, byInstance.get(id));
-        const label = `${text(name, 80)}: ${says}${isIdle ? ', idle' : ''}`;
+      {columns.map(({ id, label: name, isIdle, isHere }) => {
+        const { sign, kind, says } = signOf(of, byInstance.get(id), isHere);
+        const label = `${text(name, 80)}: ${says}${isIdle ? ', idle or gone' : ''}`;
         return (
           <span key={id} role="cell" class={`cell ${isIdle ? 'none' : kind}`} aria-label={label}>
             {sign}
@@ -269,9 +269,16 @@ function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColum
 
 /** What an instance says of a member, as a sign and in words. */
 function signOf(
-  { kind: of }: MemberRow,
+  { kind: of, here, level }: MemberRow,
   cell: Cell | undefined,
+  isHere: boolean,
 ): { readonly sign: string; readonly kind: string; readonly says: string } {
+  if (isHere && level === 'bad')
+    return {
+      sign: '✖',
+      kind: 'bad',
+      says: `reads fail${here.error === undefined ? '' : `: ${text(here.error, 200)}`}`,
+    };
   if (cell === undefined) return { sign: '·', kind: 'none', says: 'not reported' };
   const { version: held, loadedAt, failures, error, quarantine, pinnedBy, behind } = cell;
   if (failures !== undefined)

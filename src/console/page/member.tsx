@@ -5,7 +5,7 @@ import { type Cell, problemLevel } from '../rows.ts';
 import { stateText } from '../words.ts';
 import { Counters, Freshness } from './counters.tsx';
 import { Executions } from './executions.tsx';
-import { age, clock, duration, minute, second, text, time, until, version } from './format.ts';
+import { age, clock, duration, minute, second, text, time, until, version, zoned } from './format.ts';
 import { History } from './history.tsx';
 import { Keys } from './keys.tsx';
 import { LockCard } from './locks.tsx';
@@ -109,7 +109,7 @@ function Problems({ id }: { id: string }) {
     <ul class="problems">
       {problems.map((problem) => (
         <li key={problem.kind} class={problemLevel(problem)}>
-          <b>{problem.kind}</b> <bdi>{text(problem.message)}</bdi>
+          <b>{problem.kind}</b> <bdi>{text(problem.message, 1000)}</bdi>
         </li>
       ))}
     </ul>
@@ -223,7 +223,7 @@ function State({ detail: { kind, here, checks, at } }: { detail: Detail }) {
 }
 
 function nextText({ nextAt, state }: Detail['here'], isTask: boolean): string {
-  if (nextAt !== undefined) return `${until(nextAt)}, at ${clock(nextAt)}`;
+  if (nextAt !== undefined) return `${until(nextAt)}, at ${zoned(nextAt)}`;
   if (state === 'fresh' || state === 'done') return 'never by itself';
   return isTask ? 'at the next request' : 'at the next read';
 }
@@ -292,7 +292,7 @@ function OnInstances({ id }: { id: string }) {
       cell: ({ on }) => {
         const instance = hosts.get(on);
         if (instance === undefined) return '–';
-        return `${age(instance.seenAt)} ago${instance.isIdle ? ', idle' : ''}`;
+        return `${age(instance.seenAt)} ago${instance.isIdle ? ', idle or gone' : ''}`;
       },
     },
   ];

@@ -96,6 +96,9 @@ function Legend() {
           <span class="cell note">▲</span> has an older version than another instance
         </li>
         <li>
+          <span class="cell bad">✖</span> its reads fail on this instance
+        </li>
+        <li>
           <span class="cell warn">✕</span> its last load failed
         </li>
         <li>
@@ -112,8 +115,8 @@ function Legend() {
         </li>
       </ul>
       <p>
-        Instances are known by their reports, which need a store. One that is not read is idle: its signs are
-        grey, and it is shown for ten minutes.
+        Instances are known by their reports, which need a store. One that does not report is idle, since it
+        is not read, or gone: its signs are grey, and it is shown for ten minutes.
       </p>
     </details>
   );

@@ -43,7 +43,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/guard/quarantine.ts',
     replace: 'discardQuarantined',
-    by: '(entry) => entry.quarantined !== undefined',
+    by: '(_, entry) => entry.quarantined !== undefined',
   },
   {
     name: 'an accepted candidate is not published',
@@ -51,11 +51,11 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/guard/quarantine.ts',
     replace: 'acceptQuarantined',
-    by: `(engine, entry, prepareOf) => original({
+    by: `(engine, entry, seen, prepareOf) => original({
       options: { ...engine.options, membership: undefined },
       throwIfClosed: (...given) => engine.throwIfClosed(...given),
       set: (...given) => engine.set(...given),
-    }, entry, prepareOf)`,
+    }, entry, seen, prepareOf)`,
   },
   {
     name: 'a round with a lease does not look for a pin',

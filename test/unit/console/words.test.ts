@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { HereStatus } from '../../../src/console/rows.ts';
 import { executionText, instancesText, levelText, stateText } from '../../../src/console/words.ts';
+import { holderLabels } from '../../../src/data/instance-label.ts';
 
 const all: readonly [HereStatus, string][] = [
   [{ state: 'fresh' }, 'fresh'],
@@ -21,7 +22,7 @@ it.each(all)('the state %j in words', (here, text) => {
 
 it('says how many instances are idle', () => {
   expect(instancesText([{}])).toBe('1 instance');
-  expect(instancesText([{}, { isIdle: true }, {}])).toBe('3 instances, 1 of them idle');
+  expect(instancesText([{}, { isIdle: true }, {}])).toBe('3 instances, 1 of them idle or gone');
 });
 
 it.each([
@@ -43,4 +44,13 @@ it.each([
   ['of a later version', 'of a later version', 'of a later version'],
 ])('the level %s in words, of one member and of two', (level, one, two) => {
   expect([levelText(level, 1), levelText(level, 2)]).toEqual([one, two]);
+});
+
+it('names two holders on one host by their processes', () => {
+  const record = (owner: string) => ({ owner, host: 'vm' });
+  expect([...holderLabels([record('7-a'), record('7-a')]).values()]).toEqual(['vm']);
+  expect([...holderLabels([record('7-a'), record('8-b'), record('7-a')]).values()]).toEqual([
+    'vm (7)',
+    'vm (8)',
+  ]);
 });
