@@ -368,6 +368,7 @@ it('each function of a user is called with its documented arguments, and without
     lockedTask: '2 none',
     'lockedTask.name': '1 none',
     'logger.error': '1 logger',
+    'logger.warn': '1 logger',
     'mergeOf.source': '1 none',
     nextExecuteTime: '1 none',
     random: '0 none',

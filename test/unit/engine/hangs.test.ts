@@ -176,8 +176,8 @@ describe('a step of a round that hangs is named', () => {
 
   it.each<[Step, string]>([
     ['acquire', 'lock unavailable, loading without it: no answer within 1 s (acquire)'],
-    ['read', 'store unavailable: no answer within 750 ms (read)'],
-    ['write', "the snapshot can't be written: no answer within 3 s (write)"],
+    ['read', 'store unavailable, loads are not shared: no answer within 750 ms (read)'],
+    ['write', "the snapshot of v can't be written: no answer within 3 s (write)"],
   ])('%s', async (step, text) => {
     const clock = new FakeClock();
     const lines: string[] = [];
@@ -195,7 +195,7 @@ describe('a step of a round that hangs is named', () => {
     const read = value.get();
     await clock.advance(10_000);
     expect(await read).toBe(1);
-    expect(lines[0]).toBe(`tickless: v: ${text}`);
+    expect(lines[0]).toBe(`tickless: backend: ${text}`);
   });
 
   it('waiting for the holder', async () => {
