@@ -32,7 +32,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   readonly #host: RoundHost;
   readonly #admission: Admission<T>;
   #remote: RemoteResult<T> | undefined;
-  /** Outside of the admission: what is waited for. */
+  /** The step that it waits for, outside of the admission. */
   #step: string | undefined;
   /** The tries are under way. */
   #isLoading = false;

@@ -16,7 +16,7 @@ export interface BackedUp extends Backup {
 }
 
 /**
- * The entries of a member whose values in place were made by a backup, whoever has loaded them: it reads the notes of the value. One line
+ * The entries of a member whose values in place were made by a backup, on any instance: it reads the notes of the value. One line
  * when the first begins, at most one a minute while there is any, one when it is over.
  */
 export class Backups {

@@ -82,7 +82,7 @@ export class TryContext implements LoadContext {
     if (context instanceof TryContext) context.#batch = text;
   }
 
-  /** For people: what has kept its load waiting until now. `undefined`: not known. */
+  /** For people: the reason for which its load is still waiting. `undefined`: not known. */
   static waitedFor(context: TryContext): string | undefined {
     const hung = context.#batch?.() ?? waitedFor(context.#abort.signal);
     return hung && `waiting for ${hung}`;

@@ -143,7 +143,7 @@ export class LoadReporter {
   }
 }
 
-/** What the load waited for at its deadline, by its error. */
+/** The thing for which the load waited at its deadline, by its error. */
 function waitedForIn(error: Error): string {
   return /^load timed out after [^,]*(, .*)$/.exec(failureText(error))?.[1] ?? '';
 }

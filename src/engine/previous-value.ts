@@ -1,6 +1,6 @@
 import type { ValueMeta } from '../data/value-meta.ts';
 
-/** What knows the age and the limit of the value in place. */
+/** A value in place that knows its age and its limit. */
 export interface Outlivable {
   /** It is older than its limit: an older edition is better than none. */
   readonly isOutlived: boolean;
@@ -12,7 +12,7 @@ export class PreviousValue {
   /** Epoch milliseconds. */
   readonly loadedAt: number;
   declare readonly meta?: ValueMeta | undefined;
-  /** Not a property: who prints, compares or clones it does not see the engine. */
+  /** Not a property: code that prints, compares or clones it does not see the engine. */
   readonly #whole: unknown;
 
   /** @param whole its load, or the value that it is a part of. */

@@ -23,7 +23,7 @@ export interface HealthProblem {
    *   may not start; else the next read reloads it;
    * - `failing`: the last execution failed; the old value is still served. Of a cache: the last loads of some keys failed;
    * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;
-   * - `backup`: what is served was not made by the first source of `firstOf`, or a part of it was not: the sources before have failed. Of a
+   * - `backup`: the value that is served, or a part of it, was not made by the first source of `firstOf`: the sources before have failed. Of a
    *   cache: that of some keys. The next answer of the first source ends it;
    * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
    *   whether loads go on meanwhile;

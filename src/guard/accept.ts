@@ -18,7 +18,7 @@ export interface AcceptDetails<T = unknown> {
       }
     | undefined;
   /**
-   * What the load has noted about the candidate: `editedAt` (epoch milliseconds) and `etag` of the sources that know their edition.
+   * The notes of the load about the candidate: `editedAt` (epoch milliseconds) and `etag` of the sources that know their edition.
    * With `previous.meta` a guard can refuse an older edition, of a server behind its peers. `undefined`: nothing.
    */
   readonly meta?: ValueMeta | undefined;

@@ -18,7 +18,7 @@ export function placeOf(index: number, { previous }: SourceContext, now: number)
   return { index, inARow: (inARow as number) + 1, since: isInstant ? since : (previous?.loadedAt ?? now) };
 }
 
-/** What is noted of an answer, however little room there is. */
+/** The notes of an answer that are kept however little room there is. */
 type FirstOfPlace = Pick<FirstOfNotes, 'index' | 'inARow' | 'since'>;
 
 /** The value in place as the source at that place may see it: only one of its own, with its own notes. */

@@ -87,7 +87,7 @@ function checkDigits(one: unknown): void {
 }
 
 /** Counts the places of sparse arrays and the bytes of typed arrays, for which a text of devalue has no characters. */
-export class Unpaid {
+class Unpaid {
   #count = 0;
 
   add(count: number): void {
