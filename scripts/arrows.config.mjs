@@ -79,7 +79,7 @@ const MAY_IMPORT = {
   jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],
   openfeature: [...BASE, 'data', 'observe', 'index.ts'],
   fastify: [...BASE, 'index.ts'],
-  nestjs: [...BASE, 'index.ts', 'decorators'],
+  nestjs: [...BASE, 'observe', 'index.ts', 'decorators'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'bounded-json.ts', 'time', 'data', 'console'],
 };

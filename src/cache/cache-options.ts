@@ -58,8 +58,8 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
    */
   readonly maxConcurrentLoads?: number | undefined;
   /**
-   * The highest number of values; beyond it the least recently read one is evicted. A whole number from 1. Memory for
-   * the order of all of them is allocated at once. @default 10,000; as many as fit, where only `maxSize` is given
+   * The highest number of values; beyond it the least recently read one is evicted. A whole number from 1. Above
+   * 10,000 the memory for the order of all of them is allocated at once, about 22 bytes each. @default 10,000; as many as fit, where only `maxSize` is given
    */
   readonly max?: number | undefined;
   /** The sizes of all values that are held add up to at most this. A whole number from 1. Requires `sizeOf`. */

@@ -29,11 +29,23 @@ export interface Lru<V> {
   rentries(): Iterable<[KeyId, V]>;
 }
 
+/**
+ * lru-cache allocates the order of `max` items at once, 22 bytes each; bounded by size, only that of the items that are there. These
+ * take 25 bytes more each then: so a large table, which is meant to be filled, is allocated at once.
+ */
+const LARGEST_GROWING = 10_000;
+
+function growing(bound: Bound): Bound & { readonly sizeCalculation?: () => number } {
+  const { max = Infinity, maxSize } = ownOptions(bound);
+  const isSmall = maxSize === undefined && max <= LARGEST_GROWING;
+  return isSmall ? { maxSize: max, sizeCalculation: () => 1 } : bound;
+}
+
 /** @param onGone called for each item that is evicted, deleted or replaced. Must not throw. */
 export function createLru<V extends NonNullable<unknown>>(
   bound: Bound,
   onGone?: (value: V, id: KeyId, reason: string) => void,
 ): Lru<V> {
-  const options = ownOptions({ ...bound, dispose: onGone });
+  const options = ownOptions({ ...growing(bound), dispose: onGone });
   return new LRUCache(options as LRUCache.Options<KeyId, V, unknown>) as Lru<V>;
 }

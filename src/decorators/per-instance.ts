@@ -41,6 +41,11 @@ export class PerInstance<T> {
     return made;
   }
 
+  /** That of an instance, where it has been made. */
+  peek(instance: object): T | undefined {
+    return this.#made.get(instance);
+  }
+
   /** Marks the function that takes the place of a decorated one, for {@link madeFor}. */
   mark(replacement: Call): Call {
     return Object.defineProperty(replacement, madeBy, { value: this });

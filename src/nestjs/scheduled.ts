@@ -20,7 +20,7 @@ export function isUnlockedJob(member: PropertyDescriptor): boolean {
 /**
  * Replaces a method on one instance by a locked one: the scheduler finds that, if it has not looked before.
  *
- * @throws {OptionError} for an instance that is frozen.
+ * @throws {OptionError} for an instance that can not be changed: it is frozen, or a proxy.
  */
 export function lockJob(
   instance: object,
@@ -28,10 +28,10 @@ export function lockJob(
   method: PropertyDescriptor,
   options: LockedMethodOptions,
 ): void {
-  const checks = new OptionChecks('TicklessModule');
-  const rule = `must be able to replace ${instance.constructor?.name}.${name} on its instance, which is frozen: give the method @Locked instead`;
-  checks.that(Object.isExtensible(instance), 'lockedScheduler', rule, options);
-  checks.done();
   const decorate = locked((one) => lockedBy(options, one)) as (...args: unknown[]) => PropertyDescriptor;
-  Object.defineProperty(instance, name, decorate(instance, name, method));
+  const checks = new OptionChecks('TicklessModule');
+  const isReplaced = Reflect.defineProperty(instance, name, decorate(instance, name, method));
+  const rule = `must be able to replace ${instance.constructor?.name}.${name} on its instance, which can not be changed (frozen?): give the method @Locked instead`;
+  checks.that(isReplaced, 'lockedScheduler', rule, options);
+  checks.done();
 }

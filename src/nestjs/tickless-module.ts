@@ -9,9 +9,10 @@ import {
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { madeFor, makerOf } from '../decorators/per-instance.ts';
 import { type DurationLike, type LockProvider, RefreshGroup, type Store } from '../index.ts';
+import { SafeLogger } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { type Application, belongsTo, type Closable } from './application.ts';
-import { membersOf, singletonsOf } from './discover.ts';
+import { type Application, belongsTo } from './application.ts';
+import { madeOf, membersOf, singletonsOf } from './discover.ts';
 import { TicklessHealthIndicator } from './health-indicator.ts';
 import type {
   LockedJobsOptions,
@@ -58,7 +59,6 @@ export class TicklessModule {
   readonly #assembled: Assembled;
   readonly #discovery: DiscoveryService;
   readonly #http: HttpAdapterHost;
-  readonly #members: Set<Closable> = new Set();
 
   /** For NestJS only. @internal */
   constructor(
@@ -131,20 +131,27 @@ export class TicklessModule {
         const isJob = lockedScheduler !== undefined && isUnlockedJob(member);
         if (isJob) lockJob(instance, name, member, lockedScheduler);
         const decorator = isJob ? 'locked' : makerOf(member)?.decorator;
-        if (decorator !== undefined) this.#members.add(madeFor(decorator, instance, name) as Closable);
+        if (decorator !== undefined) madeFor(decorator, instance, name);
       }
     }
   }
 
   /** @internal */
   async onModuleDestroy(): Promise<void> {
-    await this.#assembled.console?.close(); // a page that is open keeps its connection
+    const { console, logger } = this.#assembled;
+    try {
+      await console?.close(); // a page that is open keeps its connection
+    } catch (error) {
+      // NestJS 11 would end the shutdown here, and never close the group.
+      new SafeLogger('TicklessModule', logger).error('the console could not be closed', error);
+    }
   }
 
   /** @internal */
   async onApplicationShutdown(): Promise<void> {
     const { group, closeTimeout: timeout } = this.#assembled;
-    await Promise.all([group, ...this.#members].map((one) => one.close({ timeout })));
+    const made = [...singletonsOf(this.#discovery)].flatMap(madeOf);
+    await Promise.all([group, ...made].map((one) => one.close({ timeout })));
   }
 }
 

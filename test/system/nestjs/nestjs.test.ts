@@ -14,6 +14,7 @@ import {
   type LoggerService,
   type ModuleMetadata,
   type OnApplicationShutdown,
+  type OnModuleDestroy,
   type OnModuleInit,
   Scope,
 } from '@nestjs/common';
@@ -260,6 +261,52 @@ describe('@Refreshing', () => {
     await assert.rejects(started({}, { providers: [Wrong] }), OPTION_ERROR);
   });
 
+  it('keeps an override and the method that it calls by super apart, each closed at the shutdown', async () => {
+    @Injectable()
+    class Town {
+      readonly loads: string[] = [];
+      @Refreshing()
+      async city(code: string): Promise<string> {
+        this.loads.push(`base ${code}`);
+        return `City ${code}`;
+      }
+    }
+    @Injectable()
+    class Decorated extends Town {
+      @Refreshing()
+      override async city(code: string): Promise<string> {
+        this.loads.push(`own ${code}`);
+        return `Decorated ${await super.city(code)}`;
+      }
+    }
+    @Injectable()
+    class Plain extends Town {
+      override async city(code: string): Promise<string> {
+        return `Plain ${await super.city(code)}`;
+      }
+    }
+    const options = { backend: memoryBackend(), namespace: 'shop' };
+    const app = await started(options, { providers: [Town, Decorated, Plain] });
+    const [decorated, plain] = [app.get(Decorated), app.get(Plain)];
+    const read = async (one: Town): Promise<string[]> => [await one.city('1'), await one.city('1')];
+    assert.deepEqual(await read(app.get(Town)), ['City 1', 'City 1']);
+    assert.deepEqual(await read(decorated), ['Decorated City 1', 'Decorated City 1']);
+    assert.deepEqual(await read(plain), ['Plain City 1', 'Plain City 1']);
+    assert.deepEqual([decorated.loads, plain.loads], [['own 1', 'base 1'], ['base 1']]);
+    const names = app
+      .get(RefreshGroup)
+      .members()
+      .map(({ name }) => name);
+    assert.deepEqual(names.sort(), [
+      'Decorated.city',
+      'Town.city',
+      'Town.city of Decorated',
+      'Town.city of Plain',
+    ]);
+    await app.close();
+    await assert.rejects(plain.city('2'), /Town.city of Plain.*closed/);
+  });
+
   it('throws where the module does not find the instance', async () => {
     @Injectable()
     class Early {
@@ -329,6 +376,63 @@ describe('@Locked', () => {
     assert.deepEqual(names.sort(), ['shop/Reports.send', 'shop/report of nl']);
     for (const app of apps) await app.close();
     await assert.rejects(reports[0]?.send() as Promise<void>, /closed/);
+  });
+
+  it('locks an override and the method that it calls by super apart, each closed at the shutdown', async () => {
+    @Injectable()
+    class Mail {
+      readonly runs: string[] = [];
+      @Locked({ lockAtLeastFor: '1m', lockAtMostFor: '2m' })
+      async send(): Promise<void> {
+        this.runs.push('base');
+      }
+      viaSuper(): Promise<void> {
+        return Mail.prototype.send.call(this);
+      }
+    }
+    @Injectable()
+    class Newsletter extends Mail {
+      @Locked({ lockAtLeastFor: '1m', lockAtMostFor: '2m' })
+      override async send(): Promise<void> {
+        await super.send();
+        this.runs.push('override');
+      }
+    }
+    @Injectable()
+    class Plain extends Mail {
+      override async send(): Promise<void> {
+        await super.send();
+        this.runs.push('plain');
+      }
+    }
+    const backend = memoryBackend();
+    const app = await started({ backend, namespace: 'shop' }, { providers: [Mail, Newsletter, Plain] });
+    const all = [app.get(Mail), app.get(Newsletter), app.get(Plain)];
+    for (const one of all) await one.send();
+    assert.deepEqual(
+      all.map(({ runs }) => runs),
+      [['base'], ['base', 'override'], ['base', 'plain']],
+    );
+    const names = (await backend.lock.list()).map(({ name }) => name);
+    assert.deepEqual(names.sort(), [
+      'shop/Mail.send',
+      'shop/Mail.send of Newsletter',
+      'shop/Mail.send of Plain',
+      'shop/Newsletter.send',
+    ]);
+    await app.close();
+    for (const one of all) await assert.rejects(one.viaSuper(), /closed/);
+  });
+
+  it('makes nothing of a method that an override replaces without super: it needs no lock', async () => {
+    @Injectable()
+    class Without extends Reports {
+      override async send(): Promise<void> {}
+      override async of(): Promise<undefined> {}
+    }
+    const app = await started({}, { providers: [Without] });
+    await app.get(Without).send();
+    await app.close();
   });
 
   it('follows the clock of the module', async () => {
@@ -462,6 +566,43 @@ describe('lockedScheduler', () => {
     assert.deepEqual(runs.sort(), ['be', 'clean', 'nl']);
   });
 
+  const SHUT: Record<string, <T extends object>(instance: T) => T> = {
+    frozen: Object.freeze,
+    sealed: Object.seal,
+    proxied: (instance) => new Proxy(instance, { defineProperty: () => false }),
+  };
+  for (const [how, shut] of Object.entries(SHUT)) {
+    it(`ends the start where it can not replace the method of a provider that is ${how}, and names @Locked, which can`, async () => {
+      const runs: string[] = [];
+      @Injectable()
+      class Bare {
+        @Interval(20)
+        async tick(): Promise<void> {}
+      }
+      @Injectable()
+      class WithLocked {
+        @Interval(20)
+        @Locked({ lockAtLeastFor: '30s' })
+        async tick(): Promise<void> {
+          runs.push('tick');
+        }
+      }
+      const options = { backend: memoryBackend(), lockedScheduler: { lockAtLeastFor: '30s' } };
+      const imports = [ScheduleModule.forRoot()];
+      const bare = { provide: Bare, useFactory: () => shut(new Bare()) };
+      await assert.rejects(started(options, { imports, providers: [bare] }), (error: Error) => {
+        assert.match(error.message, /replace Bare\.tick .*give the method @Locked instead/);
+        return isOptionError(error);
+      });
+      const withLocked = { provide: WithLocked, useFactory: () => shut(new WithLocked()) };
+      const app = await started(options, { imports, providers: [withLocked] });
+      await until(() => runs.length > 0);
+      await sleep(100);
+      await app.close();
+      assert.deepEqual(runs, ['tick']);
+    });
+  }
+
   it('leaves jobs alone without it', async () => {
     @Injectable()
     class Free {
@@ -526,6 +667,51 @@ describe('shutdown', () => {
       assert.equal(app.get(RefreshGroup).inspect().closed, true);
     });
   }
+
+  it('closes the group also where the console can not be closed, and logs it', async () => {
+    const lines: string[] = [];
+    const logger = { warn() {}, error: (line: string) => lines.push(line) };
+    const close = (): never => {
+      throw new Error('no');
+    };
+    const app = await started({ logger, console: () => Object.assign(() => {}, { close }) });
+    await app.close();
+    assert.equal(app.get(RefreshGroup).inspect().closed, true);
+    assert.deepEqual(lines, ['tickless: TicklessModule: the console could not be closed: no']);
+  });
+
+  it('closes the group exactly where NestJS closes its server, when the hook of another provider throws', async () => {
+    @Injectable()
+    class Bad implements OnModuleDestroy {
+      onModuleDestroy(): void {
+        throw new Error('a bug elsewhere');
+      }
+    }
+    const metadata = {
+      providers: [Bad, provideValue('slow', { load: () => 5 })],
+      controllers: [Web],
+    };
+    const app = await started({}, metadata);
+    const url = await listening(app);
+    const error = await app.close().then(
+      () => undefined,
+      (thrown: Error) => thrown.message,
+    );
+    const group = app.get(RefreshGroup);
+    const answer = await fetch(url, { headers: { connection: 'close' } }).then(
+      (response) => response.json(),
+      () => undefined,
+    );
+    if (error === undefined) {
+      assert.deepEqual([group.inspect().closed, answer], [true, undefined]); // NestJS 12 logs it
+      return;
+    }
+    assert.equal(error, 'a bug elsewhere'); // NestJS 11 stops there
+    assert.deepEqual([group.inspect().closed, answer], [false, { slow: 5 }]);
+    await group.close();
+    assert.equal(group.inspect().closed, true);
+    app.getHttpServer().close();
+  });
 
   it('aborts what takes longer than closeTimeout, and tells the logger of NestJS', async () => {
     const lines: unknown[] = [];

@@ -1,6 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import fc from 'fast-check';
 import { LRUCache } from 'lru-cache';
 import { describe, expect, it, vi } from 'vitest';
+import { createLru } from '../../../src/cache/lru.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 
 /** What lru-cache publishes of a call. */
@@ -60,5 +62,46 @@ describe('the lru-cache of a cache', () => {
       for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name);
     }
     expect([...cache.keys()]).toEqual(['a', 'c']);
+  });
+
+  it.each([
+    [1, 0, 2],
+    [10_000, 0, 2],
+    [10_001, 10_001, 10_001],
+  ])(
+    'of at most %i items has allocated the order of %i before the first one, and of %i after two',
+    (max, before, after) => {
+      const lru = createLru<number>({ max }) as unknown as LRUCache<string, number>;
+      expect(LRUCache.unsafeExposeInternals(lru).keyList).toHaveLength(before);
+      for (const id of ['a', 'b', 'a']) lru.set(id, 1);
+      expect(LRUCache.unsafeExposeInternals(lru).keyList).toHaveLength(after);
+    },
+  );
+
+  it('keeps and evicts the same items in the same order, allocated at once or with its items', () => {
+    const step = fc.tuple(
+      fc.constantFrom('set', 'set', 'get', 'delete'),
+      fc.integer({ min: 0, max: 9 }),
+      fc.nat(),
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 60 }), (max, steps) => {
+        const gone: string[][] = [[], []];
+        const log =
+          (at: number) =>
+          (...args: unknown[]): void =>
+            void gone[at]?.push(args.join());
+        const grown = createLru<number>({ max }, log(0));
+        const whole = new LRUCache<number, number>({ max, dispose: log(1) });
+        for (const [does, id, value] of steps) {
+          if (does === 'set') for (const one of [grown, whole]) one.set(id, value);
+          else if (does === 'get') expect(grown.get(id, {})).toBe(whole.get(id));
+          else expect(grown.delete(id)).toBe(whole.delete(id));
+          expect([...grown.entries()]).toEqual([...whole.entries()]);
+        }
+        expect(gone[0]).toEqual(gone[1]);
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

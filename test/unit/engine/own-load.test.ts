@@ -50,13 +50,19 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     expect(clock.timerCount).toBe(0);
   });
 
-  it.each(['accept', 'schema'] as const)('also in %s, whose end is that of the load', async (where) => {
+  it.each([
+    ['accept', 'before its first await', 'OptionError'],
+    ['schema', 'before its first await', 'OptionError'],
+    ['accept', 'after that with the time-out of the load', 'LoadTimeoutError'],
+    ['schema', 'after that with the time-out of the load', 'LoadTimeoutError'],
+  ] as const)('also in %s, whose end is that of the load, %s', async (where, _when, expected) => {
     const clock = new FakeClock();
     const failures: unknown[] = [];
     let isArmed = false;
     const act = async (): Promise<void> => {
       if (!isArmed) return;
       isArmed = false;
+      if (expected === 'LoadTimeoutError') await null;
       failures.push(await rejectionOf(value.refresh({ everywhere: true })));
     };
     const accept = async (): Promise<true> => {
@@ -71,6 +77,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     const value = group.value<number>({
       name: 'v',
       load: async () => 1,
+      timeout: 1000,
       accept,
       schema: { '~standard': { version: 1, validate } },
       lock: memoryLock({ clock }),
@@ -79,10 +86,10 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     await value.get();
     await clock.flush();
     isArmed = true;
-    const refreshed = value.refresh();
-    await clock.advance(5);
-    expect(await refreshed).toBe(1);
-    expect(failures.map(isOptionError)).toEqual([true]);
+    const refreshed = value.refresh().catch((error: Error) => error.name);
+    await clock.advance(expected === 'OptionError' ? 5 : 1000);
+    expect(await refreshed).toBe(expected === 'OptionError' ? 1 : expected);
+    expect(failures.map((error) => (error as Error).name)).toEqual([expected]);
     await group.close();
   });
 
