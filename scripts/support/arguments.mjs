@@ -93,14 +93,21 @@ export const scriptArguments = (options = {}, positionals = { most: 0 }) =>
  * @throws {Error} for one that no test file of the folder holds.
  */
 export function checkFilters(folder, filters) {
-  const paths = readdirSync(join(root, folder), { recursive: true })
-    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
-    .map((path) => `${folder}/${path.replaceAll('\\', '/')}`);
+  const paths = testsIn(folder);
   for (const filter of filters) {
     const isThere =
       paths.some((path) => path.includes(filter)) || existsSync(join(root, filter.split(':')[0]));
     refuseUnless(isThere, 'test file', filter, `a part of a path in ${folder}`);
   }
+}
+
+/** Not those of packages, which may link back to a folder above. @returns {string[]} paths from the root */
+function testsIn(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : testsIn(path);
+    return path.endsWith('.test.ts') ? [path] : [];
+  });
 }
 
 /** The arguments before the first option: those of Vitest may follow, with their values. */

@@ -31,7 +31,7 @@ import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
  *   ),
  * });
  * console.log(await prices.get()); // { apple: 120 }
- * console.log(prices.inspect().meta?.firstOf); // { index: 1, inARow: 1, since: …, failures: [ 'the service is down' ] }
+ * console.log(JSON.stringify(prices.inspect().meta?.firstOf, ['index', 'failures'])); // {"index":1,"failures":["the service is down"]}
  * ```
  *
  * Each source gets `previous` only where the value in place is its own, so that a `keep()` is never about the value of

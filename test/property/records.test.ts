@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
-import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../../src/records/edited.ts';
+import {
+  edited,
+  foundBy,
+  type Instant,
+  isExpired,
+  rowOf,
+  type StoredRecord,
+} from '../../src/records/edited.ts';
 import type { Answer, Edit, Records } from '../../src/records/records.ts';
 import { MemoryTexts, Server } from '../unit/cas/memory-texts.ts';
 
@@ -10,7 +17,9 @@ class Definition {
   readonly #records: Map<string, StoredRecord> = new Map();
 
   answer(edit: Edit, now: Instant): Answer {
-    const { next, isDone } = edited(this.#records.get(edit.name), edit, now);
+    const present = this.#records.get(edit.name);
+    const isGone = present !== undefined && isExpired(present, now.at - 1); // deleted by the server, after its last millisecond
+    const { next, isDone } = edited(isGone ? undefined : present, edit, now);
     if (next === undefined) this.#records.delete(edit.name);
     else this.#records.set(edit.name, next);
     const blank = (): string => '';

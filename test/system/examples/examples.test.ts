@@ -257,6 +257,10 @@ function missingIn(printed: readonly string[], expected: readonly string[]): str
   });
 }
 
+/** They show an outage, which tickless logs. */
+const OUTAGES = ['express-age-header', 'load-in-worker', 'postal-codes-fastify'];
+const OUTAGE_LINE = /^tickless: [\w-]+: .+\n/gm;
+
 describe('examples', () => {
   it('are all expected here', () => {
     const names = readdirSync(`${root}examples`).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
@@ -273,7 +277,8 @@ describe('examples', () => {
         cwd: root,
         env: { ...env, NO_COLOR: '1' },
       });
-      expect(stderr).toBe('');
+      const unexpected = OUTAGES.includes(name) ? stderr.replaceAll(OUTAGE_LINE, '') : stderr;
+      expect(unexpected).toBe('');
       expect(missingIn(stdout.split('\n'), expected), stdout).toBeUndefined();
     });
   }

@@ -42,10 +42,9 @@ describe.concurrent('a wall clock that is stepped in a real process', () => {
     expect(early(await stepBy('+3600', 'wall'))).toBeGreaterThan(0);
   });
 
-  it('control: measured by the wall clock, a step back freezes it', async () => {
+  it('a clock that takes the wall clock for its monotonic one goes on after a step back', async () => {
     const report = await stepBy('-3600', 'wall');
-    expect(report.startedAt).toHaveLength(1);
-    expect(late(report)).toBeGreaterThan(10);
+    expect(report.startedAt.length).toBeGreaterThanOrEqual(3);
   });
 });
 

@@ -10,6 +10,8 @@ const MEMBERS = 3;
 interface CallOptions {
   /** The caller chose to wait. */
   readonly mayWait?: boolean;
+  /** The longest that it waits, in milliseconds. @default Infinity */
+  readonly patience?: number;
   readonly signal?: AbortSignal;
   readonly isOfMany?: boolean;
 }
@@ -67,7 +69,7 @@ export class Caller {
   #begin(
     subject: Subject,
     what: Call['what'],
-    { mayWait = false, signal, isOfMany = false }: CallOptions = {},
+    { mayWait = false, patience = Infinity, signal, isOfMany = false }: CallOptions = {},
   ): Call {
     const world = this.#world;
     const held = subject.held.now;
@@ -86,6 +88,7 @@ export class Caller {
       isServed: isRead && wasLoaded && !isTooStale && (isOfMany ? mayNotGo : !mayWait),
       isOfMany,
       mayWait: mayWait || isTooStale || what !== 'get',
+      patience,
       signal,
       hasWaited: false,
       outcome: undefined,
@@ -135,7 +138,7 @@ export class Caller {
   }
 
   /** A caller that waits for a fresh value, and aborts its wait. */
-  leave(subject: Subject, get: (signal: AbortSignal) => Promise<unknown>): void {
+  leave(subject: Subject, patience: number, get: (signal: AbortSignal) => Promise<unknown>): void {
     const controller = new AbortController();
     const { signal } = controller;
     subject.instance.machine.receive(this.#world.random.between(0, 100), () => {
@@ -150,7 +153,7 @@ export class Caller {
         );
       }
     });
-    this.call(subject, 'get', () => get(signal), { mayWait: true, signal });
+    this.call(subject, 'get', () => get(signal), { mayWait: true, patience, signal });
   }
 
   /** Starts the due members of the group: all of them, if its concurrency is not below the number of members. */

@@ -22,13 +22,13 @@ export const reads: Readonly<Record<string, Deed<Scene>>> = {
     weight: 4,
     act: ({ world, caller, subject, value }) => {
       const patience = world.random.pick([0, 20, 1000, Infinity]);
-      caller.call(subject, 'get', () => value.get({ patience }), { mayWait: patience > 0 });
+      caller.call(subject, 'get', () => value.get({ patience }), { mayWait: patience > 0, patience });
     },
   },
   leaves: {
     weight: 4,
     act: ({ caller, subject, value }) =>
-      caller.leave(subject, (signal) => value.get({ signal, patience: 50 })),
+      caller.leave(subject, 50, (signal) => value.get({ signal, patience: 50 })),
   },
   getMany: {
     weight: 5,

@@ -66,6 +66,8 @@ export interface Call {
   readonly isOfMany: boolean;
   /** It may wait although there is a value: the caller chose to. */
   readonly mayWait: boolean;
+  /** The longest that it waits, in milliseconds. */
+  readonly patience: number;
   /** The caller may abort its wait. */
   readonly signal: AbortSignal | undefined;
   /** It did not settle at once. */

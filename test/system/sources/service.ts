@@ -62,7 +62,7 @@ export function makeService(
     prices: new RefreshingValue<Edition>({
       ...common,
       name: 'prices',
-      load: firstOf(http('prices'), file('prices-mirror'), order),
+      load: firstOf(http('prices'), file('prices-mirror'), { ...order, allowOlderAfter: Infinity }),
     }),
     countries: new RefreshingValue<Edition>({
       ...common,

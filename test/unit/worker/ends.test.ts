@@ -15,6 +15,7 @@ it('a time-out names the thread that hangs', async () => {
   await until(() => threadCount() > 0);
   await clock.advance(1000);
   expect(String(await reason)).toMatch(/v: load timed out after 1 s, waiting for the worker .+/);
+  await until(() => threadCount() === 0);
 });
 
 describe('the thread', () => {

@@ -57,7 +57,7 @@ export class Results implements Watch {
     return this.#subject.drops.some((drop) => order < drop.order && (hasStore || endedAt >= drop.at));
   }
 
-  #isJustified({ what, order, held, isOfMany }: Call, error: unknown): void {
+  #isJustified({ what, order, at, held, isOfMany, patience }: Call, error: unknown): void {
     const { id, instance, held: now } = this.#subject;
     const refused = (isSo: boolean): void => {
       this.#holds(isSo, () => `${id}: ${what} (${order}) is rejected without a reason: ${error}`);
@@ -74,7 +74,8 @@ export class Results implements Watch {
       refused(what !== 'refresh' && (isTooOld(held) || isTooOld(now.now)));
     } else if (isNotLoadedError(error)) {
       const isEmpty = now.now.value === undefined && !isOfMany;
-      refused(isEmpty && (what === 'current' || now.wasPaused(order)));
+      const isImpatient = this.#world.timeline.now >= at + patience - ROUNDING_MS;
+      refused(isEmpty && (what === 'current' || isImpatient || now.wasPaused(order)));
     } else if (isLoadTimeoutError(error)) {
       // Rule 19: a reader that waits to the end of its time has had a load under way until then.
       this.#world.referee.holds(19, isOfMany || this.#subject.status?.running !== false, () => {

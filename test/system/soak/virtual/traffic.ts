@@ -172,10 +172,14 @@ export class Traffic {
       case 'set':
         isKeyed ? cache.set(key, payload(world)) : value.set(payload(world));
         return;
-      case 'request start':
-        world.drop((isKeyed ? cache : this.#pick(executors)).requestStart({ wait: dice.chance(1 / 2) }));
+      case 'request start': {
+        const member = isKeyed ? cache : this.#pick(executors);
+        const wait = dice.chance(1 / 2);
+        // A synchronous task whose first run fails throws.
+        world.drop(new Promise<void>((resolve) => resolve(member.requestStart({ wait }))));
         group.requestStart(dice.chance(1 / 2) ? { waitUntil: (end) => world.drop(end) } : {});
         return;
+      }
       case 'pause': {
         const member = this.#pick(members);
         member.pause();
