@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
+import { isToldBy } from '../causes.ts';
 import { LEVELS, type Level } from '../rows.ts';
 import { counted, grouped, instancesText, levelText } from '../words.ts';
 import { text } from './format.ts';
@@ -23,7 +24,10 @@ export function Members(): ComponentChild {
       </h1>
       {known.fleetError !== undefined && (
         <p class="alert" role="alert">
-          Other instances are not known: {text(known.fleetError)}
+          Other instances are not known
+          {isToldBy(outages.value, known.fleetError)
+            ? ': their reports are at a backend that does not answer'
+            : `: ${text(known.fleetError)}`}
         </p>
       )}
       {outages.value.map((outage) => (
