@@ -52,18 +52,38 @@ export function outagesOf(rows: readonly MemberRow[]): readonly string[] {
 /** Whether a text tells of one of these outages. Pure. */
 export function isToldBy(outages: readonly string[], text: string): boolean {
   const { part, reason } = outage(text);
-  return part !== '' && outages.some((one) => one.endsWith(reason));
+  return part !== '' && outages.some((one) => one.includes(reason));
 }
 
 /**
  * @returns which part of the backend is down; why, without the step that has met it; and what names the outage: a client says the same
- *   at each step.
+ *   at each step, and steps have different times.
  */
 function outage(text: string): { readonly part: string; readonly why: string; readonly reason: string } {
   const [, part = '', given = text] = UNAVAILABLE.exec(text) ?? [];
   const why = given.replace(/^(no answer within [^(,]+?) \([\w-]+\)/, '$1');
-  const [, reason = why] = /, the client reports: (.*)$/s.exec(why) ?? [];
+  const [, reason = why.replace(/^no answer within .*$/s, 'no answer within')] =
+    /, the client reports: (.*)$/s.exec(why) ?? [];
   return { part, why, reason };
+}
+
+/** A problem as the page of its member shows it. */
+interface Told extends Pick<MemberRow['problems'][number], 'kind' | 'message' | 'since'> {
+  readonly level: MemberRow['level'];
+}
+
+/** The problems of a member, the worst first; a backend that does not answer is one of them, whatever has met it. Pure. */
+export function toldOf(row: MemberRow): readonly Told[] {
+  const own = row.problems.filter((problem) => !isOutage(problem));
+  const all: readonly Told[] = [
+    ...own.map((problem) => ({ ...problem, level: problemLevel(problem) })),
+    ...outagesOf([row]).map((message) => ({
+      kind: 'lock-unavailable' as const,
+      message,
+      level: 'unshared' as const,
+    })),
+  ];
+  return LEVELS.flatMap((level) => all.filter((one) => one.level === level));
 }
 
 /** The worst problem of a member, and how many others it has, without outages, which are shown before. Pure. */

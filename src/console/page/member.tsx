@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
+import { toldOf } from '../causes.ts';
 import type { Detail } from '../detail.ts';
-import { type Cell, problemLevel } from '../rows.ts';
+import type { Cell } from '../rows.ts';
 import { errorSayer, type SayError } from '../said.ts';
 import { stateText } from '../words.ts';
 import { Counters, Freshness } from './counters.tsx';
@@ -44,8 +45,8 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
     );
   }
   const heard = eventsOf(id, detail);
-  const problems = detail.key ? [] : (row(id)?.value.problems ?? []);
-  const say = errorSayer(detail.name, problems, detail.error?.message);
+  const own = detail.key ? undefined : row(id)?.value;
+  const say = errorSayer(detail.name, own, detail.error?.message);
   return (
     <>
       <p class="crumbs">
@@ -78,7 +79,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         )}
         {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
         {detail.stats && <Counters of={detail.stats} isTask={detail.kind === 'executor'} />}
-        {detail.error && <Failure error={detail.error} say={errorSayer(detail.name, problems, undefined)} />}
+        {detail.error && <Failure error={detail.error} say={errorSayer(detail.name, own, undefined)} />}
         {detail.kind === 'cache' && !detail.key && <Keys id={id} />}
         <Executions of={detail} say={say} />
         {detail.kind === 'value' && detail.backends.store && (
@@ -109,15 +110,15 @@ function eventsOf(id: string, detail: Detail): Detail['events'] {
 }
 
 function Problems({ id }: { id: string }) {
-  const problems = row(id)?.value.problems ?? [];
-  if (problems.length === 0) return null;
+  const one = row(id)?.value;
+  if (one === undefined || one.problems.length === 0) return null;
   return (
     <ul class="problems">
-      {problems.map((problem) => (
-        <li key={problem.kind} class={problemLevel(problem)}>
-          <b>{problem.kind}</b>{' '}
-          {problem.since !== undefined && `since ${minute(problem.since)}, ${age(problem.since)}: `}
-          <bdi>{text(problem.message, 1000)}</bdi>
+      {toldOf(one).map(({ kind, level, message, since }) => (
+        <li key={kind + message} class={level}>
+          <b>{kind === 'lock-unavailable' ? 'loads are not shared' : kind}</b>{' '}
+          {since !== undefined && `since ${minute(since)}, ${age(since)}: `}
+          <bdi>{text(message, 1000)}</bdi>
         </li>
       ))}
     </ul>

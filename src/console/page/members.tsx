@@ -22,6 +22,11 @@ export function Members(): ComponentChild {
           </span>
         )}
       </h1>
+      {outages.value.map((outage) => (
+        <p key={outage} class="alert" role="alert">
+          A backend does not answer, loads are not shared: {text(outage)}
+        </p>
+      ))}
       {known.fleetError !== undefined && (
         <p class="alert" role="alert">
           Other instances are not known
@@ -30,11 +35,6 @@ export function Members(): ComponentChild {
             : `: ${text(known.fleetError)}`}
         </p>
       )}
-      {outages.value.map((outage) => (
-        <p key={outage} class="alert" role="alert">
-          A backend does not answer, loads are not shared: {text(outage)}
-        </p>
-      ))}
       {known.group.closed && <p class="alert">The group is closed: nothing is loaded any more.</p>}
       {known.group.paused && <p class="alert">The group is paused on this instance.</p>}
       <div class="filters">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf, firstProblem, isToldBy, linesOf, outagesOf } from '../../../src/console/causes.ts';
+import { causeOf, firstProblem, isToldBy, linesOf, outagesOf, toldOf } from '../../../src/console/causes.ts';
 import type { Level, MemberRow } from '../../../src/console/rows.ts';
 
 function row(name: string, level: Level, cause = 'unknown'): MemberRow {
@@ -74,7 +74,7 @@ describe('an outage of a backend', () => {
     problem('lock-unavailable', `the lock is unavailable: no answer within 1 s (acquire)${refused}`),
     problem('checks-failing', `the store is unavailable: no answer within 1 s (versions)${refused}`),
     problem('store-unavailable', 'the store is unavailable: no answer within 5 s (set)'),
-    problem('store-unavailable', 'the store is unavailable: no answer within 5 s (get)'),
+    problem('store-unavailable', 'the store is unavailable: no answer within 750 ms (get)'),
   ];
   const rows = [{ ...row('one', 'unshared'), problems: down }];
 
@@ -96,6 +96,9 @@ describe('an outage of a backend', () => {
     const failing = { kind: 'failing' as const, isFatal: false, message: 'failed', cause: 'no such host' };
     const problems = [...down, { kind: 'behind' as const, isFatal: false, message: 'older' }, failing];
     expect(firstProblem({ problems })).toEqual({ first: failing, others: 1 });
+    expect(toldOf({ ...row('one', 'warn'), problems }).map(({ level, message }) => [level, message])).toEqual(
+      [['warn', 'failed'], ...outagesOf(rows).map((outage) => ['unshared', outage]), ['note', 'older']],
+    );
   });
 });
 
