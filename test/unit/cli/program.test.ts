@@ -209,7 +209,7 @@ describe('status', () => {
     expect({ code: failing.code, out: failing.out }).toEqual({
       code: 1,
       out: expect.stringMatching(
-        /reads fail +\\u001b\[31mred +no value, 1 failure, 1 read failed .*is required/,
+        /reads fail +\\u001b\[31mred +no value, 1 read failed, 1 failure .*is required/,
       ),
     });
     group.value({ name: '\u009b2J\u202e', load: () => 1 });

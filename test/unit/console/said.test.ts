@@ -53,7 +53,9 @@ it('says an outage of a backend once, whatever step has met it', () => {
   const cause = 'the lock is unavailable: no answer within 1 s (acquire), the client reports: ECONNREFUSED';
   const say = errorSayer('prices', row([{ ...problem, kind: 'lock-unavailable', cause }]), undefined);
   expect(
-    say('the store is unavailable: no answer within 2 s (versions), the client reports: ECONNREFUSED'),
+    say(
+      'prices: the store is unavailable: no answer within 2 s (versions), the client reports: ECONNREFUSED',
+    ),
   ).toBe('no answer, as at the top');
   expect(say('the store is unavailable: another reason')).toBe('the store is unavailable: another reason');
 });
