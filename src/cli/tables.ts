@@ -109,7 +109,7 @@ export function statusText(
   ].join('\n');
 }
 
-/** Why other instances are not known, unless it was said before. */
+/** Why other instances are not known, unless the status has the outage already. */
 function unknownFleet(error: string, outages: readonly string[]): string {
   return isToldBy(outages, error) ? 'their reports are at that backend' : printable(error, 200);
 }

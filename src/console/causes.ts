@@ -29,7 +29,7 @@ function isOutage({ kind, cause }: MemberRow['problems'][number]): boolean {
   );
 }
 
-/** An outage in the words of the library: what of the backend does not answer, and why. */
+/** An outage in the words of the library: the part of the backend that does not answer, and the reason. */
 const UNAVAILABLE = /^the (lock|store) is unavailable: (.*)$/s;
 
 /** The backends that do not answer, as their errors say it, each once: its lock and its store are in one line. Pure. */
@@ -49,7 +49,7 @@ export function outagesOf(rows: readonly MemberRow[]): readonly string[] {
   });
 }
 
-/** Whether a text tells of one of these outages. Pure. */
+/** Whether a text is about one of these outages. Pure. */
 export function isToldBy(outages: readonly string[], text: string): boolean {
   const { part, reason } = outage(text);
   return part !== '' && outages.some((one) => one.includes(reason));
