@@ -74,7 +74,7 @@ function addStates(line: CommandLine): void {
       const target = await targetOf(client, name, key);
       const { detail, label } = target;
       const refused = detail.quarantine && (await refusedValue(client, target));
-      const state = stateOfMember(label, detail);
+      const state = stateOfMember(label, detail, target.problems);
       const text = refused === undefined ? state : `${state}\n\n${refusedText(detail, refused)}`;
       line.print(detail, text, options);
     });

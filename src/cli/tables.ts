@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { firstProblem, linesOf, membersOf, NOT_SHARED, outagesOf } from '../console/causes.ts';
+import { firstProblem, isToldBy, linesOf, membersOf, NOT_SHARED, outagesOf } from '../console/causes.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
@@ -65,7 +65,14 @@ export function statusText(
   const rows = lines.map((line) => {
     if (line.kind === 'cause') {
       const { level, count, cause, since } = line;
-      return [levelText(level, count), counted(count, 'member'), '', '', '', failing(since, at, cause)];
+      return [
+        levelText(level, count),
+        counted(count, 'member'),
+        '',
+        '',
+        '',
+        failing(since, at, cause, level),
+      ];
     }
     const row = byId.get(line.id) as MemberRow;
     return [
@@ -77,12 +84,19 @@ export function statusText(
       problemOf(row, at),
     ];
   });
+  const outages = outagesOf(members);
+  const alone = fleetError === undefined ? ['this instance only'] : [];
+  const head = [
+    ok ? 'reads are served' : 'reads fail',
+    counted(members.length, 'member'),
+    ...(instances.length === 0 ? alone : [instancesText(instances)]),
+  ];
   return [
-    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : instancesText(instances)}`,
-    ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
-    ...outagesOf(members).map(
-      (outage) => `no answer of a backend, loads are not shared: ${printable(outage, 300)}`,
-    ),
+    `${printable(group.name, 80)}: ${head.join(', ')}`,
+    ...outages.map((outage) => `no answer of a backend, loads are not shared: ${printable(outage, 300)}`),
+    ...(fleetError === undefined
+      ? []
+      : [`other instances are not known: ${unknownFleet(fleetError, outages)}`]),
     ...(rows.length === 0
       ? []
       : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows, LONGEST_PROBLEM)]),
@@ -93,6 +107,11 @@ export function statusText(
       ? ['', 'A value was refused: npx tickless accept <member> shows what it changes, and asks']
       : []),
   ].join('\n');
+}
+
+/** Why other instances are not known, unless the status has the outage already. */
+function unknownFleet(error: string, outages: readonly string[]): string {
+  return isToldBy(outages, error) ? 'their reports are at that backend' : printable(error, 200);
 }
 
 /** On any instance. */
@@ -156,10 +175,15 @@ export function executionsText({ at, executions, key, kind }: Detail): string {
 /** Of each kind of change, in rows. */
 const MOST_CHANGES = 5;
 
-/** A member, or a key of a cache, on the instance that answers. */
+/**
+ * A member, or a key of a cache, on the instance that answers.
+ *
+ * @param problems of the member: those that its own errors do not say are shown too.
+ */
 export function stateOfMember(
   label: string,
   { at, here, error, lockError, checks, historyError = checks?.error }: Detail,
+  problems: MemberRow['problems'] = [],
 ): string {
   const { loadedAt, failingSince, pinned, version, nextAt } = here;
   const rows = [
@@ -168,6 +192,12 @@ export function stateOfMember(
     ...(version === undefined ? [] : [['version', String(version)]]),
     ...(failingSince === undefined ? [] : [['failing since', agoOf(failingSince, at)]]),
     ...(error === undefined ? [] : [['error', error.message]]),
+    ...problems
+      .filter(({ kind, cause }) => cause === undefined || kind === 'failing-elsewhere')
+      .map(({ message, since }) => [
+        'problem',
+        since === undefined ? message : `since ${agoOf(since, at)}: ${message}`,
+      ]),
     ...(lockError === undefined ? [] : [['lock', lockError]]),
     ...(historyError === undefined ? [] : [['store', historyError]]),
     ...(nextAt === undefined ? [] : [['next load', nextAt > at ? `in ${showDuration(nextAt - at)}` : 'due']]),
@@ -239,15 +269,22 @@ function problemOf(row: MemberRow, at: number): string {
   if (first === undefined) return '-';
   if (level === 'unshared') return NOT_SHARED;
   const { kind, cause, message } = first;
-  const since = cause === undefined ? undefined : here.failingSince;
+  const since = first.since ?? (cause === undefined ? undefined : here.failingSince);
   // That the loads fail is what the time says already.
-  const text = failing(since, at, kind === 'failing' && since !== undefined ? (cause ?? message) : message);
+  const text = failing(
+    since,
+    at,
+    kind === 'failing' && since !== undefined ? (cause ?? message) : message,
+    level,
+  );
   if (others === 0) return text;
   const more = ` (and ${others} more)`;
   return printable(text, LONGEST_PROBLEM - more.length) + more;
 }
 
 /** @param since `undefined`: not known. */
-function failing(since: number | undefined, at: number, text: string): string {
-  return since === undefined ? text : `failing since ${agoOf(since, at)}: ${text}`;
+function failing(since: number | undefined, at: number, text: string, level: MemberRow['level']): string {
+  return since === undefined
+    ? text
+    : `${level === 'backup' ? '' : 'failing '}since ${agoOf(since, at)}: ${text}`;
 }

@@ -1,5 +1,6 @@
 import type { Detail } from '../console/detail.ts';
 import type { Overview } from '../console/overview.ts';
+import type { MemberRow } from '../console/rows.ts';
 import { keyText } from '../console/short-id.ts';
 import { printable } from '../printable.ts';
 import { type ConsoleClient, ConsoleError } from './client.ts';
@@ -12,6 +13,8 @@ export interface Target {
   /** For people: `prices`, `cities["1012"]`. */
   readonly label: string;
   readonly detail: Detail;
+  /** Of the member; of a key none. */
+  readonly problems: MemberRow['problems'];
   /** The instance that answers; `undefined`: instances are not known. */
   readonly here: string | undefined;
   /** The number of instances that have it; `undefined`: not known. */
@@ -39,6 +42,7 @@ export async function targetOf(client: ConsoleClient, name: string, key?: string
     ids: { id, ...(detail.key === undefined ? {} : { key: detail.key.id }) },
     label: `${printable(name, 200)}${shownKey}`,
     detail,
+    problems: detail.key === undefined ? row.problems : [],
     here: own === undefined ? undefined : labels.get(own),
     instances: row.fleet?.of,
     refusedOn: refused.map(({ on }) => labels.get(on) ?? on),

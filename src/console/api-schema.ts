@@ -100,6 +100,7 @@ const schemas: Readonly<Record<string, Schema>> = {
         isFatal: flag,
         message: text,
         'cause?': { ...text, description: 'the error behind it, without the name of the member' },
+        'since?': { ...instant, description: 'of a backup in use' },
       }),
     ),
     here: ref('Here'),

@@ -1,4 +1,4 @@
-import type { MemberRow } from './rows.ts';
+import { LEVELS, type MemberRow, problemLevel } from './rows.ts';
 
 /** The cause of members that load without their backend: why it does not answer is shown before. */
 export const NOT_SHARED = 'the backend does not answer: each instance loads for itself';
@@ -16,28 +16,83 @@ export type Line =
       readonly level: MemberRow['level'];
       readonly cause: string;
       readonly count: number;
-      /** Since when the first of them has failed, in epoch milliseconds; `undefined`: not known here. */
+      /** Since when the first of them has failed, or is served by a backup, in epoch milliseconds; `undefined`: not known here. */
       readonly since: number | undefined;
     };
 
 /** A lock or a store that does not answer. It is shown once, before the members. */
-function isOutage({ kind }: Pick<MemberRow['problems'][number], 'kind'>): boolean {
-  return kind === 'lock-unavailable' || kind === 'store-unavailable';
+function isOutage({ kind, cause }: MemberRow['problems'][number]): boolean {
+  return (
+    kind === 'lock-unavailable' ||
+    kind === 'store-unavailable' ||
+    (kind === 'checks-failing' && cause !== undefined && UNAVAILABLE.test(cause))
+  );
 }
 
-/** The backends that do not answer, as their errors say it, each once. Pure. */
+/** An outage in the words of the library: the part of the backend that does not answer, and the reason. */
+const UNAVAILABLE = /^the (lock|store) is unavailable: (.*)$/s;
+
+/** The backends that do not answer, as their errors say it, each once: its lock and its store are in one line. Pure. */
 export function outagesOf(rows: readonly MemberRow[]): readonly string[] {
-  const outages = rows.flatMap(({ problems }) => problems.filter(isOutage));
-  return [...new Set(outages.map(({ cause, message }) => cause ?? message))];
+  const parts = new Map<string, Set<string>>();
+  const shown = new Map<string, string>();
+  for (const { cause, message } of rows.flatMap(({ problems }) => problems.filter(isOutage))) {
+    const { part, why, reason } = outage(cause ?? message);
+    parts.set(reason, (parts.get(reason) ?? new Set()).add(part));
+    if (!shown.has(reason)) shown.set(reason, why);
+  }
+  return [...parts].map(([reason, of]) => {
+    const names = [...of].filter((part) => part !== '').sort();
+    const what = names.map((name) => `the ${name}`).join(' and ');
+    const why = shown.get(reason) as string;
+    return what === '' ? why : `${what} ${names.length === 1 ? 'is' : 'are'} unavailable: ${why}`;
+  });
 }
 
-/** The problem of a member that its line is about, and how many others it has, without outages, which are shown before. Pure. */
+/** Whether a text is about one of these outages. Pure. */
+export function isToldBy(outages: readonly string[], text: string): boolean {
+  const { part, reason } = outage(text);
+  return part !== '' && outages.some((one) => one.includes(reason));
+}
+
+/**
+ * @returns which part of the backend is down; why, without the step that has met it; and what names the outage: a client says the same
+ *   at each step, and steps have different times.
+ */
+function outage(text: string): { readonly part: string; readonly why: string; readonly reason: string } {
+  const [, part = '', given = text] = UNAVAILABLE.exec(text) ?? [];
+  const why = given.replace(/^(no answer within [^(,]+?) \([\w-]+\)/, '$1');
+  const [, reason = why.replace(/^no answer within .*$/s, 'no answer within')] =
+    /, the client reports: (.*)$/s.exec(why) ?? [];
+  return { part, why, reason };
+}
+
+/** A problem as the page of its member shows it. */
+interface Told extends Pick<MemberRow['problems'][number], 'kind' | 'message' | 'since'> {
+  readonly level: MemberRow['level'];
+}
+
+/** The problems of a member, the worst first; a backend that does not answer is one of them, whatever has met it. Pure. */
+export function toldOf(row: MemberRow): readonly Told[] {
+  const own = row.problems.filter((problem) => !isOutage(problem));
+  const all: readonly Told[] = [
+    ...own.map((problem) => ({ ...problem, level: problemLevel(problem) })),
+    ...outagesOf([row]).map((message) => ({
+      kind: 'lock-unavailable' as const,
+      message,
+      level: 'unshared' as const,
+    })),
+  ];
+  return LEVELS.flatMap((level) => all.filter((one) => one.level === level));
+}
+
+/** The worst problem of a member, and how many others it has, without outages, which are shown before. Pure. */
 export function firstProblem({ problems }: Pick<MemberRow, 'problems'>): {
   readonly first: MemberRow['problems'][number] | undefined;
   readonly others: number;
 } {
   const own = problems.filter((problem) => !isOutage(problem));
-  const [first = problems[0]] = own;
+  const first = LEVELS.flatMap((level) => own.filter((one) => problemLevel(one) === level))[0] ?? problems[0];
   return { first, others: Math.max(0, own.length - 1) };
 }
 
@@ -77,7 +132,9 @@ export function linesOf(rows: readonly MemberRow[], unfolded: ReadonlySet<string
     )
       return [{ kind: 'member', id: row.id, isInside: false }];
     if (group.rows[0] !== row) return [];
-    const instants = group.rows.flatMap(({ here: { failingSince } }) => failingSince ?? []);
+    const instants = group.rows.flatMap(
+      (one) => firstProblem(one).first?.since ?? one.here.failingSince ?? [],
+    );
     const since = instants.length === 0 ? undefined : Math.min(...instants);
     const count = group.rows.length;
     const head: Line = { kind: 'cause', id, level: row.level, cause: group.cause, count, since };

@@ -1,3 +1,4 @@
+import { failureText } from '../errors.ts';
 import {
   type LockProvider,
   type LockRecord,
@@ -122,7 +123,9 @@ export class Locks {
       answer.status === 'fulfilled' ? answer.value.map((record) => this.#row(record, lock)) : [],
     );
     const errors = answers.flatMap((answer) =>
-      answer.status === 'rejected' ? [String((answer.reason as Error)?.message)] : [],
+      answer.status === 'rejected'
+        ? [answer.reason instanceof Error ? failureText(answer.reason) : String(answer.reason)]
+        : [],
     );
     const took = performance.now() - begun;
     return { at: Date.now(), records: withoutTwins(records), errors: [...new Set(errors)], took };

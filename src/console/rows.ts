@@ -95,6 +95,8 @@ interface RowProblem {
   readonly message: string;
   /** The error behind it, without the name of the member: several members have one cause. Left out: there is none. */
   readonly cause?: string;
+  /** Since when, in epoch milliseconds: of a backup in use. Its message is without it. */
+  readonly since?: number;
 }
 
 /** A member, a row of the matrix. */
@@ -127,11 +129,11 @@ export function rowMaker(
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
     const here = hereOf(kind, status as Status, now, show);
-    const own = problems.map(({ kind: of, isFatal, message, error }) => ({
-      kind: of,
-      isFatal: isFatal && (of !== 'not-loaded' || error !== undefined), // its first read would wait, and not fail
-      message: show(message),
-      ...(error instanceof Error ? { cause: show(failureText(error)) } : {}),
+    const own = problems.map((problem) => ({
+      kind: problem.kind,
+      isFatal: problem.isFatal && (problem.kind !== 'not-loaded' || problem.error !== undefined), // its first read would wait, and not fail
+      ...messageOf(problem, show),
+      ...(problem.error instanceof Error ? { cause: show(failureText(problem.error)) } : {}),
     }));
     const elsewhere = line === undefined ? [] : elsewhereOf(line, here, own, labels, show);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
@@ -147,6 +149,18 @@ export function rowMaker(
       cells: (reports.get(idOf(member)) ?? []).map((report) => cellOf(report, line?.version, now, show)),
     };
   };
+}
+
+/** In the message of a backup in use. */
+const SINCE = / since \d[\w.:-]+Z(?=,)/;
+
+/** The message of a problem. The time of a backup in use is apart from it: it is shown as the other times, with its age. */
+function messageOf(
+  { kind, message, since }: HealthProblem,
+  show: ShowMessage,
+): Pick<RowProblem, 'message' | 'since'> {
+  const isTimed = kind === 'backup' && since !== undefined && SINCE.test(message);
+  return isTimed ? { message: show(message.replace(SINCE, '')), since } : { message: show(message) };
 }
 
 /** Those that are live, then those that are idle. */

@@ -59,11 +59,11 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
   const isCache = state === 'keys';
   const named = isCache ? counted(size, 'key') : state === 'empty' ? emptyText(here) : state;
   const more = [
+    readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
     running && named !== LOADING && LOADING,
     loading > 0 && `${grouped(loading)} loading`,
     failures > 0 && (isCache ? `${grouped(failures)} failing` : counted(failures, 'failure')),
     backups > 0 && `${isCache ? `${grouped(backups)} ` : ''}by a backup`,
-    readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
     pinned && 'pinned',
     paused && 'paused',
     closed && 'closed',

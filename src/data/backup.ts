@@ -37,7 +37,7 @@ const LONGEST_SOURCE = 200;
 export interface Backup {
   /** Since when no value was the first source's, in epoch milliseconds; `undefined`: not known. */
   readonly since: number | undefined;
-  /** Which source has made it, and why those before it have not, for people: `source 2 (mirror): primary is down`. */
+  /** Which source has made it, and why those before it have not, for people: `source 2 (mirror); source 1 failed: timeout`. */
   readonly text: string;
 }
 
@@ -56,12 +56,10 @@ export function backupOf(meta: ValueMeta | undefined): Backup | undefined {
   const since = Number.isFinite(at) ? at : undefined;
   const source = typeof meta.source === 'string' ? ` (${printable(meta.source, LONGEST_SOURCE)})` : '';
   const given: readonly unknown[] = Array.isArray(failures) ? failures : []; // notes come from a store too
-  const reasons = given.map(
-    (one, at) => `${given.length === 1 ? '' : `(${at + 1}) `}${printable(String(one))}`,
-  );
-  const own = `source ${index + 1}${inner === undefined ? source : ''}`;
-  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-  return { since, text: `${own}${why}${inner === undefined ? '' : `, within it ${inner.text}`}` };
+  const reasons = given.map((one, at) => `source ${at + 1} failed: ${printable(String(one))}`);
+  const own = `source ${index + 1}${inner === undefined ? source : ` (within it ${inner.text})`}`;
+  const why = reasons.map((reason) => `; ${reason}`).join('');
+  return { since, text: `${own}${why}` };
 }
 
 /** The first of the parts of a `mergeOf` that backups have made, since the earliest. */

@@ -8,7 +8,7 @@ import type { InstanceName } from './fleet.ts';
  */
 export function instanceLabels(instances: readonly InstanceName[]): ReadonlyMap<string, string> {
   const byHost = distinct(instances, ({ host }) => host);
-  const byProcess = distinct(instances, ({ host, id }) => `${host} (${processOf(id)})`);
+  const byProcess = distinct(instances, processLabel);
   return new Map(
     instances.map(({ id, host }) => [id, byHost.get(id) ?? byProcess.get(id) ?? `${host} (${id})`]),
   );
@@ -20,6 +20,11 @@ export function holderLabels(
 ): ReadonlyMap<string, string> {
   const holders = new Map(records.map(({ owner, host }) => [owner, { id: owner, host }]));
   return instanceLabels([...holders.values()]);
+}
+
+/** A single instance with its process, where others are not known: `pod-7 (5637)`. */
+export function processLabel({ host, id }: InstanceName): string {
+  return `${host} (${processOf(id)})`;
 }
 
 /** `5637` of `5637-51c0f75b-38cb-4c5f-b706-c549c0a5a854`, `5637/2` of the second store object of that process. */

@@ -1,5 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
+import type { SayError } from '../said.ts';
 import { executionText, hasFailed } from '../words.ts';
 import { duration, second, text, time } from './format.ts';
 import { type Column, Table } from './table.tsx';
@@ -18,20 +19,20 @@ const OTHERS: readonly Column<Row>[] = [
 ];
 
 /** The last executions of a member or a key, those before the page was opened too. */
-export function Executions({ of }: { of: Detail }): ComponentChild {
+export function Executions({ of, say }: { of: Detail; say: SayError }): ComponentChild {
   const { kind, key, executions, runsError, backends } = of;
   const isCache = kind === 'cache' && key === undefined;
   return (
     <section class="wide">
       <h2>Last executions</h2>
-      {runsError !== undefined && <p class="alert">{text(runsError)}</p>}
+      {runsError !== undefined && <p class="alert">{text(say(runsError))}</p>}
       {executions.length === 0 && <p class="quiet">None has ended yet.</p>}
       {executions.length > 0 && <Timeline of={executions} />}
       {executions.length > 0 && (
         <Table
           label="Executions"
           columns={isCache ? [BEGAN, KEY, ...OTHERS] : [BEGAN, ...OTHERS]}
-          rows={executions.map(withoutRepeated)}
+          rows={executions.map(withoutRepeated(say))}
           keyOf={(_, index) => index}
           levelOf={(row) => hasFailed(row) && 'warn'}
         />
@@ -43,8 +44,12 @@ export function Executions({ of }: { of: Detail }): ComponentChild {
   );
 }
 
-/** The error of the row above says the same. */
-function withoutRepeated(row: Row, index: number, rows: readonly Row[]): Row {
-  const isSame = row.error !== undefined && row.error === rows[index - 1]?.error;
-  return isSame ? { ...row, error: 'as above' } : row;
+/** An error that the page says elsewhere, or in the row above, is not in full. */
+function withoutRepeated(say: SayError): (row: Row, index: number, rows: readonly Row[]) => Row {
+  return (row, index, rows) => {
+    const { error } = row;
+    if (error === undefined) return row;
+    const said = say(error);
+    return { ...row, error: said === error && error === rows[index - 1]?.error ? 'as above' : said };
+  };
 }

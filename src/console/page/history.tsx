@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { makerText, type VersionRecord } from '../../data/version-record.ts';
 import type { Detail } from '../detail.ts';
+import type { SayError } from '../said.ts';
 import type { ShownDifference } from '../shown-value.ts';
 import { get, session } from './api.ts';
 import { ask } from './confirm.tsx';
@@ -19,10 +20,12 @@ interface Compared extends ShownDifference {
 export function History({
   id,
   detail,
+  say,
   then,
 }: {
   id: string;
   detail: Detail;
+  say: SayError;
   then: () => void;
 }): ComponentChild {
   const compared = useSignal<Compared | string | undefined>(undefined);
@@ -109,7 +112,7 @@ export function History({
   return (
     <section class="wide">
       <h2>Versions in the store</h2>
-      {historyError && <p class="alert">{text(historyError)}</p>}
+      {historyError && <p class="alert">{text(say(historyError))}</p>}
       {history.length === 0 && historyError === undefined && <p class="quiet">none</p>}
       {history.length > 0 && (
         <Table

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { type ComponentChild, Fragment } from 'preact';
-import { holderLabels } from '../../data/instance-label.ts';
+import { holderLabels, processLabel } from '../../data/instance-label.ts';
 import type { LockRecord, TaskRun } from '../../index.ts';
 import type { LockRow } from '../locks.ts';
+import type { SayError } from '../said.ts';
 import { counted } from '../words.ts';
 import { get, session } from './api.ts';
 import { ask } from './confirm.tsx';
@@ -148,15 +149,17 @@ export function LockCard({
   record,
   error,
   at,
+  say,
 }: {
   record: LockRecord | undefined;
   error: string | undefined;
   at: number;
+  say: SayError;
 }): ComponentChild {
   return (
     <section>
       <h2>Lock</h2>
-      {error && <p class="alert">{text(error)}</p>}
+      {error && <p class="alert">{text(say(error))}</p>}
       {record && (
         <dl>
           <dt>State</dt>
@@ -165,7 +168,7 @@ export function LockCard({
           </dd>
           <dt>Holder</dt>
           <dd>
-            <bdi>{text(record.host, 80)}</bdi>{' '}
+            <bdi>{text(processLabel({ id: record.owner, host: record.host }), 80)}</bdi>{' '}
             <span class="quiet">
               <bdi>{text(record.owner, 80)}</bdi>
             </span>
@@ -178,7 +181,7 @@ export function LockCard({
             <>
               <dt>Last error</dt>
               <dd>
-                <bdi>{text(record.lastError)}</bdi>
+                <bdi>{text(say(record.lastError))}</bdi>
               </dd>
             </>
           )}

@@ -172,7 +172,9 @@ function CauseRow({
       <span role="cell">
         <button type="button" class="fold" aria-expanded={isOpen} title={text(cause)} onClick={fold}>
           <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> <b>{counted(count, 'member')}</b>
-          {since !== undefined && `, failing since ${minute(since)}, ${age(since)}`}: <bdi>{text(cause)}</bdi>
+          {since !== undefined &&
+            `, ${level === 'backup' ? '' : 'failing '}since ${minute(since)}, ${age(since)}`}
+          : <bdi>{text(cause)}</bdi>
         </button>
       </span>
     </div>
@@ -207,7 +209,7 @@ function Row({ id, isInside, index, top, columns }: RowProps) {
       </span>
       {!hasNone && (
         <>
-          <span role="cell" class="state">
+          <span role="cell" class="state" title={stateText(one)}>
             {stateText(one)}
           </span>
           <span role="cell" class="age">
@@ -232,9 +234,13 @@ function problemText(one: MemberRow, isInside: boolean): string {
   if (first === undefined) return '';
   if (level === 'unshared') return isInside ? '' : NOT_SHARED;
   const { message, cause = message } = first;
+  if (first.since !== undefined) {
+    const backup = `since ${minute(first.since)}, ${age(first.since)}`;
+    return isInside && causeOf(one) === cause ? backup : `${backup}: ${text(message)}`;
+  }
   const { failingSince: since, loadedAt, state } = here;
-  if (since === undefined) return text(message);
   const none = loadedAt === undefined && state !== 'keys' ? `${emptyText(here)}, ` : '';
+  if (since === undefined) return text(here.refusesReads ? `${none}${message}` : message);
   const failing = `${none}failing since ${minute(since)}, ${age(since)}`;
   return isInside && causeOf(one) === cause ? failing : `${failing}: ${text(cause)}`;
 }
@@ -252,10 +258,13 @@ function Age({ of: { here } }: { of: MemberRow }) {
 
 function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColumn[] }) {
   const byInstance = new Map(of.cells.map((cell) => [cell.on, cell]));
+  // A process with two stores has two columns: the member reports to one of them, or to none.
+  const own = columns.filter(({ isHere }) => isHere);
+  const here = (own.find(({ id }) => byInstance.has(id)) ?? own[0])?.id;
   return (
     <>
-      {columns.map(({ id, label: name, isIdle, isHere }) => {
-        const { sign, kind, says } = signOf(of, byInstance.get(id), isHere);
+      {columns.map(({ id, label: name, isIdle }) => {
+        const { sign, kind, says } = signOf(of, byInstance.get(id), id === here);
         const label = `${text(name, 80)}: ${says}${isIdle ? ', idle or gone' : ''}`;
         return (
           <span key={id} role="cell" class={`cell ${isIdle ? 'none' : kind}`} aria-label={label}>

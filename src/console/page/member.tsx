@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
+import { toldOf } from '../causes.ts';
 import type { Detail } from '../detail.ts';
-import { type Cell, problemLevel } from '../rows.ts';
+import type { Cell } from '../rows.ts';
+import { errorSayer, type SayError } from '../said.ts';
 import { stateText } from '../words.ts';
 import { Counters, Freshness } from './counters.tsx';
 import { Executions } from './executions.tsx';
@@ -28,6 +30,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         <h1 tabIndex={-1}>
           <bdi>{text(row(id)?.value.name ?? 'Member', 300)}</bdi>
         </h1>
+        {keyId === undefined && <Problems id={id} />}
         {error.value === undefined ? (
           <p class="quiet">Loading…</p>
         ) : (
@@ -42,6 +45,8 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
     );
   }
   const heard = eventsOf(id, detail);
+  const own = detail.key ? undefined : row(id)?.value;
+  const say = errorSayer(detail.name, own, detail.error?.message);
   return (
     <>
       <p class="crumbs">
@@ -68,16 +73,18 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
       <Actions id={id} keyId={keyId} detail={detail} refused={detail.quarantine && seen.value} then={again} />
       <div class="cards">
         {detail.quarantine && <Quarantine id={id} keyId={keyId} of={detail.quarantine} seen={seen} />}
-        <State detail={detail} />
+        <State detail={detail} say={say} />
         {(detail.lock || detail.lockError) && (
-          <LockCard record={detail.lock} error={detail.lockError} at={detail.at} />
+          <LockCard record={detail.lock} error={detail.lockError} at={detail.at} say={say} />
         )}
         {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
         {detail.stats && <Counters of={detail.stats} isTask={detail.kind === 'executor'} />}
-        {detail.error && <Failure error={detail.error} />}
+        {detail.error && <Failure error={detail.error} say={errorSayer(detail.name, own, undefined)} />}
         {detail.kind === 'cache' && !detail.key && <Keys id={id} />}
-        <Executions of={detail} />
-        {detail.kind === 'value' && detail.backends.store && <History id={id} detail={detail} then={again} />}
+        <Executions of={detail} say={say} />
+        {detail.kind === 'value' && detail.backends.store && (
+          <History id={id} detail={detail} say={say} then={again} />
+        )}
         {detail.value !== undefined && (
           <section class="wide">
             <h2>Value</h2>
@@ -86,8 +93,8 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
             </pre>
           </section>
         )}
-        {!detail.key && <OnInstances id={id} />}
-        <Events heard={heard} />
+        {!detail.key && <OnInstances id={id} say={say} />}
+        <Events heard={heard} say={say} />
       </div>
     </>
   );
@@ -103,20 +110,22 @@ function eventsOf(id: string, detail: Detail): Detail['events'] {
 }
 
 function Problems({ id }: { id: string }) {
-  const problems = row(id)?.value.problems ?? [];
-  if (problems.length === 0) return null;
+  const one = row(id)?.value;
+  if (one === undefined || one.problems.length === 0) return null;
   return (
     <ul class="problems">
-      {problems.map((problem) => (
-        <li key={problem.kind} class={problemLevel(problem)}>
-          <b>{problem.kind}</b> <bdi>{text(problem.message, 1000)}</bdi>
+      {toldOf(one).map(({ kind, level, message, since }) => (
+        <li key={kind + message} class={level}>
+          <b>{kind === 'lock-unavailable' ? 'loads are not shared' : kind}</b>{' '}
+          {since !== undefined && `since ${minute(since)}, ${age(since)}: `}
+          <bdi>{text(message, 1000)}</bdi>
         </li>
       ))}
     </ul>
   );
 }
 
-function State({ detail: { kind, here, checks, at } }: { detail: Detail }) {
+function State({ detail: { kind, here, checks, at }, say }: { detail: Detail; say: SayError }) {
   const isTask = kind === 'executor';
   const { loadedAt, maxStaleness, version: held, pinned, isHolder, failingSince } = here;
   const left = loadedAt !== undefined && maxStaleness !== undefined ? loadedAt + maxStaleness : undefined;
@@ -211,7 +220,7 @@ function State({ detail: { kind, here, checks, at } }: { detail: Detail }) {
               {checks.checkedAt === undefined ? 'not asked yet' : `asked ${age(checks.checkedAt)} ago`}
               {checks.error && (
                 <>
-                  : <bdi>{text(checks.error)}</bdi>
+                  : <bdi>{text(say(checks.error))}</bdi>
                 </>
               )}
             </dd>
@@ -228,20 +237,26 @@ function nextText({ nextAt, state }: Detail['here'], isTask: boolean): string {
   return isTask ? 'at the next request' : 'at the next read';
 }
 
-function Failure({ error }: { error: NonNullable<Detail['error']> }) {
+interface Failed {
+  readonly error: NonNullable<Detail['error']>;
+  readonly say: SayError;
+}
+
+/** In full, where the problems at the top do not say it. */
+function Failure({ error, say }: Failed) {
   return (
     <section class="warn wide">
       <h2>Last error</h2>
-      <OneError error={error} />
+      <OneError error={error} say={say} />
     </section>
   );
 }
 
-function OneError({ error: { name, code, message, stack, cause } }: { error: NonNullable<Detail['error']> }) {
+function OneError({ error: { name, code, message, stack, cause }, say }: Failed) {
   return (
     <>
       <p>
-        <b>{text(name, 80)}</b> {code && <code>{text(code, 80)}</code>} <bdi>{text(message, 1000)}</bdi>
+        <b>{text(name, 80)}</b> {code && <code>{text(code, 80)}</code>} <bdi>{text(say(message), 1000)}</bdi>
       </p>
       {stack && (
         <details>
@@ -254,14 +269,14 @@ function OneError({ error: { name, code, message, stack, cause } }: { error: Non
       {cause && (
         <div class="cause">
           <p class="quiet">caused by</p>
-          <OneError error={cause} />
+          <OneError error={cause} say={say} />
         </div>
       )}
     </>
   );
 }
 
-function OnInstances({ id }: { id: string }) {
+function OnInstances({ id, say }: { id: string; say: SayError }) {
   const { cells = [], fleet, kind } = row(id)?.value ?? {};
   const hasVersions = fleet?.version !== undefined;
   const hosts = new Map(overview.value?.instances.map((instance) => [instance.id, instance]));
@@ -285,7 +300,8 @@ function OnInstances({ id }: { id: string }) {
     { head: 'Age', cell: ({ loadedAt }) => (loadedAt === undefined ? '–' : age(loadedAt)) },
     {
       head: 'Last failure',
-      cell: ({ failures, error = '' }) => (failures ? <bdi>{`×${failures}: ${text(error, 200)}`}</bdi> : '–'),
+      cell: ({ failures, error = '' }) =>
+        failures ? <bdi>{`×${failures}: ${text(say(error), 200)}`}</bdi> : '–',
     },
     {
       head: 'Last seen',
@@ -316,13 +332,12 @@ function OnInstances({ id }: { id: string }) {
   );
 }
 
-const EVENTS: readonly Column<Detail['events'][number]>[] = [
-  { head: 'At', cell: ({ at }) => clock(at) },
-  { head: 'Event', cell: ({ type }) => type },
-  { head: 'Details', cell: (event) => <bdi>{text(detailsOf(event))}</bdi> },
-];
-
-function Events({ heard }: { heard: Detail['events'] }) {
+function Events({ heard, say }: { heard: Detail['events']; say: SayError }) {
+  const columns: readonly Column<Detail['events'][number]>[] = [
+    { head: 'At', cell: ({ at }) => clock(at) },
+    { head: 'Event', cell: ({ type }) => type },
+    { head: 'Details', cell: (event) => <bdi>{text(detailsOf(event, say))}</bdi> },
+  ];
   return (
     <section class="wide">
       <h2>Events since the page was opened</h2>
@@ -331,7 +346,7 @@ function Events({ heard }: { heard: Detail['events'] }) {
       ) : (
         <Table
           label="Events"
-          columns={EVENTS}
+          columns={columns}
           rows={[...heard].reverse().slice(0, 100)}
           keyOf={({ number }) => number}
         />
@@ -340,7 +355,7 @@ function Events({ heard }: { heard: Detail['events'] }) {
   );
 }
 
-function detailsOf(event: Detail['events'][number]): string {
+function detailsOf(event: Detail['events'][number], say: SayError): string {
   const { key, duration: took, attempts = 1, trigger, host, version: of, token, error } = event;
   return [
     ...(key ? [key] : []),
@@ -350,6 +365,6 @@ function detailsOf(event: Detail['events'][number]): string {
     ...(host ? [`by ${host}`] : []),
     ...(of ? [`version ${version(of)}`] : []),
     ...(token ? [`token ${version(token)}`] : []),
-    ...(error ? [error] : []),
+    ...(error ? [say(error)] : []),
   ].join(', ');
 }

@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
+import { isToldBy } from '../causes.ts';
 import { LEVELS, type Level } from '../rows.ts';
 import { counted, grouped, instancesText, levelText } from '../words.ts';
 import { text } from './format.ts';
@@ -21,16 +22,19 @@ export function Members(): ComponentChild {
           </span>
         )}
       </h1>
-      {known.fleetError !== undefined && (
-        <p class="alert" role="alert">
-          Other instances are not known: {text(known.fleetError)}
-        </p>
-      )}
       {outages.value.map((outage) => (
         <p key={outage} class="alert" role="alert">
           A backend does not answer, loads are not shared: {text(outage)}
         </p>
       ))}
+      {known.fleetError !== undefined && (
+        <p class="alert" role="alert">
+          Other instances are not known
+          {isToldBy(outages.value, known.fleetError)
+            ? ': their reports are at a backend that does not answer'
+            : `: ${text(known.fleetError)}`}
+        </p>
+      )}
       {known.group.closed && <p class="alert">The group is closed: nothing is loaded any more.</p>}
       {known.group.paused && <p class="alert">The group is paused on this instance.</p>}
       <div class="filters">

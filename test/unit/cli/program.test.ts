@@ -67,6 +67,17 @@ async function service(options: ConsoleOptions = {}) {
   return { group, prices, lock, url, type, asked };
 }
 
+it('shows a problem of a member that its own errors do not say', () => {
+  const detail = { at: 90_000, here: { state: 'fresh', backups: 1 } };
+  const problems = [
+    { kind: 'backup' as const, isFatal: false, message: 'is served by a backup, source 2', since: 30_000 },
+    { kind: 'failing' as const, isFatal: false, message: 'failed: no route', cause: 'no route' },
+  ];
+  expect(stateOfMember('rates', detail as never, problems)).toMatch(
+    /state +fresh, by a backup\nproblem +since 1 min ago: is served by a backup, source 2$/,
+  );
+});
+
 describe('an outage of the backend', () => {
   const cause = `${'the lock is unavailable: '.padEnd(130, 'x')}: connect ECONNREFUSED 127.0.0.1:6379`;
 
@@ -75,6 +86,32 @@ describe('an outage of the backend', () => {
     expect(stateOfMember('rates', detail as never)).toMatch(
       /\nlock +the lock .* ECONNREFUSED .*\nstore +no store$/,
     );
+  });
+
+  it('is one line of the status, and why other instances are not known is not said again', () => {
+    const down = (part: string, step: string) =>
+      `the ${part} is unavailable: no answer within 1 s (${step}), the client reports: connect ECONNREFUSED 10.0.0.1:6379`;
+    const problems = (['lock', 'store'] as const).map((part) => {
+      return {
+        kind: `${part}-unavailable`,
+        isFatal: false,
+        message: down(part, 'read'),
+        cause: down(part, 'read'),
+      };
+    });
+    const members = [{ level: 'unshared', name: 'rates', here: { state: 'fresh' }, problems }];
+    const fleetError = down('store', 'reports');
+    const overview = { group: { name: 'shop' }, ok: true, at: 0, instances: [], members, fleetError };
+    expect(
+      statusText(overview as never, false)
+        .split('\n')
+        .slice(0, 4),
+    ).toEqual([
+      'shop: reads are served, 1 member',
+      'no answer of a backend, loads are not shared: the lock and the store are unavailable: no answer within 1 s, the client reports: connect ECONNREFUSED 10.0.0.1:6379',
+      'other instances are not known: their reports are at that backend',
+      '',
+    ]);
   });
 
   it('is in the status with its cause, which is at the end', () => {
@@ -172,7 +209,7 @@ describe('status', () => {
     expect({ code: failing.code, out: failing.out }).toEqual({
       code: 1,
       out: expect.stringMatching(
-        /reads fail +\\u001b\[31mred +no value, 1 failure, 1 read failed .*is required/,
+        /reads fail +\\u001b\[31mred +no value, 1 read failed, 1 failure .*is required/,
       ),
     });
     group.value({ name: '\u009b2J\u202e', load: () => 1 });
@@ -189,8 +226,8 @@ describe('status', () => {
     const group = { name: 'shop', paused: false, closed: false };
     const alone = { at: 0, group, ok: true, instances: [], members: [] };
     expect(statusText(alone, false)).toBe('shop: reads are served, 0 members, this instance only');
-    expect(statusText({ ...alone, fleetError: 'ECONNREFUSED' }, false)).toContain(
-      'this instance only\nother instances are not known: ECONNREFUSED',
+    expect(statusText({ ...alone, fleetError: 'ECONNREFUSED' }, false)).toBe(
+      'shop: reads are served, 0 members\nother instances are not known: ECONNREFUSED',
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf, linesOf } from '../../../src/console/causes.ts';
+import { causeOf, firstProblem, isToldBy, linesOf, outagesOf, toldOf } from '../../../src/console/causes.ts';
 import type { Level, MemberRow } from '../../../src/console/rows.ts';
 
 function row(name: string, level: Level, cause = 'unknown'): MemberRow {
@@ -60,4 +60,52 @@ describe('the cause of a member', () => {
     expect(causeOf({ ...row('prices', 'warn'), problems: [silent] })).toBe('…: too few');
     expect(causeOf(row('prices', 'note', 'older'))).toBeUndefined();
   });
+});
+
+describe('an outage of a backend', () => {
+  const refused = ', the client reports: connect ECONNREFUSED 10.0.0.1:6379';
+  const problem = (kind: 'lock-unavailable' | 'store-unavailable' | 'checks-failing', cause: string) => ({
+    kind,
+    isFatal: false,
+    message: `something: ${cause}`,
+    cause,
+  });
+  const down = [
+    problem('lock-unavailable', `the lock is unavailable: no answer within 1 s (acquire)${refused}`),
+    problem('checks-failing', `the store is unavailable: no answer within 1 s (versions)${refused}`),
+    problem('store-unavailable', 'the store is unavailable: no answer within 5 s (set)'),
+    problem('store-unavailable', 'the store is unavailable: no answer within 750 ms (get)'),
+  ];
+  const rows = [{ ...row('one', 'unshared'), problems: down }];
+
+  it('is told once for its lock and its store, and whatever step has met it', () => {
+    expect(outagesOf(rows)).toEqual([
+      `the lock and the store are unavailable: no answer within 1 s${refused}`,
+      'the store is unavailable: no answer within 5 s',
+    ]);
+  });
+
+  it('tells why reports can not be read, where they are at that backend', () => {
+    const reports = (why: string) => `the store is unavailable: no answer within 1 s (reports)${why}`;
+    expect(
+      [refused, ', the client reports: another'].map((why) => isToldBy(outagesOf(rows), reports(why))),
+    ).toEqual([true, false]);
+  });
+
+  it('hides no worse problem of the member', () => {
+    const failing = { kind: 'failing' as const, isFatal: false, message: 'failed', cause: 'no such host' };
+    const problems = [...down, { kind: 'behind' as const, isFatal: false, message: 'older' }, failing];
+    expect(firstProblem({ problems })).toEqual({ first: failing, others: 1 });
+    expect(toldOf({ ...row('one', 'warn'), problems }).map(({ level, message }) => [level, message])).toEqual(
+      [['warn', 'failed'], ...outagesOf(rows).map((outage) => ['unshared', outage]), ['note', 'older']],
+    );
+  });
+});
+
+it('members that one backup serves are one line, since the first of them is', () => {
+  const rows = ['one', 'two', 'three'].map((name, i) => ({
+    ...row(name, 'backup'),
+    problems: [{ kind: 'backup' as const, isFatal: false, message: 'by a backup, source 2', since: 500 - i }],
+  }));
+  expect(linesOf(rows, new Set())).toMatchObject([{ count: 3, since: 498, cause: 'by a backup, source 2' }]);
 });

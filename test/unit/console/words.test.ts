@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { HereStatus } from '../../../src/console/rows.ts';
 import { executionText, instancesText, levelText, stateText } from '../../../src/console/words.ts';
-import { holderLabels } from '../../../src/data/instance-label.ts';
+import { holderLabels, processLabel } from '../../../src/data/instance-label.ts';
 
 const all: readonly [HereStatus, string][] = [
   [{ state: 'fresh' }, 'fresh'],
   [
     { state: 'too-stale', running: true, failures: 5, readsFailed: 1 },
-    'too-stale, loading, 5 failures, 1 read failed',
+    'too-stale, 1 read failed, loading, 5 failures',
   ],
   [{ state: 'empty' }, 'not read yet'],
   [{ state: 'empty', running: true }, 'loading'],
@@ -53,4 +53,5 @@ it('names two holders on one host by their processes', () => {
     'vm (7)',
     'vm (8)',
   ]);
+  expect(processLabel({ id: '7-a-b/2', host: 'vm' })).toBe('vm (7/2)');
 });

@@ -58,7 +58,8 @@ describe('a backup that answers', () => {
       kind: 'backup',
       isFatal: false,
       since,
-      message: 'is served by a backup since 2026-11-20T12:01:00.000Z, source 2 (backup): primary is down',
+      message:
+        'is served by a backup since 2026-11-20T12:01:00.000Z, source 2 (backup); source 1 failed: primary is down',
     };
     expect(setup.problems()).toEqual([found]);
     expect(group.health({ start: false }).ok).toBe(true);
@@ -85,7 +86,7 @@ describe('a backup that answers', () => {
     await member.get();
     await clock.flush();
     expect(setup.lines).toEqual([
-      'tickless: prices: served by a backup since 2026-11-20T12:00:00.000Z, source 2 (backup): primary is down',
+      'tickless: prices: served by a backup since 2026-11-20T12:00:00.000Z, source 2 (backup); source 1 failed: primary is down',
     ]);
     for (let second = 0; second < 600; second++) {
       void member.current;
@@ -132,7 +133,7 @@ describe('a backup that answers', () => {
         key: 'a',
         since: NOON,
         message:
-          '3 keys are served by a backup since 2026-11-20T12:00:00.000Z, for example "a" by source 2: no route',
+          '3 keys are served by a backup since 2026-11-20T12:00:00.000Z, for example "a" by source 2; source 1 failed: no route',
       },
     ]);
     expect(await cache.read('a')).toMatchObject({ meta: { firstOf: { index: 1 } } });
@@ -217,7 +218,9 @@ describe('a backup that answers', () => {
       expect.stringContaining('2 keys, 2 by a backup'),
       expect.not.stringContaining('by a backup'),
     ]);
-    expect(statusText(overview, false)).toMatch(/by a backup +prices .*source 2 \(backup\): primary is down/);
+    expect(statusText(overview, false)).toMatch(
+      /by a backup +prices .*since \d+.* ago: is served by a backup, source 2 \(backup\); source 1 failed: primary is down/,
+    );
   });
 });
 
@@ -238,7 +241,7 @@ describe('the notes of', () => {
     const member = group.value({ name: 'x', load, clock });
     await member.get();
     expect(group.health({ start: false }).problems[0]?.message).toBe(
-      'is served by a backup since 2026-11-20T12:00:00.000Z, source 2 (rates, codes): the service is down',
+      'is served by a backup since 2026-11-20T12:00:00.000Z, source 2 (rates, codes); source 1 failed: the service is down',
     );
     const parts = group.value({
       name: 'y',
@@ -250,7 +253,9 @@ describe('the notes of', () => {
       }),
     });
     await parts.get();
-    expect(backupOf(parts.inspect().meta)?.text).toBe('part one: source 2: a, within it source 2: b');
+    expect(backupOf(parts.inspect().meta)?.text).toBe(
+      'part one: source 2 (within it source 2; source 1 failed: b); source 1 failed: a',
+    );
   });
 
   it('a store that has been tampered with harm nothing', () => {
@@ -262,7 +267,7 @@ describe('the notes of', () => {
     ].map((meta) => backupOf(meta)?.text);
     expect(texts).toEqual([
       'source 2',
-      'source 2: (1) null; (2) [object Object]',
+      'source 2; source 1 failed: null; source 2 failed: [object Object]',
       undefined,
       'part c: source 3',
     ]);
