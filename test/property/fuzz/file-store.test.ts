@@ -184,7 +184,9 @@ describe('a file of the store', () => {
       expect(value).toBe(LOADED);
       const isOneFile = place !== 'a file in the place of the folder';
       expect(lines[0]).toMatch(
-        isOneFile ? / rejected: its file .* is damaged: / : /: store unavailable: E[A-Z]+: /,
+        isOneFile
+          ? / rejected: its file .* is damaged: /
+          : / file: store unavailable, loads are not shared: E[A-Z]+: /,
       );
       expect(lines[0]).toContain(made.folder);
     }

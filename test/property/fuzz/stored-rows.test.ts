@@ -218,7 +218,7 @@ describe('a row', () => {
         expect(value).toBe(LOADED);
         if (Number.isSafeInteger(version)) return;
         expect(lines).toHaveLength(1);
-        expect(lines[0]).toContain("v: the snapshot can't be written: its record has the version ");
+        expect(lines[0]).toContain("the snapshot of v can't be written: its record has the version ");
         expectReadable(lines[0] as string);
       }),
       runs(200),
