@@ -544,7 +544,7 @@ describe('SQLite', () => {
     if (name === 'node:sqlite' && process.getBuiltinModule('node:sqlite' as 'node:fs') === undefined) return;
     const client = await open();
     client.exec('CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)');
-    const rows = (sql: string, more = {}): SourceUser =>
+    const rows = (sql: string, more = {}): SourceUser<unknown> =>
       new SourceUser(querySource({ client, sql, ...more }));
     for (const sql of [
       'INSERT INTO t VALUES (2) RETURNING id',

@@ -3,10 +3,11 @@ import Sqlite from 'better-sqlite3';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, expect, inject, it } from 'vitest';
+import type { Backend } from '../../../src/backends/backend.ts';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
-import { type Backend, RefreshingValue } from '../../../src/index.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 
 const ended: (() => unknown)[] = [];
 afterAll(async () => {
