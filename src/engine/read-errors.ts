@@ -68,8 +68,12 @@ export function nextError(
   cacheName: string,
   now: number,
 ): TicklessError {
-  if (rules.runState === 'closed') return closedError(cacheName, entry.key);
-  return readError(entry, rules, cacheName, now, isTooStale(entry, now) ? Infinity : 0);
+  const { key, lastError: cause } = entry;
+  if (rules.runState === 'closed') return closedError(cacheName, key);
+  if (!entry.isLoaded || isTooStale(entry, now)) return readError(entry, rules, cacheName, now);
+  // The value in place is older than the last invalidation before this read.
+  if (rules.runState === 'open') return coolingDownError(entry, cacheName, now);
+  return new NotLoadedError('is paused, and its value was invalidated', { cacheName, key, cause });
 }
 
 /** The error of a caller that asks for a load before one may start. */

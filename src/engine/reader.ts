@@ -1,11 +1,11 @@
-import { isAbsentError, isNotLoadedError, TicklessError } from '../errors.ts';
+import { isAbsentError, isNotLoadedError, type TicklessError } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, ownOptions, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale, mayServe } from './decide.ts';
+import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
 import { isOnStack } from './own-load.ts';
@@ -232,24 +232,11 @@ export class Reader<T> {
     limit: ReadLimit | undefined,
     again: ReadAgain<T>,
   ): Promise<T> {
-    const first = this.#loader.next(entry, signal, nextTrigger(entry), limit);
-    const next = limit === undefined ? first : this.#orServed(entry, first, limit, maxAge);
+    const next = this.#loader.next(entry, signal, nextTrigger(entry), limit);
     if (maxAge === Infinity) return next;
     const oldest = this.#options.clock.monotonic() - maxAge; // there is no value that could be too stale
     const goOn = (): Promise<T> => again({ maxAge, signal, patience: limit?.left() }, false);
     return ignoreRejection(next.then((value) => (entry.loadedAt < oldest ? goOn() : value)));
-  }
-
-  /** At the end of its patience the read is served what may be served by then: a value that is in place and out of date. */
-  #orServed(entry: Entry<T>, next: Promise<T>, limit: ReadLimit, maxAgeMs: number): Promise<T> {
-    const serve = (error: unknown): T => {
-      const now = limit.clock.monotonic();
-      const isServed = mayServe(entry, this.#rules, now) && !isOverMaxAge(entry, maxAgeMs, now);
-      if (!isServed || limit.left() > 0 || !(error instanceof TicklessError)) throw error;
-      this.#emitStale(entry);
-      return entry.value as T;
-    };
-    return ignoreRejection(next.catch(serve));
   }
 
   /** The end of the patience of a read that waits because no value may be served. */
@@ -257,8 +244,12 @@ export class Reader<T> {
     const { clock, name } = this.#options;
     const until = clock.monotonic() + ms;
     const left = (): number => Math.max(0, until - clock.monotonic());
-    const error = (): Error =>
-      entry.isLoaded ? this.#readError(entry, maxAgeMs) : impatientError(entry, name);
+    const isTooOld = (): boolean => {
+      const now = clock.monotonic();
+      return entry.isLoaded && (isTooStale(entry, now) || isOverMaxAge(entry, maxAgeMs, now));
+    };
+    // A value that has come meanwhile from a load before the last invalidation does not answer it.
+    const error = (): Error => (isTooOld() ? this.#readError(entry, maxAgeMs) : impatientError(entry, name));
     return { clock, ms, error, left };
   }
 

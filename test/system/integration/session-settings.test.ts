@@ -250,18 +250,6 @@ describe('Redis', () => {
 });
 
 describe('SQLite', () => {
-  it('tables whose names differ by case only are refused', async () => {
-    const client = new Database(':memory:');
-    ended.push(() => client.close());
-    const [one, other] = ['Shop', 'shop'].map((table) =>
-      sqliteLock({ client: client as SqliteClient, table }),
-    );
-    expect(await one?.acquire({ name: 'a' })).toMatchObject({ kind: 'acquired' });
-    await expect(other?.acquire({ name: 'a' })).rejects.toThrow(/is the table Shop/);
-    await expect(other?.list()).rejects.toThrow(/is the table Shop/);
-    expect(await one?.list()).toHaveLength(1);
-  });
-
   it('numbers as bigints have the same answers', async () => {
     const client = new Database(':memory:');
     ended.push(() => client.close());

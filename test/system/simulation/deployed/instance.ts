@@ -39,6 +39,8 @@ export class DeployedInstance extends Process {
   isRead: boolean = false;
   running = 0;
   waiting = 0;
+  /** Calls of persons for all instances, that are not over. */
+  orders = 0;
   readonly #world: DeployedWorld;
   /** The highest version that was in place. */
   #version = 0;

@@ -148,8 +148,10 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   order(instance: DeployedInstance, words: string, ask: () => Promise<unknown>): void {
     this.trace.add(instance.name, () => `${words} everywhere`);
     instance.waiting += 1;
+    instance.orders += 1;
     const end = (): void => {
       instance.waiting -= 1;
+      instance.orders -= 1;
     };
     ask().then(end, end);
   }
@@ -265,7 +267,8 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         if (at === 'store') return instance.holders.asked(message);
         const isCold = instance.rates.peek() === undefined;
         instance.answers.sent(message, isCold);
-        this.referee.holds('holder', !isCold || !instance.holders.isWaitedForInVain(message), () => {
+        const isOfReader = isCold && instance.orders === 0; // what a person wants everywhere waits for the lease itself
+        this.referee.holds('holder', !isOfReader || !instance.holders.isWaitedForInVain(message), () => {
           return `${name}: waits for the holder of the lease, and the store could not be read`;
         });
       },
@@ -280,12 +283,13 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         instanceOf().id ??= message.instance;
       },
       answered: (message, answer) => {
-        const { answers, holders } = instanceOf();
+        const { answers, holders, orders } = instanceOf();
         if (at === 'store') return holders.answeredByStore();
         if (message.step !== 'acquire') return;
         const { leaseLeft, requestId } = answer as LockRow;
         answers.answered(message, leaseLeft);
         holders.answeredByLock(requestId === message.requestId ? 0 : leaseLeft);
+        if (orders > 0) holders.wentOn();
       },
     };
   }

@@ -11,6 +11,8 @@ import type { World } from '../world.ts';
 
 /** The difference of two clocks. */
 const ROUNDING_MS = 0.01;
+/** A clock of a machine may be quicker than the time of the world. */
+const SLOWEST_CLOCK = 0.999;
 
 /**
  * A read returns the held value: that of its call if it did not wait, else one since. The value is not older
@@ -74,8 +76,8 @@ export class Results implements Watch {
       refused(what !== 'refresh' && (isTooOld(held) || isTooOld(now.now)));
     } else if (isNotLoadedError(error)) {
       const isEmpty = now.now.value === undefined && !isOfMany;
-      const isImpatient = this.#world.timeline.now >= at + patience - ROUNDING_MS;
-      refused(isEmpty && (what === 'current' || isImpatient || now.wasPaused(order)));
+      const isImpatient = this.#world.timeline.now >= at + patience * SLOWEST_CLOCK;
+      refused(what === 'current' ? isEmpty : isImpatient || now.wasPaused(order));
     } else if (isLoadTimeoutError(error)) {
       // Rule 19: a reader that waits to the end of its time has had a load under way until then.
       this.#world.referee.holds(19, isOfMany || this.#subject.status?.running !== false, () => {
