@@ -46,6 +46,6 @@ export class Holders {
 
   /** Something else has happened to the value. */
   wentOn(): void {
-    this.#isSame = false;
+    this.#isSame = this.#isReadLost = false;
   }
 }
