@@ -204,7 +204,7 @@ export const simulation: readonly SimulationFault[] = [
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
-      !this.isLost && this.#withStepTimeout((lock) => lock.release(this.id, outcome()))`,
+      !this.isLost && this.#withStepTimeout('release', (lock) => lock.release(this.id, outcome()))`,
   },
   {
     name: 'a lease is trusted past its end',
