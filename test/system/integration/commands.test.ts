@@ -41,7 +41,7 @@ describe.each(ownKinds)('%s', (kind) => {
         return answer;
       };
       const isMysql = changing > 1; // reads what it has written, and needs a transaction where that is not enough
-      const putting = isMysql ? 4 : 1;
+      const putting = isMysql ? 5 : 1;
       const leaseOf = async (name: string): Promise<Lease> => {
         const answer = await expectCommands(changing, () => lock.acquire({ name }));
         if (answer.kind !== 'acquired') throw new Error(`${name} is ${answer.kind}`);
@@ -107,7 +107,7 @@ describe.each(ownKinds)('%s', (kind) => {
       await store.delete('member');
       await quiet(() => server.commandsServed());
 
-      const batch = isMysql ? 6 : 1;
+      const batch = isMysql ? 7 : 1;
       for (const token of [5, 6, 7, 8])
         await expectCommands(batch, () => older.write('one', 'payload', token));
       await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused

@@ -61,7 +61,11 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
   }
   if (kind === 'ioredis') {
     const prefixes = { lock: `${space}:lock:`, store: `${space}:store:` };
-    const client = new Redis(url, { keyPrefix: 'app:', retryStrategy: () => 50 });
+    const client = new Redis(url, {
+      keyPrefix: 'app:',
+      retryStrategy: () => 50,
+      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    });
     const subscriber = client.duplicate();
     for (const one of [client, subscriber]) one.on('error', ignore);
     const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
@@ -113,7 +117,7 @@ export async function cut(kind: HintedKind, url: string, space: string): Promise
     await client.end();
     return;
   }
-  const client = new Redis(url);
+  const client = new Redis(url, { reconnectOnError: ({ message }) => message.startsWith('READONLY') });
   await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   client.disconnect();
 }
