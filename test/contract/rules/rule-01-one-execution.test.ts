@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PeriodicExecutor } from '../../../src/index.ts';
+import { PeriodicExecutor, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -82,5 +82,23 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
       'load-succeeded',
       'late-result-dropped',
     ]);
+  });
+
+  it('a key that leaves the full cache during its load has no second one', async () => {
+    const clock = new FakeClock();
+    const calls: string[] = [];
+    const load = (key: string): Promise<string> | string => {
+      calls.push(key);
+      return calls.length === 1 || key === 'b' ? `of ${key}` : new Promise<string>(() => {});
+    };
+    const cache = new RefreshingCache({ name: 'c', load, max: 1, schedule: 1000, clock, logger: false });
+    await cache.get('a');
+    await clock.advance(1000);
+    void cache.get('a'); // due: its second load hangs
+    await clock.flush();
+    await cache.get('b'); // takes its place
+    void cache.get('a').catch(() => {});
+    await clock.flush();
+    expect(calls).toEqual(['a', 'a', 'b']);
   });
 });

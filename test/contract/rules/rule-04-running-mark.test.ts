@@ -144,4 +144,14 @@ describe('rule 4: the running mark never sticks', () => {
       expect(loads).toBe(2);
     });
   }
+
+  it('a load that throws synchronously has ended with its call', async () => {
+    const { clock, value } = fakeValue(() => {
+      throw new Error('sync');
+    });
+    const reason = value.get().catch((error) => error);
+    await clock.advance(5000); // the pauses between the tries
+    expect(String(await reason)).toContain('load failed: sync');
+    expect(value.inspect().running).toBe(false);
+  });
 });

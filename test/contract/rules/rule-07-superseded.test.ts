@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RefreshingValue } from '../../../src/index.ts';
+import { loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -120,5 +120,17 @@ describe('rule 7: a load begun before invalidate or set never overwrites what ca
     expect(value.current).toBe(1);
     await clock.flush();
     expect(value.current).toBe(2);
+  });
+
+  it('a tag that is invalidated has each of its keys loaded anew', async () => {
+    let loads = 0;
+    const load = async () => loaded(++loads, { tags: ['nl'] });
+    const clock = new FakeClock();
+    const cache = new RefreshingCache<string, number>({ name: 'c', load, schedule: '1h', clock });
+    await cache.getMany(['a', 'b']);
+    cache.invalidateTag('nl');
+    await cache.getMany(['a', 'b']);
+    await clock.flush();
+    expect(loads).toBe(4);
   });
 });

@@ -210,9 +210,9 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     replace: 'VersionPoll.checkWithin',
     by: `(ms) => {
       original(ms);
-      const [first] = this.#members.values();
+      const first = this.#first;
       if (first === undefined || ms < LEAST_APART_MS) return;
-      this.#dueAt = this.#hintedAt = first.poller.options.clock.monotonic() + 60_000;
+      this.#dueAt = this.#hintedAt = first.options.clock.monotonic() + 60_000;
       this.#plan();
     }`,
   },
@@ -225,8 +225,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: `() => {
       this.#hintedAt = this.#beganAt;
       this.#plan();
-      const [first] = this.#members.values();
-      if (first !== undefined) this.read(first.poller.options.clock.monotonic());
+      const first = this.#first;
+      if (first !== undefined) this.read(first.options.clock.monotonic());
     }`,
   },
   {

@@ -520,4 +520,37 @@ export const rules: readonly RuleFault[] = [
     replace: 'EntryVersions.unpin',
     by: 'async () => true',
   },
+  {
+    rule: 4,
+    name: 'a load that throws synchronously never lands',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#firstTry',
+    by: `() => {
+      try {
+        this.#attempts = 1;
+        const result = this.attempt(1, this.#abort);
+        if (typeof result?.then === 'function') return Promise.resolve(result);
+        return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
+      } catch {
+        return new Promise(() => {});
+      }
+    }`,
+  },
+  {
+    rule: 7,
+    name: 'the invalidation of a tag is lost',
+    in: 'src/cache/epochs.ts',
+    replace: 'Epochs.markTag',
+    by: '() => {}',
+  },
+  {
+    rule: 1,
+    name: 'a key that is evicted during its load is forgotten',
+    in: 'src/cache/keyed-entries.ts',
+    replace: 'KeyedEntries.gone',
+    by: `(id, key, isEvicted) => {
+      original(id, key, isEvicted);
+      if (this.#active.get(id)?.pins === 0) this.#active.delete(id);
+    }`,
+  },
 ];

@@ -69,23 +69,6 @@ export const simulation: readonly SimulationFault[] = [
     }`,
   },
   {
-    name: 'a load that throws synchronously never lands',
-    rules: [4, 15],
-    seeds: [62],
-    in: 'src/engine/flight.ts',
-    replace: 'Flight.#firstTry',
-    by: `() => {
-      try {
-        this.#attempts = 1;
-        const result = this.attempt(1, this.#abort);
-        if (typeof result?.then === 'function') return Promise.resolve(result);
-        return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
-      } catch {
-        return new Promise(() => {});
-      }
-    }`,
-  },
-  {
     name: 'a forced load starts beside the one under way',
     rules: [1, 6],
     seeds: [7],
@@ -420,14 +403,6 @@ export const simulation: readonly SimulationFault[] = [
     by: "() => { if (this.#member.engine.runState === 'closed') original(); }",
   },
   {
-    name: 'the invalidation of a tag is lost',
-    rules: ['starts'],
-    seeds: [93],
-    in: 'src/cache/epochs.ts',
-    replace: 'Epochs.markTag',
-    by: '() => {}',
-  },
-  {
     name: 'getMany gives the value of the next key',
     rules: ['results'],
     seeds: [1],
@@ -435,17 +410,6 @@ export const simulation: readonly SimulationFault[] = [
     replace: 'collect',
     by: `(cacheName, asked, results, onError) =>
       original(cacheName, [...asked.slice(1), asked[0]], results, onError)`,
-  },
-  {
-    name: 'a key that is evicted during its load is forgotten',
-    rules: [1],
-    seeds: [7],
-    in: 'src/cache/keyed-entries.ts',
-    replace: 'KeyedEntries.gone',
-    by: `(id, key, isEvicted) => {
-      original(id, key, isEvicted);
-      if (this.#active.get(id)?.pins === 0) this.#active.delete(id);
-    }`,
   },
   {
     name: 'lockAtLeastFor is ignored',
