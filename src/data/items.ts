@@ -17,8 +17,8 @@ export interface Item {
 type Items = ReadonlyMap<unknown, Item>;
 
 /**
- * The parts of two editions that both have parts: the entries of Maps and plain objects, the elements of arrays and Sets. Rows are told
- * apart by `idOf`, else by a field that tells them apart in both, else by their content, where each stands for one with the same.
+ * The parts of two editions that both have parts: the entries of Maps and plain objects, the elements of arrays and Sets. `idOf`
+ * identifies a row; without it a field that is unique in both editions; without one its content, where each row matches one equal row.
  *
  * @param yields is awaited between slices of the work.
  * @returns `undefined`: they are to be compared as wholes.
