@@ -77,7 +77,10 @@ export class Results implements Watch {
     } else if (isNotLoadedError(error)) {
       const isEmpty = now.now.value === undefined && !isOfMany;
       const isImpatient = this.#world.timeline.now >= at + patience * SLOWEST_CLOCK;
-      refused(what === 'current' ? isEmpty : isImpatient || now.wasPaused(order));
+      // A value in place from before the last invalidation does not answer a read that came after it.
+      const isOutdated = String(error).includes('is paused, and its value was invalidated');
+      const isPaused = now.wasPaused(order) && (isEmpty || isOutdated);
+      refused(what === 'current' ? isEmpty : isImpatient || isPaused);
     } else if (isLoadTimeoutError(error)) {
       // Rule 19: a reader that waits to the end of its time has had a load under way until then.
       this.#world.referee.holds(19, isOfMany || this.#subject.status?.running !== false, () => {
