@@ -19,6 +19,7 @@ const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 
 /** Decisions about loads, without effects, which a source that tries several has in common with the engine. */
 const PURE_OF_LOADS = [
+  'data/id-of.ts',
   'data/value-meta.ts',
   'data/backup.ts',
   'observe/logger.ts',

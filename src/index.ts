@@ -70,7 +70,7 @@ export type {
   MemberName,
   ReportedMember,
 } from './data/fleet.ts';
-export type { IdOf } from './data/items.ts';
+export type { IdOf } from './data/id-of.ts';
 export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
 export type { ValueMeta } from './data/value-meta.ts';

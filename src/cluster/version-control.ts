@@ -144,11 +144,11 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   async compare(before: number, after: number, given: CompareOptions = {}): Promise<Difference> {
-    const { clock, timeoutMs, name } = this.#member.options;
+    const { clock, timeoutMs, name, idOf: ownIdOf } = this.#member.options;
     this.#store('compare');
     if (given === null) throw this.#refused('options', 'must be an object', given);
     namesArgument(name, given, ['idOf']);
-    const { idOf } = ownOptions(given);
+    const { idOf = ownIdOf } = ownOptions(given);
     if (idOf !== undefined && typeof idOf !== 'function')
       throw this.#refused('idOf', 'must be a function', idOf);
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);

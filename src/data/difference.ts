@@ -1,6 +1,7 @@
 import { contentDigest } from './content-digest.ts';
 import { deepEqual } from './deep-equal.ts';
-import { type IdOf, type Item, itemsOf } from './items.ts';
+import type { IdOf } from './id-of.ts';
+import { areWider, type Item, itemsOf, MOST_LEVELS } from './items.ts';
 
 export type { Item } from './items.ts';
 
@@ -35,7 +36,8 @@ const SLICE = 256;
 
 /**
  * The changes from one edition to another, part by part where both have parts ({@link itemsOf}); else as wholes: one
- * part, changed or not. The order of a list does not matter. Parts are compared by deep equality.
+ * part, changed or not. The order of a list does not matter. Parts are compared by deep equality; an entry that has more parts than
+ * the whole, such as the `rates` of `{ base, rates }`, by its own parts.
  *
  * @param yields is awaited between slices of the work.
  * @throws what `idOf` throws.
@@ -46,32 +48,54 @@ export async function differenceOf(
   idOf?: IdOf,
   yields: () => Promise<void> = async () => {},
 ): Promise<Difference> {
-  const added: Collected<Item> = { count: 0, samples: [] };
-  const removed: Collected<Item> = { count: 0, samples: [] };
-  const changed: Collected<ChangedItem> = { count: 0, samples: [] };
-  let unchanged = 0;
+  const difference = {
+    added: none<Item>(),
+    removed: none<Item>(),
+    changed: none<ChangedItem>(),
+    unchanged: 0,
+  };
+  await collect(difference, before, after, idOf, yields);
+  return difference;
+}
+
+/** A difference that is being collected. */
+interface Collected {
+  readonly added: Collection<Item>;
+  readonly removed: Collection<Item>;
+  readonly changed: Collection<ChangedItem>;
+  unchanged: number;
+}
+
+/** @param path the names of the parts that the two are within. */
+async function collect(
+  into: Collected,
+  before: unknown,
+  after: unknown,
+  idOf: IdOf | undefined,
+  yields: () => Promise<void>,
+  path: readonly unknown[] = [],
+): Promise<void> {
+  const idIn = (id: unknown): unknown => (path.length === 0 ? id : [...path, id].map(String).join('.'));
   const compare = (change: ChangedItem): void => {
-    if (areEqual(change.before, change.after)) unchanged += 1;
-    else add(changed, change);
+    if (areEqual(change.before, change.after)) into.unchanged += 1;
+    else add(into.changed, change);
   };
   const items = await itemsOf(before, after, idOf, yields);
-  if (items === undefined) {
-    compare({ id: undefined, before, after });
-    return { added, removed, changed, unchanged };
-  }
-  const [earlier, later] = items;
+  if (items === undefined) return compare({ id: undefined, before, after });
+  const { earlier, later, areEntries } = items;
   let seen = 0;
-  for (const [key, item] of earlier) {
+  for (const [key, { id, value }] of earlier) {
     const other = later.get(key);
-    if (other === undefined) add(removed, item);
-    else compare({ id: item.id, before: item.value, after: other.value });
+    if (other === undefined) add(into.removed, { id: idIn(id), value });
+    else if (areEntries && path.length < MOST_LEVELS && areWider(value, other.value, items))
+      await collect(into, value, other.value, idOf, yields, [...path, id]);
+    else compare({ id: idIn(id), before: value, after: other.value });
     seen += 1;
     if (seen % SLICE === 0) await yields();
   }
-  for (const [key, item] of later) {
-    if (!earlier.has(key)) add(added, item);
+  for (const [key, { id, value }] of later) {
+    if (!earlier.has(key)) add(into.added, { id: idIn(id), value });
   }
-  return { added, removed, changed, unchanged };
 }
 
 /** Values that are nested too deeply for the stack are compared by their digests. */
@@ -84,12 +108,16 @@ function areEqual(before: unknown, after: unknown): boolean {
 }
 
 /** Samples that are being collected. */
-interface Collected<Sample> extends Samples<Sample> {
+interface Collection<Sample> extends Samples<Sample> {
   count: number;
   readonly samples: Sample[];
 }
 
-function add<Sample>(to: Collected<Sample>, sample: Sample): void {
+function none<Sample>(): Collection<Sample> {
+  return { count: 0, samples: [] };
+}
+
+function add<Sample>(to: Collection<Sample>, sample: Sample): void {
   to.count += 1;
   if (to.samples.length < MOST_SAMPLES) to.samples.push(sample);
 }

@@ -1,20 +1,30 @@
 import { isPlainObject } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { contentDigest } from './content-digest.ts';
+import { countOf } from './count-of.ts';
+import type { IdOf } from './id-of.ts';
 import { isKeyOf, keyFieldsOf } from './key-field.ts';
-
-/** Returns what tells a record of an array from the others: its code, say. Records with the same id count as one, the last. */
-export type IdOf = (record: never) => unknown;
 
 /** A part of a value that only one of two editions has. */
 export interface Item {
-  /** The key of a Map or an object, the member of a list, the id of a row; of a row without one its place in the list, from 0. */
+  /**
+   * The key of a Map or an object, the member of a list, the id of a row; of a row without one its place in the list, from 0. Of a part within
+   * a part a text with the names of both: `rates.USD`.
+   */
   readonly id: unknown;
   readonly value: unknown;
 }
 
 /** The parts of an edition, under what is the same for a part of the other edition. */
 type Items = ReadonlyMap<unknown, Item>;
+
+/** Two editions in parts. */
+interface BothItems {
+  readonly earlier: Items;
+  readonly later: Items;
+  /** They are entries of Maps or objects, and no elements. */
+  readonly areEntries: boolean;
+}
 
 /**
  * The parts of two editions that both have parts: the entries of Maps and plain objects, the elements of arrays and Sets. `idOf`
@@ -29,14 +39,38 @@ export async function itemsOf(
   after: unknown,
   idOf: IdOf | undefined,
   yields: () => Promise<void>,
-): Promise<readonly [Items, Items] | undefined> {
+): Promise<BothItems | undefined> {
   const entries = [entriesOf(before), entriesOf(after)] as const;
-  if (entries[0] !== undefined && entries[1] !== undefined) return [byKey(entries[0]), byKey(entries[1])];
+  if (entries[0] !== undefined && entries[1] !== undefined)
+    return { earlier: byKey(entries[0]), later: byKey(entries[1]), areEntries: true };
   const [earlier, later] = [listOf(before), listOf(after)];
   if (earlier === undefined || later === undefined) return undefined;
   const field = idOf === undefined ? await fieldOf(earlier, later, yields) : undefined;
   const ofRow = idOf ?? (field === undefined ? undefined : (row: never) => row[field]);
-  return [await byId(earlier, ofRow, yields), await byId(later, ofRow, yields)];
+  return {
+    earlier: await byId(earlier, ofRow, yields),
+    later: await byId(later, ofRow, yields),
+    areEntries: false,
+  };
+}
+
+/** Objects within objects are compared by their parts down to here. */
+export const MOST_LEVELS = 4;
+
+/** A part of fewer parts is seen at a glance. */
+const WIDE = 10;
+
+/** Whether a part, in both editions, has more parts than the whole: the list in `{ total, rows }`. */
+export function areWider(before: unknown, after: unknown, { earlier, later }: BothItems): boolean {
+  if (countOf(before) === undefined || countOf(after) === undefined) return false;
+  return Math.max(widthOf(before), widthOf(after)) > Math.max(earlier.size, later.size, WIDE);
+}
+
+/** How many parts a value has, or the widest one that it is wrapped around. */
+function widthOf(value: unknown, level: number = 0): number {
+  const own = countOf(value) ?? 0;
+  if (own > WIDE || level === MOST_LEVELS || !isPlainObject(value)) return own;
+  return Math.max(own, ...Object.values(value).map((part) => widthOf(part, level + 1)));
 }
 
 function entriesOf(value: unknown): Iterable<readonly [unknown, unknown]> | undefined {

@@ -1,7 +1,7 @@
 import type { DurationLike } from '../time/duration.ts';
 import type { Difference } from './difference.ts';
 import type { HeldOptions } from './fleet.ts';
-import type { IdOf } from './items.ts';
+import type { IdOf } from './id-of.ts';
 import type { Mark } from './mark.ts';
 import type { PublishOrigin } from './origin.ts';
 import type { VersionRecord } from './version-record.ts';
@@ -37,7 +37,7 @@ export interface UnpinOptions extends PublishOrigin {
 
 /** The options of `compare`. */
 export interface CompareOptions {
-  /** Returns what tells a record of an array from the others. @default undefined: by a field `id`, `code`, `key` or `name` where that tells all apart, else by content */
+  /** Returns what tells a record of an array from the others. @default that of the guard or the source; else a field `id`, `code`, `key` or `name` where that tells all apart, else by content */
   readonly idOf?: IdOf | undefined;
 }
 

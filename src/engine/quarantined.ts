@@ -17,7 +17,7 @@ export interface QuarantineStatus<T = unknown> {
    * takes a while for a large value, and is not enumerable: neither a copy nor JSON has it.
    */
   readonly digest: string;
-  /** The `idOf` of the guard, by which tools compare it with the value in place. Not enumerable. */
+  /** The `idOf` of the guard or of the source, by which tools compare it with the value in place. Not enumerable. */
   readonly idOf?: ((element: never) => unknown) | undefined;
   /** The refused value itself; not present where it is not kept, and with `values: false`. */
   readonly value?: T;

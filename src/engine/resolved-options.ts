@@ -1,3 +1,4 @@
+import type { IdOf } from '../data/id-of.ts';
 import type { FreshnessRule } from '../observe/freshness.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -33,6 +34,8 @@ export interface ResolvedOptions {
   readonly allowUndefined: boolean;
   /** Checks values before they replace anything; `undefined`: no check. */
   readonly schema: StandardSchema | undefined;
+  /** The identity of a record of a list, as the guard or the source says. */
+  readonly idOf: IdOf | undefined;
   /** How long a key stays absent. */
   readonly absentForMs: number;
   /** Within what time it takes over changes of other instances, in milliseconds; `undefined`: as its store says. */

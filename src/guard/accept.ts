@@ -41,6 +41,6 @@ export interface Accept<T = unknown> {
   ): boolean | string | Error | undefined | PromiseLike<boolean | string | Error | undefined>;
   /** The size of a value, for `ValueRejectedError` and the quarantine. @default the number of its elements */
   readonly sizeOf?: ((value: T) => number | undefined) | undefined;
-  /** The identity of an element of a list, by which the console compares a refused list. @default its key field, else its content */
+  /** The identity of an element of a list, by which a refused list and versions are compared. @default that of the source, else its key field, else its content */
   readonly idOf?: ((element: never) => unknown) | undefined;
 }

@@ -1,3 +1,4 @@
+import { countOf } from '../data/count-of.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
@@ -11,7 +12,7 @@ import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
-import { countOf, ownIdOf, ownSizeOf } from './size.ts';
+import { ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
 import { refusalOf } from './verdict.ts';
@@ -31,7 +32,7 @@ interface GuardedOptions extends ResolvedOptions {
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, maxQuarantined, name: cacheName, allowUndefined } = options;
+  const { schema, accept, idOf, maxQuarantined, name: cacheName, allowUndefined } = options;
   if (schema === undefined && accept === undefined) return load;
   const quarantine = new Quarantine<T>(maxQuarantined);
 
@@ -47,7 +48,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         const stored = context.previous ?? entry.cluster?.previous();
         const { tags } = candidate;
         const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
-          ask({ value, tags, idOf: ownIdOf(accept) }, previous, result, candidate.meta);
+          ask({ value, tags, idOf }, previous, result, candidate.meta);
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(

@@ -1,29 +1,6 @@
-import { isPlainObject } from '../plain-object.ts';
 import type { Accept } from './accept.ts';
-
-/**
- * The number of elements of an array, a `Map` or a `Set`, the number of properties of a plain object. `undefined` for
- * anything else. Also of another realm.
- */
-export function countOf(value: unknown): number | undefined {
-  if (Array.isArray(value)) return value.length;
-  switch (Object.prototype.toString.call(value)) {
-    case '[object Map]':
-    case '[object Set]':
-      return (value as ReadonlySet<unknown>).size;
-    case '[object Object]':
-      return isPlainObject(value) ? Object.keys(value as object).length : undefined;
-    default:
-      return undefined;
-  }
-}
 
 /** The `sizeOf` that a guard has itself: functions inherit properties of `Object.prototype` too. */
 export function ownSizeOf<T>(guard: Accept<T>): Accept<T>['sizeOf'] {
   return Object.hasOwn(guard, 'sizeOf') ? guard.sizeOf : undefined;
-}
-
-/** The `idOf` that a guard has itself, likewise. */
-export function ownIdOf<T>(guard: Accept<T>): Accept<T>['idOf'] {
-  return Object.hasOwn(guard, 'idOf') ? guard.idOf : undefined;
 }

@@ -1,9 +1,9 @@
+import { countOf } from '../data/count-of.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { schemaRefusal } from '../schema.ts';
 import { isThenable } from '../time/deferred.ts';
-import { countOf } from './size.ts';
 
 /** The output of the schema for a value: at once, unless the schema is asynchronous. Refuses with a `ValueRejectedError`. */
 export function validated<T>(

@@ -1,16 +1,9 @@
+import type { ElementOf } from '../data/id-of.ts';
 import { keyFieldOf } from '../data/key-field.ts';
 import type { Accept } from '../guard/accept.ts';
 import { isNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
-import {
-  candidateSize,
-  countingGuard,
-  type ElementOf,
-  percent,
-  previousSize,
-  ROUNDING,
-  type SizeOptions,
-} from './sizes.ts';
+import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
 
 /** The options of {@link changesAtMost}. */
 export interface ChangeOptions<T> extends Omit<SizeOptions<T>, 'idOf'> {

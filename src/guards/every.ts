@@ -1,5 +1,6 @@
+import { ownIdOf } from '../data/id-of.ts';
 import type { Accept, AcceptDetails } from '../guard/accept.ts';
-import { ownIdOf, ownSizeOf } from '../guard/size.ts';
+import { ownSizeOf } from '../guard/size.ts';
 import { OptionChecks } from '../option-checks.ts';
 
 /**

@@ -1,5 +1,6 @@
+import { countOf } from '../data/count-of.ts';
+import type { ElementOf } from '../data/id-of.ts';
 import type { Accept } from '../guard/accept.ts';
-import { countOf } from '../guard/size.ts';
 import { isNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 
@@ -16,12 +17,6 @@ export interface SizeOptions<T> {
    */
   readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
 }
-
-/** An element of an array or a `Set`. */
-// biome-ignore lint/suspicious/noExplicitAny: of a value of any type it is of any type too.
-type ElementOf<T> = T extends readonly (infer E)[] | ReadonlySet<infer E> ? (0 extends 1 & T ? any : E) : any;
-
-export type { ElementOf };
 
 /** The size of a candidate. @throws {OptionError} when it has none, or `sizeOf` returns what is not a size. */
 export function candidateSize<T>(guard: string, candidate: T, sizeOf: SizeOptions<T>['sizeOf']): number {

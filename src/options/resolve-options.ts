@@ -1,3 +1,4 @@
+import { ownIdOf } from '../data/id-of.ts';
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
@@ -216,6 +217,7 @@ export function resolveOptions(
     allowUndefined,
     schema,
     accept,
+    idOf: ownIdOf(accept) ?? ownIdOf((own as { readonly load?: unknown } | undefined)?.load),
     maxQuarantined,
     isUnchanged: isUnchangedBy(unchanged),
     isDeep: unchanged === 'deep',

@@ -54,12 +54,12 @@ export function fileSource(
 export function fileSource<T = unknown>(path: string | URL, options?: FileSourceOptions<T>): Source<T>;
 export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>): Source<T> {
   const checks = new OptionChecks('fileSource');
-  const { parse = 'json', maxBytes = MAX_BYTES } = ownOptions(options ?? {}) as FileSourceOptions<T>;
+  const { parse = 'json', idOf, maxBytes = MAX_BYTES } = ownOptions(options ?? {}) as FileSourceOptions<T>;
   const place = placeOf(path);
   const isPlace = place instanceof URL ? place.protocol === 'file:' : place !== undefined;
   checks.that(isPlace, 'path', 'must be a path or a file: URL', targetName(path));
-  checks.names('', options ?? {}, ['parse', 'maxBytes']);
-  checkParse(checks, parse);
+  checks.names('', options ?? {}, ['parse', 'idOf', 'maxBytes']);
+  checkParse(checks, parse, idOf);
   checkByteLimit(checks, maxBytes);
   checks.done();
   const source = String(place);
@@ -74,7 +74,7 @@ export function fileSource<T>(path: string | URL, options?: FileSourceOptions<T>
     context.signal.throwIfAborted();
     return readEdition(place as string | URL, maxBytes, context.signal);
   };
-  return namedSource(source, async (context) => {
+  return namedSource({ name: source, idOf }, async (context) => {
     const { signal } = context;
     const turn = reads.run(() => read(context), signal);
     const edition = await unlessAborted(turn, signal).catch((error: unknown) => {

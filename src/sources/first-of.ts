@@ -1,4 +1,5 @@
 import { firstOfNotes } from '../data/backup.ts';
+import { ownIdOf } from '../data/id-of.ts';
 import { coolDownMs } from '../engine/cool-down.ts';
 import { PreviousValue } from '../engine/previous-value.ts';
 import { retryAfterMs } from '../engine/retry-after.ts';
@@ -12,7 +13,7 @@ import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
 import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
 import { olderEdition } from './older-edition.ts';
-import type { Source, SourceContext } from './source.ts';
+import { identifying, type Source, type SourceContext } from './source.ts';
 import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
 
 /**
@@ -50,7 +51,7 @@ export function firstOf<T>(
 export function firstOf<T>(...given: readonly unknown[]): Source<T> {
   const options = resolveFirstOf<T>(given);
   const { sources } = options;
-  return async (context) => {
+  const load: Source<T> = async (context) => {
     const { signal } = context;
     const failures: unknown[] = [];
     for (const [index, source] of sources.entries()) {
@@ -68,6 +69,10 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
     }
     throw allFailed(failures, sources);
   };
+  return identifying(
+    load,
+    sources.map(ownIdOf).find((idOf) => idOf !== undefined),
+  );
 }
 
 /** In characters. */

@@ -44,6 +44,7 @@ export interface HttpSourceOptions<T> extends ParseOptions<T> {
 
 const NAMES: readonly (keyof HttpSourceOptions<unknown>)[] = [
   'parse',
+  'idOf',
   'maxBytes',
   'headers',
   'statuses',
@@ -54,6 +55,7 @@ const NAMES: readonly (keyof HttpSourceOptions<unknown>)[] = [
 /** {@link HttpSourceOptions}, checked. */
 export interface ResolvedHttpOptions<T> {
   readonly parse: Parse<T>;
+  readonly idOf: ParseOptions<T>['idOf'];
   readonly maxBytes: number;
   readonly headers: Headers;
   readonly statuses: readonly number[];
@@ -72,6 +74,7 @@ export function resolveHttpOptions<T>(
   if (isObject) checks.names('', optionTypes(given), NAMES);
   const {
     parse = 'json',
+    idOf,
     maxBytes = MAX_BYTES,
     headers,
     statuses = [200],
@@ -87,7 +90,7 @@ export function resolveHttpOptions<T>(
       targetName(target),
     );
   }
-  checkParse(checks, parse);
+  checkParse(checks, parse, idOf);
   checkByteLimit(checks, maxBytes);
   const areStatuses = Array.isArray(statuses) && statuses.length > 0 && statuses.every(isAccepted);
   checks.that(areStatuses, 'statuses', 'must be an array of statuses from 200, without 304', statuses);
@@ -102,6 +105,7 @@ export function resolveHttpOptions<T>(
   if (parse !== 'json' && !sent?.has('accept-encoding')) sent?.set('accept-encoding', 'identity');
   return {
     parse,
+    idOf,
     maxBytes,
     headers: sent as Headers,
     statuses,

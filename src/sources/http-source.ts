@@ -50,9 +50,9 @@ export function httpSource(
 export function httpSource<T = unknown>(target: HttpTarget, options?: HttpSourceOptions<T>): Source<T>;
 export function httpSource<T>(target: HttpTarget, options: HttpSourceOptions<T> = {}): Source<T> {
   const resolved = resolveHttpOptions(target, options);
-  const { fetch, headers, maxBytes, parse, source, statuses } = resolved;
+  const { fetch, headers, idOf, maxBytes, parse, source, statuses } = resolved;
   return namedSource(
-    source ?? (typeof target === 'function' ? 'httpSource' : String(targetName(target))),
+    { name: source ?? (typeof target === 'function' ? 'httpSource' : String(targetName(target))), idOf },
     async (context) => {
       context.signal.throwIfAborted();
       const request = await requestOf(target, headers, context);

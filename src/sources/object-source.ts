@@ -32,6 +32,7 @@ const NAMES: readonly (keyof ObjectSourceOptions<unknown>)[] = [
   'key',
   'versionId',
   'parse',
+  'idOf',
   'maxBytes',
 ];
 
@@ -71,7 +72,7 @@ export function objectSource<T = unknown>(options: ObjectSourceOptions<T>): Sour
 export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   const checks = new OptionChecks('objectSource');
   const given = ownOptions(options ?? {}) as ObjectSourceOptions<T>;
-  const { client, bucket, key, versionId, parse = 'json', maxBytes = MAX_BYTES } = given;
+  const { client, bucket, key, versionId, parse = 'json', idOf, maxBytes = MAX_BYTES } = given;
   checks.names('', optionTypes(given), NAMES);
   const isClient = typeof (client as Partial<ObjectClient> | null | undefined)?.getObject === 'function';
   const clients = 'must be an S3 of @aws-sdk/client-s3 (with getObject), not an S3Client';
@@ -79,12 +80,12 @@ export function objectSource<T>(options: ObjectSourceOptions<T>): Source<T> {
   checks.name('bucket', bucket);
   checks.name('key', key);
   if (versionId !== undefined) checks.name('versionId', versionId);
-  checkParse(checks, parse);
+  checkParse(checks, parse, idOf);
   checkByteLimit(checks, maxBytes);
   checks.done();
   const source = `s3://${bucket}/${key}${versionId === undefined ? '' : `?versionId=${versionId}`}`;
 
-  return namedSource(source, async (context) => {
+  return namedSource({ name: source, idOf }, async (context) => {
     const { signal } = context;
     signal.throwIfAborted();
     const { etag } = validatorsOf(ownNotes(context, source) ?? {});

@@ -1,4 +1,5 @@
 import { excessOf, mostParts } from '../bounded-json.ts';
+import type { ElementOf } from '../data/id-of.ts';
 import type { OptionChecks } from '../option-checks.ts';
 import type { Body } from './body.ts';
 import { csv } from './csv.ts';
@@ -19,12 +20,18 @@ export type Parse<T = unknown> = Format | ((body: Body) => T | PromiseLike<T>);
 export interface ParseOptions<T> {
   /** @default 'json' */
   readonly parse?: Parse<T> | undefined;
+  /**
+   * The identity of a record of a list, such as its code: a refused list and versions are compared by it.
+   * @default a field `id`, `code`, `key` or `name` that tells those of both lists apart, else the content
+   */
+  readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
 }
 
 const FORMATS: readonly Format[] = ['json', 'ndjson', 'csv', 'text'];
 
-/** It is a format, a function, or not given. */
-export function checkParse(checks: OptionChecks, parse: unknown): void {
+/** `parse` is a format, a function, or not given; `idOf` a function, or not given. */
+export function checkParse(checks: OptionChecks, parse: unknown, idOf: unknown): void {
+  if (idOf !== undefined) checks.function('idOf', idOf);
   if (typeof parse === 'function' || parse === undefined) return;
   const shown = FORMATS.map((format) => `'${format}'`).join(', ');
   checks.that(FORMATS.includes(parse as Format), 'parse', `must be ${shown} or a function`, parse);

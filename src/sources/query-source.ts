@@ -1,3 +1,4 @@
+import type { ElementOf } from '../data/id-of.ts';
 import { keep, loaded } from '../index.ts';
 import { ownMessageOf } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
@@ -27,6 +28,11 @@ export interface QuerySourceOptions<T, Row = Record<string, unknown>> {
   readonly changed?: string | undefined;
   /** Makes the value of the rows. An error that it throws fails the load. @default the rows, as an array of plain objects */
   readonly map?: ((rows: Row[]) => T | PromiseLike<T>) | undefined;
+  /**
+   * The identity of a record of a list, such as its code: a refused list and versions are compared by it.
+   * @default a field `id`, `code`, `key` or `name` that tells those of both lists apart, else the content
+   */
+  readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
   /** The most rows; with more the load fails. Pools and SQLite read no further than that. A whole number from 1; `Infinity`: no limit. @default 1_000_000 */
   readonly maxRows?: number | undefined;
   /**
@@ -48,6 +54,7 @@ const NAMES: readonly (keyof QuerySourceOptions<unknown>)[] = [
   'params',
   'changed',
   'map',
+  'idOf',
   'maxRows',
   'timeout',
   'source',
@@ -93,7 +100,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   checks.that(isObject, 'options', 'must be an object: { client, sql }', typeShown(options));
   const given = ownOptions(isObject ? options : {}) as QuerySourceOptions<T, Row>;
   const { client, sql, params = [], changed, maxRows = 1_000_000, timeout = 30_000, source } = given;
-  const { map = (rows) => rows as T } = given;
+  const { map = (rows) => rows as T, idOf } = given;
   checks.names('', optionTypes(given), NAMES);
   const isKnown = driverOf(client) !== undefined;
   const clients = 'must be a client of pg, postgres.js, mysql2, better-sqlite3 or node:sqlite';
@@ -102,6 +109,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   checks.that(Array.isArray(params), 'params', 'must be an array', typeShown(params));
   if (changed !== undefined) checks.name('changed', changed);
   checks.function('map', map);
+  if (idOf !== undefined) checks.function('idOf', idOf);
   checks.count('maxRows', maxRows, Infinity);
   const timeoutMs = checks.duration('timeout', timeout);
   if (source !== undefined) {
@@ -112,7 +120,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   const session = openSession(client, { timeoutMs, maxRows });
   const statement = { sql, params };
 
-  return namedSource(source ?? 'the query', async (context) => {
+  return namedSource({ name: source ?? 'the query', idOf }, async (context) => {
     const { signal } = context;
     signal.throwIfAborted();
     const name = source ?? (await statementName(statement));

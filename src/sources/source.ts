@@ -1,3 +1,4 @@
+import type { IdOf } from '../data/id-of.ts';
 import { isMeta } from '../data/value-meta.ts';
 import type { Kept, Loaded } from '../index.ts';
 import { printable } from '../printable.ts';
@@ -33,16 +34,29 @@ export interface SourceMeta {
  * key: `(key, context) => sourceOf(key)(context)`. It answers with a value and its {@link SourceMeta}, or with `keep()` where
  * `previous` is the edition that it has now. Rejects with an error that names the source; the value in place stays.
  */
-export type Source<T> = (context: SourceContext) => Promise<Loaded<T> | Kept>;
+export interface Source<T> {
+  (context: SourceContext): Promise<Loaded<T> | Kept>;
+  /** Its option of that name: a refused list and versions are compared by it. */
+  readonly idOf?: IdOf | undefined;
+}
 
 /** A source that is named in the error of a load which it keeps waiting. */
-export function namedSource<T>(name: string, source: Source<T>): Source<T> {
-  return (context) =>
+export function namedSource<T>(
+  { name, idOf }: { readonly name: string; readonly idOf: IdOf | undefined },
+  load: (context: SourceContext) => Promise<Loaded<T> | Kept>,
+): Source<T> {
+  const source: Source<T> = (context) =>
     whileWaiting(
       context.signal,
       () => name,
-      () => source(context),
+      () => load(context),
     );
+  return identifying(source, idOf);
+}
+
+/** A source whose records are told apart so. */
+export function identifying<T>(source: Source<T>, idOf: IdOf | undefined): Source<T> {
+  return idOf === undefined ? source : Object.assign(source, { idOf });
 }
 
 /** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */

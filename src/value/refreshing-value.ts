@@ -303,8 +303,8 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
 
   /**
    * The changes from one version to another: the parts that were added, removed or changed, with up to 20 samples of each.
-   * Maps and plain objects are compared by key, arrays and Sets by their elements in any order: records by `idOf`, else by a field `id`, `code`,
-   * `key` or `name` that tells them apart in both, else by content. Any other value is compared as a whole.
+   * Maps and plain objects are compared by key, arrays and Sets by their elements in any order: records by
+   * `idOf`, that of the guard or the source, else by a field `id`, `code`, `key` or `name` that tells them apart in both, else by content. Any other value is compared as a whole.
    * Parts are compared by deep equality. Large values are compared in slices.
    *
    * Rejects with `OptionError` for a version that the store does not keep and for an unknown option, with

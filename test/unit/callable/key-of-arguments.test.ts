@@ -65,7 +65,7 @@ it('refuses what would get the key of something else, or has no end, and says to
   class Day extends Date {}
   class Bare extends (null as unknown as ObjectConstructor) {}
   const cyclic: Record<string, unknown> = {};
-  cyclic['self'] = { cyclic };
+  cyclic.self = { cyclic };
   let deep: unknown[] = [];
   for (let level = 0; level < 20_000; level++) deep = [deep];
   let wide: unknown = 1;

@@ -118,6 +118,7 @@ describe.each([
 
   it('static methods too, and one beside a method of its name', async () => {
     const { store } = memoryBackend();
+    // biome-ignore lint/complexity/noStaticOnlyClass: it is about static methods
     class Base {
       static async all(): Promise<string> {
         return 'static';
