@@ -82,7 +82,7 @@ const CHUNKS = [
   ['cluster', /^cluster\//],
   [
     'engine',
-    /^(engine|due|guard|options|schedule|value|data\/(value-meta|backup|origin|late-deep-equal|close-report|content-digest)|errors|option-checks|plain-object|schema|time|observe)\b/,
+    /^(engine|due|guard|options|schedule|value|data\/(count-of|id-of|value-meta|backup|origin|late-deep-equal|close-report|content-digest)|errors|option-checks|plain-object|schema|time|observe)\b/,
   ],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');
