@@ -12,3 +12,8 @@ type Own<T, E> = 0 extends 1 & T ? any : E;
 export function ownIdOf(of: unknown): IdOf | undefined {
   return typeof of === 'function' && Object.hasOwn(of, 'idOf') ? (of as { idOf?: IdOf }).idOf : undefined;
 }
+
+/** A guard or a source that has one. */
+export function withIdOf<F extends object>(of: F, idOf: IdOf | undefined): F {
+  return idOf === undefined ? of : Object.assign(of, { idOf });
+}

@@ -1,5 +1,5 @@
 import { firstOfNotes } from '../data/backup.ts';
-import { ownIdOf } from '../data/id-of.ts';
+import { ownIdOf, withIdOf } from '../data/id-of.ts';
 import { coolDownMs } from '../engine/cool-down.ts';
 import { PreviousValue } from '../engine/previous-value.ts';
 import { retryAfterMs } from '../engine/retry-after.ts';
@@ -13,7 +13,7 @@ import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
 import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
 import { olderEdition } from './older-edition.ts';
-import { identifying, type Source, type SourceContext } from './source.ts';
+import type { Source, SourceContext } from './source.ts';
 import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
 
 /**
@@ -69,7 +69,7 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
     }
     throw allFailed(failures, sources);
   };
-  return identifying(
+  return withIdOf(
     load,
     sources.map(ownIdOf).find((idOf) => idOf !== undefined),
   );

@@ -1,4 +1,4 @@
-import type { IdOf } from '../data/id-of.ts';
+import { type IdOf, withIdOf } from '../data/id-of.ts';
 import { isMeta } from '../data/value-meta.ts';
 import type { Kept, Loaded } from '../index.ts';
 import { printable } from '../printable.ts';
@@ -51,12 +51,7 @@ export function namedSource<T>(
       () => name,
       () => load(context),
     );
-  return identifying(source, idOf);
-}
-
-/** A source whose records are told apart so. */
-export function identifying<T>(source: Source<T>, idOf: IdOf | undefined): Source<T> {
-  return idOf === undefined ? source : Object.assign(source, { idOf });
+  return withIdOf(source, idOf);
 }
 
 /** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */
