@@ -82,6 +82,7 @@ export class HeldLease {
     let isExtending = false;
     const lose = (reason: LossReason): void => {
       this.#isLost = true;
+      this.#cancelTimers();
       lost(reason, this.#extendError);
     };
     const check = (): void => {
@@ -145,7 +146,11 @@ export class HeldLease {
     this.#cancelTimers();
     this.#isEnded = true;
     if (over === undefined) return;
-    this.#timer = this.#clock.setTimeout(over, Math.max(0, this.leftMs));
+    const expire = (): void => {
+      this.#cancelTimers();
+      over();
+    };
+    this.#timer = this.#clock.setTimeout(expire, Math.max(0, this.leftMs));
   }
 
   /**
@@ -179,9 +184,12 @@ export class HeldLease {
     return withStepTimeout(() => step(steps), this.#clock, backgroundTimeoutMs, name);
   }
 
+  /** And forgets them, and with them the load that they would end: a lease that is over is known for a while. */
   #cancelTimers(): void {
     this.#timer?.cancel();
     this.#deadline?.cancel();
+    this.#timer = undefined;
+    this.#deadline = undefined;
   }
 
   async #releaseLater(outcome: () => ReleaseOutcome): Promise<void> {
