@@ -46,7 +46,7 @@ const COMMANDS: Readonly<Record<Served, Readonly<Record<Step | 'read', RegExp>>>
     acquire: /INSERT INTO .*6c6f636b2f/s,
     publish: /INSERT INTO .*736e617073686f742f/s,
     release: /UPDATE .*6c6f636b2f.*68656c64/s,
-    read: /^SELECT .*736e617073686f742f/s,
+    read: /^(?!.*(?:INSERT|UPDATE|DELETE) ).*SELECT .*736e617073686f742f/s,
   },
 };
 
