@@ -27,6 +27,7 @@ const PURE_OF_LOADS = [
   'engine/load-result.ts',
   'engine/previous-value.ts',
   'engine/retry-after.ts',
+  'engine/retry-within.ts',
   'guard/verdict.ts',
   'options/failure-options.ts',
 ];

@@ -13,7 +13,7 @@ export function ownIdOf(of: unknown): IdOf | undefined {
   return typeof of === 'function' && Object.hasOwn(of, 'idOf') ? (of as { idOf?: IdOf }).idOf : undefined;
 }
 
-/** A guard or a source that has one. */
-export function withIdOf<F extends object>(of: F, idOf: IdOf | undefined): F {
+/** A guard or a source with it. */
+export function withIdOf<F extends object>(idOf: IdOf | undefined, of: F): F {
   return idOf === undefined ? of : Object.assign(of, { idOf });
 }

@@ -96,8 +96,8 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
     return trace === undefined ? this.#load(context, abort) : this.#traced(trace, context, abort);
   }
 
-  get isOutlived(): boolean {
-    return this.#host.timing.isOutlived(this.entry);
+  get outlivedInMs(): number {
+    return this.#host.timing.outlivedInMs(this.entry);
   }
 
   #load(context: TryContext, abort: LazyAbort): ReturnType<Load<T>> {

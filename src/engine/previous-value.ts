@@ -2,8 +2,8 @@ import type { ValueMeta } from '../data/value-meta.ts';
 
 /** A value in place that knows its age and its limit. */
 export interface Outlivable {
-  /** It is older than its limit: an older edition is better than none. */
-  readonly isOutlived: boolean;
+  /** When it is as old as its limit, in milliseconds from now; 0 or less: it is, and an older edition is better than none. */
+  readonly outlivedInMs: number;
 }
 
 /** The value in place, or a part of it, as a load or a source sees it. */
@@ -23,11 +23,12 @@ export class PreviousValue {
     this.#whole = whole;
   }
 
-  /** As {@link Outlivable}, also of a part; `false` of what no engine has made. */
-  static isOutlived(previous: object): boolean {
+  /** As {@link Outlivable}, also of a part; `Infinity` of what no engine has made. */
+  static outlivedInMs(previous: object): number {
     let whole: unknown = previous;
     while (isPart(whole)) whole = whole.#whole;
-    return (whole as Partial<Outlivable>).isOutlived === true;
+    const { outlivedInMs } = whole as Partial<Outlivable>;
+    return outlivedInMs ?? Infinity;
 
     function isPart(thing: unknown): thing is PreviousValue {
       return typeof thing === 'object' && thing !== null && #whole in thing;

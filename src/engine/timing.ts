@@ -16,6 +16,7 @@ import { afterStep, askedExecution, askNextExecution, type LastExecution } from 
 import { absentError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { retryWithinMs } from './retry-within.ts';
 
 /** The metadata of the load of a value from elsewhere. */
 export interface AboutRestored extends Pick<LastExecution, 'meta' | 'isLimitScheduled'> {
@@ -329,23 +330,23 @@ export class Timing {
     return undefined;
   }
 
-  /** The value in place is as old as its limit; where it has none, as old as it was to become. */
-  isOutlived(entry: Entry<unknown>): boolean {
+  /** In how many milliseconds the value in place is as old as its limit; where it has none, as old as it was to become. */
+  outlivedInMs(entry: Entry<unknown>): number {
     const { maxStalenessMs, loadedAt } = entry;
     const limitMs = maxStalenessMs < Infinity ? maxStalenessMs : this.#periodOf(entry);
-    return this.#options.clock.monotonic() - loadedAt >= limitMs;
+    return loadedAt + limitMs - this.#options.clock.monotonic();
   }
 
   /** How long after its load the value in place was due; that of a backup: would have been, by the schedule. */
   #periodOf({ last, nextExecuteTime }: Entry<unknown>): number {
-    if (last === undefined) return NaN;
+    if (last === undefined) return Infinity;
     if (!isOfBackup(last.meta)) return nextExecuteTime - last.endedAt;
     const next = askNextExecution(
       this.#nextExecuteTime,
       askedExecution(last, Infinity, undefined),
       -Infinity,
     );
-    return typeof next === 'number' ? next - last.endedAt : NaN;
+    return typeof next === 'number' ? next - last.endedAt : Infinity;
   }
 
   /** When a read will start a load, in epoch milliseconds; not in the future when a read would do so now. */
@@ -419,11 +420,13 @@ export class Timing {
     return maxStalenessMs;
   }
 
+  /** @param leastMs the source asked for. It may be shorter where the load may succeed before. */
   #coolDown(entry: Entry<unknown>, error: Error, leastMs: number): CoolingDown {
     const { random, clock } = this.#options;
     const coolDown = cappedByPeriod(this.#options.coolDown, periodOf(entry));
     entry.addFailure(error, clock.monotonic());
-    const delay = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
+    const span = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
+    const delay = Math.min(span, retryWithinMs(error));
     return { until: this.#options.now() + Math.ceil(delay), delay, failures: entry.failures, error };
   }
 }

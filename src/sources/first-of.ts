@@ -3,11 +3,13 @@ import { ownIdOf, withIdOf } from '../data/id-of.ts';
 import { coolDownMs } from '../engine/cool-down.ts';
 import { PreviousValue } from '../engine/previous-value.ts';
 import { retryAfterMs } from '../engine/retry-after.ts';
+import { retryWithin } from '../engine/retry-within.ts';
 import { refusalOf } from '../guard/verdict.ts';
 import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { printable } from '../printable.ts';
 import { unlessAborted } from '../time/on-abort.ts';
+import { showDuration } from '../time/show-duration.ts';
 import { waitedFor, whileWaiting } from '../time/waited-for.ts';
 import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
 import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
@@ -51,7 +53,8 @@ export function firstOf<T>(
 export function firstOf<T>(...given: readonly unknown[]): Source<T> {
   const options = resolveFirstOf<T>(given);
   const { sources } = options;
-  const load: Source<T> = async (context) => {
+  const idOf = sources.map(ownIdOf).find((one) => one !== undefined);
+  return withIdOf(idOf, async (context: SourceContext): ReturnType<Source<T>> => {
     const { signal } = context;
     const failures: unknown[] = [];
     for (const [index, source] of sources.entries()) {
@@ -68,11 +71,7 @@ export function firstOf<T>(...given: readonly unknown[]): Source<T> {
       }
     }
     throw allFailed(failures, sources);
-  };
-  return withIdOf(
-    load,
-    sources.map(ownIdOf).find((idOf) => idOf !== undefined),
-  );
+  });
 }
 
 /** In characters. */
@@ -118,12 +117,12 @@ async function refuseUnlessAccepted<T>(
   const { previous } = context;
   const placed = firstOfNotes(previous?.meta);
   if (previous !== undefined && placed !== undefined && placed.index < index) {
-    const mayBeOlder =
+    const leftMs =
       allowOlderAfterMs === undefined
-        ? PreviousValue.isOutlived(previous)
-        : clock.now() - previous.loadedAt >= allowOlderAfterMs;
-    const reason = mayBeOlder ? undefined : olderEdition(meta, previous);
-    if (reason !== undefined) throw new Error(`refused: ${reason}`);
+        ? PreviousValue.outlivedInMs(previous)
+        : previous.loadedAt + allowOlderAfterMs - clock.now();
+    const reason = leftMs > 0 ? olderEdition(meta, previous) : undefined;
+    if (reason !== undefined) throw new RefusedAnswer(reason, leftMs);
   }
   if (accept === undefined) return;
   const { trigger, token: version, key } = context as LoadContext & { readonly key?: unknown };
@@ -135,7 +134,19 @@ async function refuseUnlessAccepted<T>(
   );
   if (verdict === true) return;
   const [reason, cause] = refusalOf(verdict);
-  throw new Error(`refused: ${reason}`, { cause });
+  throw new RefusedAnswer(reason, Infinity, cause);
+}
+
+/** A source has answered, with what may not replace the value in place. */
+class RefusedAnswer extends Error {
+  /** How long for, in milliseconds; `Infinity`: for ever. */
+  readonly leftMs: number;
+
+  constructor(reason: string, leftMs: number, cause?: unknown) {
+    const forMs = leftMs < Infinity ? ` for ${showDuration(leftMs)} more (allowOlderAfter)` : '';
+    super(`refused${forMs}: ${reason}`, { cause });
+    this.leftMs = leftMs;
+  }
 }
 
 /** Its place, and its name where it is a function that has one: `2 (fromMirror)`. */
@@ -166,5 +177,9 @@ function allFailed(
     const message = printable(messageOf(error), LONGEST_FAILURE); // the last one is to be seen too
     return `(${index + 1}) ${message}${name === '' || message.includes(name) ? '' : ` (${name})`}`;
   });
-  return new AggregateError(failures, `no source has answered: ${causes.join('; ')}`, { cause });
+  const refused = failures.filter((error) => error instanceof RefusedAnswer);
+  const what =
+    refused.length === 0 ? 'no source has answered' : 'no source has an answer that may replace the value';
+  const error = new AggregateError(failures, `${what}: ${causes.join('; ')}`, { cause });
+  return retryWithin(error, Math.min(...refused.map(({ leftMs }) => leftMs)));
 }

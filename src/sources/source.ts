@@ -45,13 +45,13 @@ export function namedSource<T>(
   { name, idOf }: { readonly name: string; readonly idOf: IdOf | undefined },
   load: (context: SourceContext) => Promise<Loaded<T> | Kept>,
 ): Source<T> {
-  const source: Source<T> = (context) =>
+  return withIdOf(idOf, (context: SourceContext) =>
     whileWaiting(
       context.signal,
       () => name,
       () => load(context),
-    );
-  return withIdOf(source, idOf);
+    ),
+  );
 }
 
 /** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */

@@ -303,10 +303,46 @@ describe('an older edition of a backup', () => {
     const [setup, member] = await placed();
     setup.backup.editedAt = editedAt;
     const error = (await rejectionOf(member.refresh())) as Error;
-    expect(error.message).toContain(`no source has answered: (1) primary is down; (2) refused: ${reason}`);
+    expect(error.message).toContain(
+      `no source has an answer that may replace the value: (1) primary is down; (2) refused for 9 min 59 s more (allowOlderAfter): ${reason}`,
+    );
     expect(member.current).toBe('primary 1');
     expect(member.inspect()).toMatchObject({ age: 1000, failures: 1, meta: { firstOf: { index: 0 } } });
   });
+
+  it.each(
+    [20_000, 60_000, 300_000].flatMap((coolDown) =>
+      [false as const, { retries: 2, minTimeout: 100 }].flatMap((retry) =>
+        [{ maxStaleness: 630_000 }, { allowOlderAfter: 630_000, maxStaleness: 900_000 }].map(
+          (limit) => [coolDown, retry === false ? 0 : 2, limit, retry] as const,
+        ),
+      ),
+    ),
+  )(
+    'is served as soon as it may be, whatever the cool-down (%i ms, %i retries, %j)',
+    async (coolDown, _, limit, retry) => {
+      const { allowOlderAfter, maxStaleness } = { allowOlderAfter: undefined, ...limit };
+      const setup = new Setup({ allowOlderAfter });
+      setup.primary.editedAt = setup.backup.editedAt = undefined;
+      const member = setup.member({ coolDown, retry, maxStaleness });
+      await member.get();
+      setup.primary.down();
+      let refused = 0;
+      let oldest = 0;
+      for (let second = 1; second <= 1800; second++) {
+        await setup.clock.advance(1000);
+        const read = member.get().catch(() => {
+          refused += 1;
+        });
+        await setup.clock.advance(1000); // retries end within it
+        await read;
+        oldest = Math.max(oldest, Number(member.inspect().age));
+      }
+      expect([refused, member.current?.slice(0, 6)]).toEqual([0, 'backup']);
+      expect(oldest).toBeLessThanOrEqual(634_000);
+      expect(setup.primary.calls).toBeLessThan(200);
+    },
+  );
 
   it.each([NOON - 1000, NOON - 999])(
     'is not what was edited at the same time, or later',
