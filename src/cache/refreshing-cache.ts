@@ -251,10 +251,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   inspect(key: K, options?: InspectOptions): ValueStatus<V> | undefined {
     const hasValue = inspectsValues(this.#options.member.name, options);
     if (!this.#entries.has(key)) return undefined;
-    return this.#entries.use(key, (entry) => {
-      const execution = engineOf(this).inspect(entry);
-      return valueStatus(entry, execution, this.#rules, this.#options.member.clock.monotonic(), hasValue);
-    });
+    return this.#entries.use(key, (entry) => valueStatus(entry, engineOf(this), hasValue));
   }
 
   /**

@@ -9,7 +9,7 @@ import { type Acting, CommandLine, type Common, type ExitCode, type Terminal } f
 import { addLockCommands } from './lock-commands.ts';
 import { MEMBER_COMMANDS, type MemberCommand } from './member-commands.ts';
 import { holdOption, minutes } from './option-values.ts';
-import { executionsText, isTooStale, refusedText, stateOfMember, statusText } from './tables.ts';
+import { executionsText, isUnfit, refusedText, stateOfMember, statusText } from './tables.ts';
 import { type Target, targetOf } from './target.ts';
 import { addVersionCommands } from './version-commands.ts';
 
@@ -58,7 +58,7 @@ function addStates(line: CommandLine): void {
     .action(async (options: Common & { all?: true }) => {
       const overview = await line.clientOf(options).get<Overview>('overview');
       line.print(overview, statusText(overview, options.all === true), options);
-      line.code = isTooStale(overview) ? 1 : 0;
+      line.code = isUnfit(overview) ? 1 : 0;
     });
   line
     .command('executions <member> [key]', 'the last loads or runs, those that failed too, on all instances')

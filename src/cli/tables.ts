@@ -84,10 +84,11 @@ export function statusText(
       problemOf(row, at),
     ];
   });
+  const isReady = !members.some(isMissing);
   const outages = outagesOf(members);
   const alone = fleetError === undefined ? ['this instance only'] : [];
   const head = [
-    ok ? 'reads are served' : 'reads fail',
+    ok ? (isReady ? 'reads are served' : 'not ready') : 'reads fail',
     counted(members.length, 'member'),
     ...(instances.length === 0 ? alone : [instancesText(instances)]),
   ];
@@ -119,9 +120,14 @@ function hasRefusedValue({ here, problems }: MemberRow): boolean {
   return here.quarantine !== undefined || problems.some(({ kind }) => kind === 'quarantine');
 }
 
-/** A read is not served, or is served what is too old. */
-export function isTooStale({ members }: Pick<Overview, 'members'>): boolean {
-  return members.some(({ level }) => level === 'bad');
+/** A required member has no value yet. */
+function isMissing({ problems }: MemberRow): boolean {
+  return problems.some(({ kind }) => kind === 'not-loaded');
+}
+
+/** Reads are refused, or a required member has no value yet. */
+export function isUnfit({ members }: Pick<Overview, 'members'>): boolean {
+  return members.some((row) => row.level === 'bad' || isMissing(row));
 }
 
 export function locksText(records: readonly LockRow[]): string {

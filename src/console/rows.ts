@@ -125,18 +125,20 @@ export function rowMaker(
   const reports = reportsOf(fleet);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
   const labels = instanceLabels(instancesOf(fleet));
+  const own = instancesOf(fleet).find(({ isHere }) => isHere)?.id;
   return (member, status, problems) => {
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
     const here = hereOf(kind, status as Status, now, show);
-    const own = problems.map((problem) => ({
+    const found = problems.map((problem) => ({
       kind: problem.kind,
-      isFatal: problem.isFatal && (problem.kind !== 'not-loaded' || problem.error !== undefined), // its first read would wait, and not fail
+      isFatal: problem.isFatal && !waitsForFirstLoad(problem, here),
       ...messageOf(problem, show),
       ...(problem.error instanceof Error ? { cause: show(failureText(problem.error)) } : {}),
     }));
-    const elsewhere = line === undefined ? [] : elsewhereOf(line, here, own, labels, show);
-    const all: readonly RowProblem[] = [...own, ...elsewhere];
+    const elsewhere =
+      line === undefined ? [] : elsewhereOf(withoutHere(line, own), here, found, labels, show);
+    const all: readonly RowProblem[] = [...found, ...elsewhere];
     return {
       id: memberId(member),
       name,
@@ -149,6 +151,11 @@ export function rowMaker(
       cells: (reports.get(idOf(member)) ?? []).map((report) => cellOf(report, line?.version, now, show)),
     };
   };
+}
+
+/** Its reads would wait, and not fail. */
+function waitsForFirstLoad({ kind, error }: HealthProblem, { refusesReads }: HereStatus): boolean {
+  return kind === 'not-loaded' && error === undefined && !refusesReads;
 }
 
 /** In the message of a backup in use. */
@@ -198,7 +205,7 @@ function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number
 
 /** The levels of kinds of problems; of any other kind loads fail. */
 const LEVEL_OF_KIND: { readonly [kind in string]?: Level } = {
-  'too-stale': 'bad',
+  'too-stale': 'note', // where it is not fatal: the next read starts a load
   backup: 'backup',
   'lock-unavailable': 'unshared',
   'store-unavailable': 'unshared',
@@ -217,6 +224,18 @@ export function problemLevel({ kind, isFatal }: Pick<RowProblem, 'kind' | 'isFat
 /** Reads of a member are served now, or would wait for its first load. */
 export function servesReads({ here, problems }: Pick<MemberRow, 'here' | 'problems'>): boolean {
   return !here.refusesReads && !problems.some(({ isFatal }) => isFatal);
+}
+
+/** The state of this instance is known better than by its last report. */
+function withoutHere<L extends Fleet['members'][number]>(line: L, own: string | undefined): L {
+  const isElsewhere = ({ id }: InstanceName): boolean => id !== own;
+  const { failing, behind, quarantine } = line;
+  return {
+    ...line,
+    failing: failing.filter(isElsewhere),
+    behind: behind.filter(isElsewhere),
+    quarantine: quarantine.filter(isElsewhere),
+  };
 }
 
 /** The problems that other instances report of a member. @param own those that this one has of it. */

@@ -115,6 +115,10 @@ export abstract class Flight<A> implements LoadHandle {
   /** Called once after {@link abortAndDrain}: the load has settled, or its deadline has passed. Never throws. */
   protected abstract gone(): void;
 
+  get waitedFor(): string | undefined {
+    return undefined;
+  }
+
   get hasStarted(): boolean {
     return this.#isOver || this.#hasStarted;
   }

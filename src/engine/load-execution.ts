@@ -120,12 +120,14 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
     this.#host.events.emit('try-failed', { ...this.details, attempt, error, pause });
   }
 
-  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
-    const { options } = this.#host;
+  override get waitedFor(): string | undefined {
     const context = this.#context;
-    const place = context && options.loadLimit?.waitedFor(context);
-    const waitedFor = this.round?.waitedFor ?? place ?? (context && TryContext.waitedFor(context));
-    return timeoutError(options, this.entry.key, attempts, cause, waitedFor);
+    const place = context && this.#host.options.loadLimit?.waitedFor(context);
+    return this.round?.waitedFor ?? place ?? (context && TryContext.waitedFor(context));
+  }
+
+  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
+    return timeoutError(this.#host.options, this.entry.key, attempts, cause, this.waitedFor);
   }
 
   protected override ended(reason: Error): void {

@@ -44,6 +44,11 @@ export class LoadReporter {
     return this.#loads;
   }
 
+  /** Reads of the member, or of a key of it, were refused, and there was no success since. */
+  get isRefusing(): boolean {
+    return this.#loads?.isRefusing === true;
+  }
+
   /** Reads got an error. Mistakes, absent keys and reads after `close()` are not logged. */
   refused(entry: Entry<unknown>, error: unknown, times: number): void {
     const isOutage =
@@ -53,7 +58,8 @@ export class LoadReporter {
     const limit = isStaleValueError(error) ? `a limit of ${showDuration(error.maxStaleness)}` : undefined;
     const state = (): ServedState => this.#stateOf(entry);
     const retryAt = Math.max(entry.coolDownUntil, this.#options.clock.monotonic());
-    this.#ofLoads.refused({ id: entry.id, retryAt, cause: error.cause, state, limit }, times);
+    const cause = error.cause ?? (entry.flight === undefined ? undefined : error); // which says what it has waited for
+    this.#ofLoads.refused({ id: entry.id, retryAt, cause, state, limit }, times);
   }
 
   #stateOf(entry: Entry<unknown>): ServedState {

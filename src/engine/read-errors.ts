@@ -114,10 +114,15 @@ export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheN
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 
-/** The error of a read whose patience has ended before there was a value. */
-export function impatientError({ key, lastError: cause }: Entry<unknown>, cacheName: string): NotLoadedError {
+/** The error of a read whose patience, in milliseconds, has ended before there was a value that answers it. */
+export function impatientError(
+  { key, flight, lastError: cause }: Entry<unknown>,
+  cacheName: string,
+  patienceMs: number,
+): NotLoadedError {
+  const waitedFor = flight?.waitedFor === undefined ? '' : `, ${flight.waitedFor}`;
   const reason = cause === undefined ? '' : `: ${reasonOf(cause)}`;
-  const message = `not loaded within the patience of this read${reason}`;
+  const message = `not loaded within the patience of this read, ${showDuration(patienceMs)}${waitedFor}${reason}`;
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 

@@ -249,7 +249,10 @@ export class Reader<T> {
       return entry.isLoaded && (isTooStale(entry, now) || isOverMaxAge(entry, maxAgeMs, now));
     };
     // A value that has come meanwhile from a load before the last invalidation does not answer it.
-    const error = (): Error => (isTooOld() ? this.#readError(entry, maxAgeMs) : impatientError(entry, name));
+    const error = (): Error => {
+      const impatient = impatientError(entry, name, ms);
+      return isTooOld() ? this.#readError(entry, maxAgeMs, impatient) : impatient;
+    };
     return { clock, ms, error, left };
   }
 

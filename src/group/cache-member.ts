@@ -69,6 +69,13 @@ export class CacheMember<V> implements Member {
       const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
       return [{ name, key, kind, isFatal: false, message, error }];
     });
+    if (failing.length === 0 && engine.loader.reporter.isRefusing)
+      problems.push({
+        name,
+        kind: 'failing',
+        isFatal: false,
+        message: 'reads of keys are refused, and loads go on',
+      });
     const backups = backupHealth(this.#member.backups(), name);
     const hanging = hangingHealth(engine.options);
     return causesFirst(backends, [...runState, ...required, ...problems, ...backups, ...hanging]);

@@ -78,9 +78,11 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     engine.compareClocks(entry, now);
     const { runState } = engine;
     const { kind, name, whenTooStale, whenFailing } = options;
+    const { isRefusing } = engine.loader.reporter;
+    const rules = { kind, name, isRequired, isRefusing, runState, whenTooStale, whenFailing };
     return causesFirst(backendHealth(engine.problems(), name), [
       ...runStateHealth(runState, name),
-      ...entryHealth(entry, { kind, name, isRequired, runState, whenTooStale, whenFailing }, now),
+      ...entryHealth(entry, rules, now),
       ...backupHealth(backupsOf(entry), name),
       ...hangingHealth(engine.options),
     ]);

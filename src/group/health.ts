@@ -15,6 +15,8 @@ import type { HealthProblem } from './member.ts';
 interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
   readonly name: string;
   readonly isRequired: boolean;
+  /** Reads were refused, and there was no success since: a load that hangs has not failed. */
+  readonly isRefusing?: boolean;
   readonly kind?: EngineOptions['kind'];
 }
 
@@ -29,7 +31,7 @@ interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
  */
 export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: number): HealthProblem[] {
   const { isLoaded, isInitial, failures, lastError: error, maxStalenessMs } = entry;
-  const { name, isRequired, runState, whenTooStale } = rules;
+  const { name, isRequired, isRefusing = false, runState, whenTooStale } = rules;
   const initial = isInitial ? ', the initial value is served' : '';
   const loading = entry.flight === undefined ? '' : ', is being loaded';
   const why = `${loading}${error === undefined ? '' : `: ${reasonOf(error)}`}`;
@@ -38,11 +40,14 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
   }
 
   if (!isLoaded && isRequired) return problem('not-loaded', true, 'is required, and had no success yet');
+  if (!isLoaded && isRefusing && failures === 0)
+    return problem('not-loaded', true, 'refuses reads, and had no success yet');
   if (isLoaded && whenTooStale !== 'serve' && isTooStale(entry, now)) {
-    const isFatal = failures > 0 || runState !== 'open';
+    const isFatal = failures > 0 || isRefusing || runState !== 'open';
     const age = showDuration(now - entry.loadedAt);
     const what = rules.kind === 'task' ? `had its last success ${age} ago` : `is ${age} old`;
-    return problem('too-stale', isFatal, `${what}, maxStaleness is ${showDuration(maxStalenessMs)}`);
+    const next = isFatal || entry.flight !== undefined ? '' : ': the next read starts a load';
+    return problem('too-stale', isFatal, `${what}, maxStaleness is ${showDuration(maxStalenessMs)}${next}`);
   }
   const isRefused = isLoaded && isRefusedAsFailing(entry, rules);
   const kind = failureKind(error);

@@ -295,7 +295,7 @@ export class RefreshGroup implements GroupLike {
       this.#waits.delete(end);
       if (!this.#isAdvised && isDevelopment()) void this.#logAdvice();
       const health = this.#healthOf(required);
-      this.#logReadiness(health, required.length, timeoutMs);
+      this.#logReadiness(health, required, timeoutMs);
       return health;
     });
     return this.#unlessOwn(ready);
@@ -524,12 +524,23 @@ export class RefreshGroup implements GroupLike {
   }
 
   /** One line where members are missing, at most one a minute, and one when they are there. */
-  #logReadiness({ ok, problems }: Health, count: number, timeoutMs: number): void {
-    if (this.#closing !== undefined) return;
-    const text = (): string => notReadyLine(problems, count, timeoutMs);
-    const retryAt = this.#options.clock.monotonic();
+  #logReadiness({ ok, problems }: Health, required: readonly Member[], timeoutMs: number): void {
     if (ok) this.#readiness.succeeded();
-    else this.#readiness.failed({ retryAt, text, cause: undefined });
+    if (ok || this.#closing !== undefined) return;
+    const text = (): string => notReadyLine(problems, required.length, timeoutMs);
+    if (!this.#readiness.isOpen) this.#logWhenReady(required);
+    this.#readiness.failed({ retryAt: this.#options.clock.monotonic(), text, cause: undefined });
+  }
+
+  #logWhenReady(required: readonly Member[]): void {
+    const check = (): void => {
+      if (!this.#healthOf(required).ok) return;
+      for (const forget of forgets) forget();
+      this.#readiness.succeeded();
+    };
+    const forgets = (['load-succeeded', 'snapshot-adopted'] as const).map((type) =>
+      this.#listeners.on(type, check),
+    );
   }
 
   #healthOf(members: readonly Member[]): Health {

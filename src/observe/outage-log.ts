@@ -77,6 +77,16 @@ export class OutageLog {
     if (this.#outage.failed(at, failure)) this.#logSoon(at, failure, undefined);
   }
 
+  /** As of `Outage`. */
+  get isOpen(): boolean {
+    return this.#outage.isOpen;
+  }
+
+  /** As of `Outage`. */
+  get isRefusing(): boolean {
+    return this.#outage.isRefusing;
+  }
+
   /** Logs that reads are refused, if a line is due. */
   refused(refusal: LoggedRefusal, times: number): void {
     const at = this.#clock.monotonic();

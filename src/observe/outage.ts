@@ -45,6 +45,7 @@ export class Outage {
   #ids: Set<unknown> | undefined;
   #lastRetryAt = -Infinity;
   #isLogged = false;
+  #isRefusing = false;
   /** The last line says that reads are refused. */
   #isRefusalLogged = false;
   #nextLineAt = -Infinity;
@@ -53,6 +54,11 @@ export class Outage {
   /** The last failure was not followed by a success. */
   get isOpen(): boolean {
     return this.#ids !== undefined;
+  }
+
+  /** Reads were refused, and there was no success since. */
+  get isRefusing(): boolean {
+    return this.#isRefusing;
   }
 
   /** @returns whether to log a line. */
@@ -66,6 +72,7 @@ export class Outage {
   refused(now: number, failure: Failure, times: number): boolean {
     this.#add(now, failure);
     this.#refused += times;
+    this.#isRefusing = true;
     if (!this.#isRefusalLogged && now >= this.#nextRefusalLineAt) this.#nextLineAt = now;
     return this.#isLineDue(now);
   }
@@ -104,7 +111,7 @@ export class Outage {
     this.#failures = this.#mostKeys = 0;
     if (this.#isLogged) this.#refused = 0;
     this.#lastRetryAt = -Infinity;
-    this.#isLogged = this.#isRefusalLogged = false;
+    this.#isLogged = this.#isRefusing = this.#isRefusalLogged = false;
     return summary;
   }
 

@@ -42,8 +42,7 @@ export function readResult<T>(
 }
 
 function resultOf<T>(entry: Entry<T>, engine: MemberEngine<T>): ReadResult<T> {
-  const now = engine.options.clock.monotonic();
-  const status = valueStatus(entry, engine.inspect(entry), engine.loader.rules, now, false);
+  const status = valueStatus(entry, engine, false);
   const {
     state,
     isInitial,

@@ -226,11 +226,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     const engine = engineOf(this);
     const entry = entryOf(this);
     const hasValue = inspectsValues(engine.options.name, options);
-    const {
-      loader,
-      options: { clock },
-    } = engine;
-    return valueStatus(entry, engine.inspect(entry), loader.rules, clock.monotonic(), hasValue);
+    return valueStatus(entry, engine, hasValue);
   }
 
   /**

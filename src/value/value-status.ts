@@ -1,6 +1,7 @@
 import type { ValueMeta } from '../data/value-meta.ts';
-import { type DecisionRules, isTooStale, refusesReads } from '../engine/decide.ts';
+import { isTooStale, mayServe, refusesReads } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
 import { digestOf, type QuarantineStatus } from '../engine/quarantined.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isAbsentError } from '../errors.ts';
@@ -65,27 +66,21 @@ export interface ValueStatus<T> extends ExecutionStatus {
   readonly meta?: ValueMeta;
 }
 
-/**
- * @param hasValue with the value, if there is one.
- * @param execution the status of its executions, just taken.
- * @param rules those of its reads.
- * @param now the monotonic clock in milliseconds.
- */
-export function valueStatus<T>(
-  entry: Entry<T>,
-  execution: ExecutionStatus,
-  rules: DecisionRules,
-  now: number,
-  hasValue: boolean,
-): ValueStatus<T> {
+/** @param hasValue with the value, if there is one. */
+export function valueStatus<T>(entry: Entry<T>, engine: MemberEngine<T>, hasValue: boolean): ValueStatus<T> {
+  const execution = engine.inspect(entry);
   const { isLoaded, isInitial, maxStalenessMs } = entry;
+  const { rules, reporter } = engine.loader;
+  const now = engine.options.clock.monotonic();
+  // A load that hangs has not failed; reads without patience would wait for it.
+  const hangs = engine.options.kind === 'value' && reporter.isRefusing && !mayServe(entry, rules, now);
   const state = stateOf(entry, execution.isDue, now);
   return withJson({
     ...execution,
     ...(isLoaded && hasValue ? { value: entry.value as T } : {}),
     state,
     ...(isInitial ? { isInitial } : {}),
-    refusesReads: refusesReads(entry, rules, now),
+    refusesReads: hangs || refusesReads(entry, rules, now),
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',

@@ -185,7 +185,7 @@ describe('status', () => {
     expect((await type(['status', '--all'])).out).toMatch(new RegExp(`\nloads fail +be .*${since.source}`));
   });
 
-  it('lists problems, and is 0 while reads are served, 1 when they fail', async () => {
+  it('lists problems, and is 0 while reads are served, 1 when they fail, or a required member has no value', async () => {
     const { group, type } = await service();
     const fine = await type(['status']);
     expect({ code: fine.code, out: fine.out }).toEqual({
@@ -201,8 +201,8 @@ describe('status', () => {
     });
     const unread = await type(['status']);
     expect({ code: unread.code, out: unread.out }).toEqual({
-      code: 0,
-      out: expect.stringMatching(/notices .*red +not read yet +-/),
+      code: 1,
+      out: expect.stringMatching(/shop: not ready, 2 members[\s\S]*notices .*red +not read yet +-/),
     });
     await red.get().catch(() => {});
     const failing = await type(['status']);

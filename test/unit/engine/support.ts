@@ -8,6 +8,7 @@ export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
     reloadAfter: undefined,
     hasStarted: true,
     startedAt: 0,
+    waitedFor: undefined,
     start: none,
     ref: none,
     unref: none,

@@ -51,7 +51,11 @@ describe('entryHealth', () => {
   it('reports a value that is too old; fatal only if the next read is unable to reload it', () => {
     const message = 'is 4 s old, maxStaleness is 4 s';
     const tooOld = loadedFor(LIMIT + 1);
-    expect(health(tooOld)).toMatchObject([{ kind: 'too-stale', message, isFatal: false }]);
+    const next = `${message}: the next read starts a load`;
+    expect(health(tooOld)).toMatchObject([{ kind: 'too-stale', message: next, isFatal: false }]);
+    const hanging = { ...tooOld, flight };
+    expect(health(hanging)).toMatchObject([{ message: `${message}, is being loaded`, isFatal: false }]);
+    expect(health(hanging, { isRefusing: true })).toMatchObject([{ kind: 'too-stale', isFatal: true }]);
     expect(health({ ...tooOld, ...failed })).toMatchObject([
       { kind: 'too-stale', message: `${message}: down`, isFatal: true, error: down },
     ]);
