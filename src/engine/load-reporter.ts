@@ -104,7 +104,7 @@ export class LoadReporter {
         retryAt: clock.monotonic() + coolingDown.delay,
         state: () => this.#stateOf(entry),
         text: (others) => this.#textOf(type, end, coolingDown, others),
-        cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
+        cause: isLoadTimeoutError(error) ? error.cause : isLoadError(error) ? (error.cause ?? error) : error,
       });
     if (end.attempts > 0) this.#events.counters.loading.add(end.duration);
     this.#events.emit(type, () => ({ ...end, error }));
@@ -140,11 +140,9 @@ export class LoadReporter {
     others: string,
   ): string {
     const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
-    const what =
-      type === 'load-failed'
-        ? 'failed'
-        : `timed out after ${showDuration(this.#options.timeoutMs)}${waitedForIn(error)}`;
-    const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
+    const isLate = type === 'load-timed-out';
+    const what = isLate ? `timed out after ${showDuration(this.#options.timeoutMs)}` : 'failed';
+    const at = `${attempts === 0 ? 'before it began' : `at attempt ${attempts}`}${isLate ? waitedForIn(error) : ''}`;
     return `${load} ${what} ${at}, next try in ${showDuration(Math.max(0, until - this.#options.now()))} (${instantText(until)})`;
   }
 }

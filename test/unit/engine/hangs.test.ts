@@ -104,7 +104,7 @@ describe('a load that hangs says where', () => {
   ])('%s', async (_, text, make) => {
     const [message, line] = await textsOf(make);
     expect(message).toBe(`v: load timed out after 5 s, waiting for ${text}`);
-    expect(line).toContain(`timed out after 5 s, waiting for ${text} at attempt 1`);
+    expect(line).toContain(`timed out after 5 s at attempt 1, waiting for ${text}, next try`);
   });
 
   it('a source that is over is not named', async () => {
