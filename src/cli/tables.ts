@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { firstProblem, isToldBy, linesOf, membersOf, NOT_SHARED, outagesOf } from '../console/causes.ts';
+import { firstProblem, isToldBy, linesOf, membersOf, notShared, outagesOf } from '../console/causes.ts';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
@@ -273,7 +273,7 @@ function problemOf(row: MemberRow, at: number): string {
   const { here, level } = row;
   const { first, others } = firstProblem(row);
   if (first === undefined) return '-';
-  if (level === 'unshared') return NOT_SHARED;
+  if (level === 'unshared') return notShared(row);
   const { kind, cause, message } = first;
   const since = first.since ?? (cause === undefined ? undefined : here.failingSince);
   // That the loads fail is what the time says already.

@@ -1,7 +1,10 @@
 import { LEVELS, type MemberRow, problemLevel } from './rows.ts';
 
-/** The cause of members that load without their backend: why it does not answer is shown before. */
-export const NOT_SHARED = 'the backend does not answer: each instance loads for itself';
+/** The cause of members that have no backend: why it does not answer is shown before. */
+export function notShared({ kind }: Pick<MemberRow, 'kind'>): string {
+  const next = kind === 'executor' ? 'it does not run when it is due' : 'each instance loads for itself';
+  return `the backend does not answer: ${next}`;
+}
 
 /** Fewer members with one cause are rows of their own. */
 const LEAST_GROUPED = 3;
@@ -101,7 +104,7 @@ export function causeOf(row: MemberRow): string | undefined {
   const { level, name } = row;
   if (level === 'note' || level === 'ok') return undefined;
   const { first } = firstProblem(row);
-  if (level === 'unshared') return NOT_SHARED;
+  if (level === 'unshared') return notShared(row);
   const cause = first?.cause ?? first?.message;
   return name.length > 2 ? cause?.replaceAll(name, '…') : cause;
 }

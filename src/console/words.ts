@@ -57,7 +57,7 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
     size = 0,
   } = here;
   const isCache = state === 'keys';
-  const named = isCache ? counted(size, 'key') : state === 'empty' ? emptyText(here) : state;
+  const named = isCache ? counted(size, 'key') : wordOf(here);
   const more = [
     readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
     running && named !== LOADING && LOADING,
@@ -69,6 +69,12 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
     closed && 'closed',
   ];
   return [named, ...more.filter(Boolean)].join(', ');
+}
+
+function wordOf(here: HereStatus): string {
+  const { state, loadedAt } = here;
+  if (state === 'empty') return emptyText(here);
+  return state === 'done' && loadedAt === undefined ? 'not run yet' : state;
 }
 
 /** The state `empty` in words: before the first read nothing is wrong. */

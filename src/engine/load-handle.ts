@@ -24,7 +24,7 @@ export interface LoadHandle {
   unref(): void;
   /** When it began (monotonic); behind a lock: when it had the lease. */
   readonly startedAt: number;
-  /** What it waits for now, for people: `waiting for source 2`. `undefined`: not known. */
+  /** For people: `waiting for source 2`. `undefined`: not known. */
   readonly waitedFor: string | undefined;
   /** When it times out (monotonic). */
   readonly deadlineAt: number;

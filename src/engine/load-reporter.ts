@@ -95,9 +95,9 @@ export class LoadReporter {
     coolingDown: CoolingDown,
   ): void {
     const { error } = coolingDown;
-    const { clock } = this.#options;
-    // An outage of the lock is logged once, for all members.
-    const isLogged = isLockUnavailableError(error) && this.#stateOf(entry).isServed;
+    const { clock, kind } = this.#options;
+    // An outage of the lock is logged once, for all members. A task that does not run is more than that.
+    const isLogged = isLockUnavailableError(error) && kind !== 'task' && this.#stateOf(entry).isServed;
     if (!isLogged)
       this.#ofLoads.failed({
         id: entry.id,
@@ -139,11 +139,15 @@ export class LoadReporter {
     { until, error }: CoolingDown,
     others: string,
   ): string {
-    const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
+    const noun = this.#options.kind === 'task' ? 'run' : background ? 'background load' : 'load';
+    const load = `${noun}${ofKey(key, others)}`;
     const isLate = type === 'load-timed-out';
     const what = isLate ? `timed out after ${showDuration(this.#options.timeoutMs)}` : 'failed';
     const at = `${attempts === 0 ? 'before it began' : `at attempt ${attempts}`}${isLate ? waitedForIn(error) : ''}`;
-    return `${load} ${what} ${at}, next try in ${showDuration(Math.max(0, until - this.#options.now()))} (${instantText(until)})`;
+    const left = until - this.#options.now();
+    const next =
+      left > 0 ? `next try in ${showDuration(left)} (${instantText(until)})` : 'next try with a read';
+    return `${load} ${what} ${at}, ${next}`;
   }
 }
 

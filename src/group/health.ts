@@ -41,7 +41,7 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
 
   if (!isLoaded && isRequired) return problem('not-loaded', true, 'is required, and had no success yet');
   if (!isLoaded && isRefusing && failures === 0)
-    return problem('not-loaded', true, 'refuses reads, and had no success yet');
+    return problem('not-loaded', false, 'refuses reads, and had no success yet');
   if (isLoaded && whenTooStale !== 'serve' && isTooStale(entry, now)) {
     const isFatal = failures > 0 || isRefusing || runState !== 'open';
     const age = showDuration(now - entry.loadedAt);

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { causeOf, firstProblem, type Line, membersOf, NOT_SHARED } from '../causes.ts';
+import { causeOf, firstProblem, type Line, membersOf, notShared } from '../causes.ts';
 import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
 import { counted, emptyText, stateText } from '../words.ts';
 import { age, brief, duration, minute, text, until, version } from './format.ts';
@@ -232,7 +232,7 @@ function problemText(one: MemberRow, isInside: boolean): string {
   const { here, level } = one;
   const { first } = firstProblem(one);
   if (first === undefined) return '';
-  if (level === 'unshared') return isInside ? '' : NOT_SHARED;
+  if (level === 'unshared') return isInside ? '' : notShared(one);
   const { message, cause = message } = first;
   if (first.since !== undefined) {
     const backup = `since ${minute(first.since)}, ${age(first.since)}`;
