@@ -104,22 +104,24 @@ export function refreshingBy(
   }
   checks.oneOf('keyed', keyed, [true, false]);
   if (keyOf !== undefined) checks.function('keyOf', keyOf);
+  const hasKeys =
+    'is for a function with arguments: of one whose parameters all have defaults, or are a rest, give keyed: true';
+  checks.that(keyOf === undefined || keyed !== false, 'keyOf', hasKeys, keyOf);
   const { backend, lock, store, group } = ownOptions(rest);
   const isShared = [backend, lock, store, group].some((one) => one !== undefined && one !== false);
   const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
   checks.that(name !== undefined || !isShared || defaults.isShareable === true, 'name', rule, name);
   checks.done();
   const given = { ...rest, name: known };
-  return keyed ? keyedFunction(load, given, keyOf) : valueFunction(load, given, keyOf);
+  return keyed ? keyedFunction(load, given, keyOf) : valueFunction(load, given);
 }
 
 const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
 const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
 
-function valueFunction(load: Call, options: { readonly name: string }, keyOf: unknown): Call & HasMember {
+function valueFunction(load: Call, options: { readonly name: string }): Call & HasMember {
   const member = new RefreshingValue<unknown>({
     ...options,
-    ...(keyOf === undefined ? {} : { keyOf }), // refused there
     load: (context: LoadContext) => loadOnStack.run(context, load),
   });
   const read = (...args: unknown[]): Promise<unknown> =>

@@ -40,7 +40,10 @@ export class Backups {
     if (isKnown || (this.#entries.size >= MOST_KEYS && !this.#entries.has(id))) return;
     this.#entries.set(id, { ...backup, id, key, last });
     const { logger, clock } = this.#options;
-    this.#log ??= new OutageLog(logger, clock, { recovered: 'no longer served by a backup,' });
+    this.#log ??= new OutageLog(logger, clock, {
+      recovered: 'no longer served by a backup,',
+      still: 'still,',
+    });
     const text = (others: string): string => {
       const which = key === undefined ? '' : ` ${showKey(key)}${others}`;
       return `served by a backup${which}${sinceText(backup)}, ${backup.text}`;

@@ -1,3 +1,4 @@
+import { isOfBackup } from '../data/backup.ts';
 import {
   failureText,
   isAbsentError,
@@ -69,7 +70,7 @@ export class LoadReporter {
 
   /** The entry has a result. It comes before the events of that result. */
   recovered(entry: Entry<unknown>, isScheduleBroken: boolean): void {
-    this.#loads?.succeeded(entry.id);
+    this.#loads?.succeeded(entry.id, entry.isLoaded && isOfBackup(entry.last?.meta));
     if (!isScheduleBroken) this.#schedule?.succeeded(entry.id);
   }
 

@@ -39,6 +39,8 @@ export interface OutageWords {
   readonly recovered: string | undefined;
   /** The word for them. @default 'reads' */
   readonly reads?: string;
+  /** The beginning of a further line. @default 'still failing' */
+  readonly still?: string;
 }
 
 /**
@@ -104,12 +106,14 @@ export class OutageLog {
     queueMicrotask(() => this.#pending?.());
   }
 
-  succeeded(id?: unknown): void {
+  /** @param isByBackup its own lines say how that goes on: here only that reads are served again. */
+  succeeded(id?: unknown, isByBackup: boolean = false): void {
     if (!this.#outage.isOpen) return;
     this.#pending?.();
     const ended = this.#outage.succeeded(this.#clock.monotonic(), id);
-    const { recovered, level = 'warn', reads = 'reads' } = this.#words;
-    if (ended === undefined || recovered === undefined) return;
+    const { level = 'warn', reads = 'reads' } = this.#words;
+    const recovered = isByBackup ? 'a backup answers' : this.#words.recovered;
+    if (ended === undefined || recovered === undefined || (isByBackup && ended.refused === 0)) return;
     const keys = ended.keys > 1 ? ` of up to ${ended.keys} keys` : '';
     const again = ended.refused > 0 ? `; ${reads} are served again, ${wereRefused(ended.refused)}` : '';
     this.#logger[level](`${recovered} ${lengthOf(ended)}${keys}${again}`);
@@ -119,7 +123,7 @@ export class OutageLog {
     const at = this.#clock.monotonic();
     const now = this.#outage.at(at);
     const others = now.keys > 1 ? ` and ${now.keys - 1} more key${now.keys > 2 ? 's' : ''}` : '';
-    const progress = isFirst ? '' : `still failing ${lengthOf(now)}, `;
+    const progress = isFirst ? '' : `${this.#words.still ?? 'still failing'} ${lengthOf(now)}, `;
     const what = failure && `${progress}${failure.text(others)}`;
     const state = (refusal ?? failure)?.state?.();
     if (state === undefined) return what ?? '';

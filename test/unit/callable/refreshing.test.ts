@@ -249,7 +249,12 @@ describe('options', () => {
     expect(() => make('fetch')).toThrow('refreshing: load must be a function');
     expect(() => make(load, { ...quiet, maxx: 5 })).toThrow('load: maxx is unknown; did you mean max?');
     expect(() => make(async () => 1, { max: 5 })).toThrow('max is unknown');
-    expect(() => make(async () => 1, { keyOf: () => 1 })).toThrow('keyOf is unknown');
+    for (const load of [async () => 1, async (...ids: number[]) => ids, async (id = 1) => id])
+      for (const options of [{}, { keyed: false }])
+        expect(() => make(load, { keyOf: () => 1, ...options })).toThrow(
+          /keyOf is for a function with arguments: .*keyed: true/,
+        );
+    expect(() => make(async (...ids: number[]) => ids, { keyOf: () => 1, keyed: true })).not.toThrow();
     expect(() => make(load, { loadMany: load, keyed: 1 })).toThrow(
       /loadMany must not be given.*keyed must be/s,
     );

@@ -94,15 +94,48 @@ describe('a backup that answers', () => {
     }
     expect(setup.lines.length).toBeGreaterThan(4);
     expect(setup.lines.length).toBeLessThanOrEqual(11);
-    expect(setup.lines.at(-1)).toMatch(
-      /^tickless: prices: still failing after .*, served by a backup since /,
-    );
+    expect(setup.lines.at(-1)).toMatch(/^tickless: prices: still, after .*, served by a backup since /);
     primary.up();
     setup.lines.length = 0;
     await member.refresh();
     await member.refresh();
     expect(setup.lines).toHaveLength(1);
     expect(setup.lines[0]).toMatch(/^tickless: prices: no longer served by a backup, after 10 min/);
+  });
+
+  it('that takes over from a primary that hangs is no recovery in the log; reads that were refused are served again', async () => {
+    for (const maxStaleness of ['10m', '20s']) {
+      const setup = new Setup();
+      const { group, clock, backup, lines } = setup;
+      let hangs = false;
+      const primary = async (): Promise<string> => (hangs ? new Promise<never>(() => {}) : 'primary');
+      const load = firstOf(primary, backup.source, { clock, timeout: '5s', random: () => 0 });
+      const options = { schedule: '10s', maxStaleness, retry: false, coolDown: '5s' } as const;
+      const member = group.value({ name: 'prices', load, ...options });
+      const read = async (minutes: number): Promise<void> => {
+        for (let second = 0; second < minutes * 60; second++) {
+          void member.get().catch(() => {});
+          await clock.advance(1000);
+        }
+      };
+      await read(1);
+      hangs = true;
+      backup.down();
+      await read(2);
+      backup.up();
+      await read(13);
+      hangs = false;
+      await read(5);
+      const said = lines.map(
+        (line) => /failed|timed out|still|a backup answers|no longer|served by|recovered/.exec(line)?.[0],
+      );
+      const isRefused = maxStaleness === '20s';
+      const story = said.filter((word, at) => word !== said[at - 1]);
+      expect(said).not.toContain('recovered');
+      expect(story.at(0)).toBe('failed');
+      expect(story.slice(-3)).toEqual(['served by', 'still', 'no longer']);
+      expect(lines.filter((line) => line.includes('reads are served again'))).toHaveLength(isRefused ? 1 : 0);
+    }
   });
 
   it('is counted by key of a cache, which is one problem and one line', async () => {
