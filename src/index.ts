@@ -69,6 +69,7 @@ export type {
   InstanceWith,
   MemberName,
   ReportedMember,
+  UnansweredStore,
 } from './data/fleet.ts';
 export type { IdOf } from './data/id-of.ts';
 export type { Mark } from './data/mark.ts';

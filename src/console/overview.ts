@@ -136,7 +136,9 @@ export class Overviews {
     const begun = performance.now();
     let found: { readonly fleet?: Fleet; readonly error?: string };
     try {
-      found = { fleet: await this.#group.fleet() };
+      const fleet = await this.#group.fleet();
+      const [first] = fleet.unanswered ?? [];
+      found = { fleet, ...(first && { error: failureText(first.error) }) };
     } catch (error) {
       found = { error: error instanceof Error ? failureText(error) : String(error) }; // any member has asked
     }

@@ -104,6 +104,15 @@ export interface Fleet extends JsonStatus {
   readonly idle: readonly FleetInstance[];
   /** By namespace and name, likewise. */
   readonly members: readonly FleetMember[];
+  /** Of a group: the stores that did not answer. Not present: all did. */
+  readonly unanswered?: readonly UnansweredStore[];
+}
+
+/** A store that did not answer: of its members nothing is known of other instances. */
+export interface UnansweredStore {
+  /** Those that use it. */
+  readonly members: readonly MemberName[];
+  readonly error: Error;
 }
 
 /** The options of `everywhere`. */

@@ -350,7 +350,7 @@ export class RefreshGroup implements GroupLike {
    * leave in the stores: as `store.fleet()`, of all stores that members use. It asks each store once. Members without a
    * store are not in it.
    *
-   * Rejects with `StoreUnavailableError` when one of the stores does not answer.
+   * A store that does not answer is named in `unanswered`, with its members. Rejects with `StoreUnavailableError` where none answers.
    */
   fleet(): Promise<Fleet> {
     return fleetOfMembers(this.#all);
