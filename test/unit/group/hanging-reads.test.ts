@@ -49,7 +49,7 @@ test('a read whose patience ends says how long that was and what it waited for, 
   await clock.flush();
   expect(lines.length).toBe(2);
   expect(lines[1]).toContain(
-    'still failing after 1 min and 1 failure, load timed out after 30 s at attempt 1, waiting for source 1 (primary), next try in',
+    'still failing after 1 min and 1 failure, load timed out after 30 s at attempt 1, waiting for source 1 (primary), next try with a read',
   );
 });
 
