@@ -133,19 +133,24 @@ export function isUnfit({ members }: Pick<Overview, 'members'>): boolean {
 export function locksText(records: readonly LockRow[]): string {
   if (records.length === 0) return 'no records';
   const holders = holderLabels(records);
-  const rows = records.map(({ name, state, host, owner, token, leaseLeft, holdLeft, lastError }) => [
-    name,
-    state === 'running' && leaseLeft === 0 ? 'expired' : state,
-    holders.get(owner) ?? host,
-    String(token),
-    leaseLeft > 0
-      ? `lease ${showDuration(leaseLeft)}`
-      : holdLeft > 0
-        ? `next in ${showDuration(holdLeft)}`
-        : '-',
-    lastError ?? '-',
-  ]);
-  return tableOf(['LOCK', 'STATE', 'HOLDER', 'TOKEN', 'LEFT', 'LAST ERROR'], rows);
+  const rows = records.map((record) => {
+    const { name, state, host, owner, token, acquiredAgo, tookOver, lastError } = record;
+    return [
+      name,
+      state === 'running' && record.leaseLeft === 0 ? 'expired' : state,
+      holders.get(owner) ?? host,
+      `${showDuration(acquiredAgo)} ago${tookOver ? ', took over' : ''}`,
+      String(token),
+      leftOf(record),
+      lastError ?? '-',
+    ];
+  });
+  return tableOf(['LOCK', 'STATE', 'HOLDER', 'SINCE', 'TOKEN', 'LEFT', 'LAST ERROR'], rows);
+}
+
+function leftOf({ leaseLeft, holdLeft }: LockRow): string {
+  if (leaseLeft > 0) return `lease ${showDuration(leaseLeft)}`;
+  return holdLeft > 0 ? `next in ${showDuration(holdLeft)}` : '-';
 }
 
 export function historyText(history: readonly VersionRecord[]): string {

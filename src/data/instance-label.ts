@@ -14,12 +14,13 @@ export function instanceLabels(instances: readonly InstanceName[]): ReadonlyMap<
   );
 }
 
-/** Names the holders of leases likewise, by owner. */
+/** Names the holders of leases likewise, by owner; always by the process too: others of the host may hold nothing now. */
 export function holderLabels(
   records: readonly { readonly owner: string; readonly host: string }[],
 ): ReadonlyMap<string, string> {
   const holders = new Map(records.map(({ owner, host }) => [owner, { id: owner, host }]));
-  return instanceLabels([...holders.values()]);
+  const byProcess = distinct([...holders.values()], processLabel);
+  return new Map(records.map(({ owner, host }) => [owner, byProcess.get(owner) ?? `${host} (${owner})`]));
 }
 
 /** A single instance with its process, where others are not known: `pod-7 (5637)`. */

@@ -108,7 +108,9 @@ function isThere(
   const { digest } = ownOptions(seen ?? {});
   if (quarantined === undefined || digest === undefined) return quarantined !== undefined;
   const checks = new OptionChecks(name, key);
-  const rule = 'must be that of the value which was refused last: look at it again';
+  const { reason, size } = quarantined.status;
+  const which = `${size === undefined ? '' : `of size ${size}, `}${reason}`;
+  const rule = `must be that of the value which was refused last (${which}): look at it again`;
   checks.that(digest === digestOf(quarantined), 'digest', rule, digest);
   checks.done();
   return true;

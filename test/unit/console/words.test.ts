@@ -46,9 +46,9 @@ it.each([
   expect([levelText(level, 1), levelText(level, 2)]).toEqual([one, two]);
 });
 
-it('names two holders on one host by their processes', () => {
+it('names holders by their processes, one too', () => {
   const record = (owner: string) => ({ owner, host: 'vm' });
-  expect([...holderLabels([record('7-a'), record('7-a')]).values()]).toEqual(['vm']);
+  expect([...holderLabels([record('7-a'), record('7-a')]).values()]).toEqual(['vm (7)']);
   expect([...holderLabels([record('7-a'), record('8-b'), record('7-a')]).values()]).toEqual([
     'vm (7)',
     'vm (8)',
