@@ -69,13 +69,13 @@ const REST = [
       'redis-server, mariadb-server, etcd-server, pgbouncer and faketime by apt-get, as root on Debian',
   }),
   step('built', 'build', script('build')),
+  step('integration', 'tests with real servers', script('integration'), after('servers')),
   step('speed', 'speed beside others', script('bench', 'gate'), {
     ...after('built'),
     ...alone,
     installs: 'what it is measured beside from npm, into bench',
   }),
   step('import', 'time of the import', script('import-time'), { ...after('built'), ...alone }),
-  step('integration', 'tests with real servers', script('integration'), { ...after('servers'), ...alone }),
   step('faults', 'faults with real processes', script('faults', '--quick'), {
     ...after('servers'),
     ...alone,

@@ -154,7 +154,7 @@ describe.each(ownKinds)('%s', (kind) => {
         const first = await commandsOf('first');
         const next = await commandsOf('k');
         console.log(`${own}: ${first} commands at first, and ${next}`);
-        expect(first).toBeLessThanOrEqual(kind === 'redis' ? 12 : isMysql ? 26 : 22);
+        expect(first).toBeLessThanOrEqual(kind === 'redis' ? 12 : isMysql ? 30 : 22);
         expect(next).toBeLessThanOrEqual(isMysql ? 12 : 10);
         expect(new Set(await states('k'))).toEqual(new Set(['done']));
         expect(await states('k')).toHaveLength(500);

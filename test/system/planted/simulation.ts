@@ -412,6 +412,17 @@ export const simulation: readonly SimulationFault[] = [
       original(cacheName, [...asked.slice(1), asked[0]], results, onError)`,
   },
   {
+    name: 'a key that is evicted during its load is forgotten',
+    rules: [1, 6, 'changed'],
+    seeds: [91],
+    in: 'src/cache/keyed-entries.ts',
+    replace: 'KeyedEntries.gone',
+    by: `(id, key, isEvicted) => {
+      original(id, key, isEvicted);
+      if (this.#active.get(id)?.pins === 0) this.#active.delete(id);
+    }`,
+  },
+  {
     name: 'lockAtLeastFor is ignored',
     rules: ['tasks'],
     seeds: [2],
