@@ -59,8 +59,8 @@ it('the sweep deletes what has expired, and nothing of others', async () => {
 it('a name that leads to the folder of others leaves their files alone', async () => {
   const directory = temporaryDirectory();
   const planted = plant(directory).filter((path) => !/^record-.*\d\.json$/.test(path));
-  await rounds(fileLock({ directory }), 20, 'files');
-  const store = fileStore({ directory });
+  await rounds(fileLock({ directory, timeout: 30_000 }), 20, 'files');
+  const store = fileStore({ directory, timeout: 30_000 });
   await store.write('2026-11-20', 'payload');
   await store.write('2026-11-20', 'next');
   await store.delete('2026-11-20');
