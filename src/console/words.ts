@@ -57,9 +57,10 @@ export function stateText({ here }: { readonly here: HereStatus }): string {
     size = 0,
   } = here;
   const isCache = state === 'keys';
+  const isFailing = here.refusesReads === true || failures > 0; // they are counted since the start
   const named = isCache ? counted(size, 'key') : wordOf(here);
   const more = [
-    readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
+    isFailing && readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
     running && named !== LOADING && LOADING,
     loading > 0 && `${grouped(loading)} loading`,
     failures > 0 && (isCache ? `${grouped(failures)} failing` : counted(failures, 'failure')),

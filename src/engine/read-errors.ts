@@ -120,9 +120,10 @@ export function impatientError(
   cacheName: string,
   patienceMs: number,
 ): NotLoadedError {
+  const patience = patienceMs < 1 ? '' : `, ${showDuration(patienceMs)}`; // it has waited before, or not at all
   const waitedFor = flight?.waitedFor === undefined ? '' : `, ${flight.waitedFor}`;
   const reason = cause === undefined ? '' : `: ${reasonOf(cause)}`;
-  const message = `not loaded within the patience of this read, ${showDuration(patienceMs)}${waitedFor}${reason}`;
+  const message = `not loaded within the patience of this read${patience}${waitedFor}${reason}`;
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 

@@ -144,11 +144,14 @@ export class OutageLog {
       const some = refused === 0 ? '' : `, ${wereRefused(refused)}${limited}`;
       return `${what === undefined ? '' : `${what}; `}${reads} are served${some}, ${text}`;
     }
-    const since = what === undefined && lasted > 0 ? ` for ${showDuration(lasted)}` : '';
+    const since = what === undefined && lasted >= LEAST_SHOWN_MS ? ` for ${showDuration(lasted)}` : '';
     const count = refused === 0 ? '' : ` (${refused} so far${ofKeys})`;
     return `${reads} are refused${since}${count}, ${text}${what === undefined ? '' : `; ${what}`}`;
   }
 }
+
+/** A read is refused, and another one a moment later. */
+const LEAST_SHOWN_MS = 1000;
 
 /** `after 4 min 12 s and 9 failures` */
 function lengthOf({ lasted, failures }: OutageSummary): string {
