@@ -45,8 +45,12 @@ describe('rule 21: an outage is a bounded number of log lines', () => {
         expect.stringMatching(
           /^warn tickless: v: (background load|run) failed at attempt 1, .*; re(ads|quests) are served, the .* 1 s .*: connect refused$/,
         ),
-        expect.stringMatching(/: v: still failing after 1 min and 13 failures, (background load|run) failed /),
-        expect.stringMatching(/: v: still failing after 2 min and 25 failures, (background load|run) failed /),
+        expect.stringMatching(
+          /: v: still failing after 1 min and 13 failures, (background load|run) failed /,
+        ),
+        expect.stringMatching(
+          /: v: still failing after 2 min and 25 failures, (background load|run) failed /,
+        ),
         expect.stringMatching(/: v: recovered after 2 min 30 s and 30 failures$/),
       ]);
     }
