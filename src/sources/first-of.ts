@@ -121,7 +121,7 @@ async function refuseUnlessAccepted<T>(
       allowOlderAfterMs === undefined
         ? PreviousValue.outlivedInMs(previous)
         : previous.loadedAt + allowOlderAfterMs - clock.now();
-    const reason = leftMs > 0 ? olderEdition(meta, previous) : undefined;
+    const reason = leftMs >= SHORTEST_LEFT_MS ? olderEdition(meta, previous) : undefined;
     if (reason !== undefined) throw new RefusedAnswer(reason, leftMs);
   }
   if (accept === undefined) return;
@@ -136,6 +136,9 @@ async function refuseUnlessAccepted<T>(
   const [reason, cause] = refusalOf(verdict);
   throw new RefusedAnswer(reason, Infinity, cause);
 }
+
+/** Less is rounding: the load would be tried again at once. */
+const SHORTEST_LEFT_MS = 1;
 
 /** A source has answered, with what may not replace the value in place. */
 class RefusedAnswer extends Error {
