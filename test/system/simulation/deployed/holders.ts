@@ -11,7 +11,7 @@ export class Holders {
   #isSilent = false;
   /** The last answer of the lock: another instance has the lease. */
   #isHeld = false;
-  /** Since that answer nothing has begun or ended here. */
+  /** It was for a reader without a value, and since then nothing has begun or ended here. */
   #isSame = false;
 
   /** A load may begin without a lease, whatever the lock has answered. */
@@ -38,10 +38,13 @@ export class Holders {
     if (step === 'read') this.#isReadLost = true;
   }
 
-  /** @param leaseLeft of the answer of the lock to an acquire, in milliseconds; 0: no lease is held. */
-  answeredByLock(leaseLeft: number): void {
+  /**
+   * @param leaseLeft of the answer of the lock to an acquire, in milliseconds; 0: no lease is held.
+   * @param isCold there was no value then. One that is dropped later begins anew.
+   */
+  answeredByLock(leaseLeft: number, isCold: boolean): void {
     this.#isHeld = leaseLeft > 0;
-    this.#isSame = true;
+    this.#isSame = isCold;
   }
 
   /** Something else has happened to the value. */

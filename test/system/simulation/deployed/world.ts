@@ -283,12 +283,13 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         instanceOf().id ??= message.instance;
       },
       answered: (message, answer) => {
-        const { answers, holders, orders } = instanceOf();
+        const { answers, holders, orders, rates } = instanceOf();
         if (at === 'store') return holders.answeredByStore();
         if (message.step !== 'acquire') return;
         const { leaseLeft, requestId } = answer as LockRow;
         answers.answered(message, leaseLeft);
-        holders.answeredByLock(requestId === message.requestId ? 0 : leaseLeft);
+        const isCold = rates.peek() === undefined;
+        holders.answeredByLock(requestId === message.requestId ? 0 : leaseLeft, isCold);
         if (orders > 0) holders.wentOn();
       },
     };
