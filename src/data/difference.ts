@@ -1,3 +1,4 @@
+import { showKey } from '../errors.ts';
 import { contentDigest } from './content-digest.ts';
 import { deepEqual } from './deep-equal.ts';
 import type { IdOf } from './id-of.ts';
@@ -75,13 +76,14 @@ async function collect(
   yields: () => Promise<void>,
   path: readonly unknown[] = [],
 ): Promise<void> {
-  const idIn = (id: unknown): unknown => (path.length === 0 ? id : [...path, id].map(String).join('.'));
+  const idIn = (id: unknown): unknown => (path.length === 0 ? id : nameOf([...path, id]));
   const compare = (change: ChangedItem): void => {
     if (areEqual(change.before, change.after)) into.unchanged += 1;
     else add(into.changed, change);
   };
   const items = await itemsOf(before, after, idOf, yields);
-  if (items === undefined) return compare({ id: undefined, before, after });
+  if (items === undefined)
+    return compare({ id: path.length === 0 ? undefined : nameOf(path), before, after });
   const { earlier, later, areEntries } = items;
   let seen = 0;
   for (const [key, { id, value }] of earlier) {
@@ -96,6 +98,13 @@ async function collect(
   for (const [key, { id, value }] of later) {
     if (!earlier.has(key)) add(into.added, { id: idIn(id), value });
   }
+}
+
+/** For people: `rates.USD`. */
+function nameOf(path: readonly unknown[]): string {
+  return path
+    .map((id) => (typeof id === 'object' || typeof id === 'function' ? showKey(id) : String(id)))
+    .join('.');
 }
 
 /** Values that are nested too deeply for the stack are compared by their digests. */

@@ -221,7 +221,8 @@ describe('what changed between two editions', () => {
 
   test('an entry that is a list in one edition only is one part, and one of few parts is', async () => {
     const wide = Array.from({ length: 11 }, (_, n) => n);
-    for (const [before, after] of [[wide, 'gone'], [[1, 2, 3], [1, 2, 4]]] as const) // biome-ignore format: one line
+    const byName = Object.fromEntries(wide.map((n) => [`n${n}`, n]));
+    for (const [before, after] of [[wide, 'gone'], [wide, byName], [[1, 2, 3], [1, 2, 4]]] as const) // biome-ignore format: one line
       expect((await differenceOf({ all: before }, { all: after })).changed.samples).toEqual([
         { id: 'all', before, after },
       ]);
