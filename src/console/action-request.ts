@@ -43,25 +43,50 @@ export function actionRequest(
     const given = body[field];
     if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
   }
-  const { id: _id, key: _key, lock: _lock, everywhere = false, drop = false, ...given } = body;
-  const { note, since } = given;
+  const {
+    everywhere = false,
+    drop = false,
+    note,
+    version,
+    holdMs,
+    everyMs,
+    token,
+    digest,
+    present,
+    since,
+  } = body;
   if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
     return 'everywhere and drop must be true or false';
   if (everywhere && LOCAL.includes(action)) return `${action} has no everywhere: leave it out`;
   if (note !== undefined && !(typeof note === 'string' && note.length <= LONGEST_NOTE)) {
     return `note must be a text of at most ${LONGEST_NOTE} characters`;
   }
-  for (const field of ['version', 'token', 'present']) {
-    const count = given[field];
-    if (count !== undefined && !(Number.isSafeInteger(count) && (count as number) > 0))
+  for (const [field, given] of Object.entries({ version, token, present })) {
+    if (given !== undefined && !(Number.isSafeInteger(given) && (given as number) > 0)) {
       return `${field} must be a whole number over 0`;
+    }
   }
   if (since !== undefined && !Number.isFinite(since)) return 'since must be epoch milliseconds';
-  for (const [field, least] of Object.entries({ holdMs: 1, everyMs: SHORTEST_EVERY_MS })) {
-    const ms = given[field];
-    const isDuration = typeof ms === 'number' && ms >= least && ms <= LONGEST_MS;
-    if (ms !== undefined && !isDuration)
+  for (const [field, given, least] of [
+    ['holdMs', holdMs, 1],
+    ['everyMs', everyMs, SHORTEST_EVERY_MS],
+  ] as const) {
+    const isDuration = typeof given === 'number' && given >= least && given <= LONGEST_MS;
+    if (given !== undefined && !isDuration)
       return `${field} must be milliseconds from ${least} to ${LONGEST_MS}`;
   }
-  return { ...given, action, by, everywhere, drop } as unknown as ActionRequest;
+  return {
+    action: action as ActionName,
+    by,
+    everywhere,
+    drop,
+    note,
+    version,
+    holdMs,
+    everyMs,
+    token,
+    digest,
+    present,
+    since,
+  } as ActionRequest;
 }
