@@ -75,6 +75,7 @@ export function actionRequest(
     if (given !== undefined && !isDuration)
       return `${field} must be milliseconds from ${least} to ${LONGEST_MS}`;
   }
+  // Each is there, also as `undefined`: others may have added to `Object.prototype`.
   return {
     action: action as ActionName,
     by,
