@@ -130,15 +130,12 @@ export function rowMaker(
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
     const here = hereOf(kind, status as Status, now, show);
-    const isSkipped = kind === 'executor' && here.failures !== undefined;
-    const found = problems
-      .filter((problem) => !(isSkipped && problem.kind === 'lock-unavailable'))
-      .map((problem) => ({
-        kind: problem.kind,
-        isFatal: problem.isFatal && !waitsForFirstLoad(problem, here),
-        ...messageOf(problem, show),
-        ...(problem.error instanceof Error ? { cause: show(failureText(problem.error)) } : {}),
-      }));
+    const found = problems.map((problem) => ({
+      kind: problem.kind,
+      isFatal: problem.isFatal && !waitsForFirstLoad(problem, here),
+      ...messageOf(problem, show),
+      ...(problem.error instanceof Error ? { cause: show(failureText(problem.error)) } : {}),
+    }));
     const elsewhere =
       line === undefined ? [] : elsewhereOf(withoutHere(line, own), here, found, labels, show);
     const all: readonly RowProblem[] = [...found, ...elsewhere];

@@ -20,17 +20,29 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  * @param now the wall clock in epoch milliseconds, for instants.
  */
 export function retryAfterMs(error: unknown, now: number): number {
+  const found = alongCauses(error, (at) => {
+    if (isCoolingDownError(at)) return at.retryAfter; // ours: milliseconds
+    return (
+      ownPause(at, now) ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined)
+    );
+  });
+  return atMostADay(found ?? 0);
+}
+
+/** What is found first in the error or along its `cause`s. `undefined`: nothing, or a getter of a user's error has thrown. */
+export function alongCauses<R>(
+  error: unknown,
+  find: (at: Record<string, unknown>) => R | undefined,
+): R | undefined {
   try {
     for (let at: unknown = error, depth = 0; isObject(at) && depth < 8; at = at.cause, depth++) {
-      if (isCoolingDownError(at)) return atMostADay(at.retryAfter); // ours: milliseconds
-      const found =
-        ownPause(at, now) ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined);
-      if (found !== undefined) return atMostADay(found);
+      const found = find(at);
+      if (found !== undefined) return found;
     }
   } catch {
-    // A getter of a user's error object has thrown: the error counts as one without such a time.
+    // the error counts as one without it
   }
-  return 0;
+  return undefined;
 }
 
 /** The property `retryAfter`, in milliseconds; `undefined`: none. A text in it is that of the header. */

@@ -543,14 +543,4 @@ export const rules: readonly RuleFault[] = [
     replace: 'Epochs.markTag',
     by: '() => {}',
   },
-  {
-    rule: 1,
-    name: 'a key that is evicted during its load is forgotten',
-    in: 'src/cache/keyed-entries.ts',
-    replace: 'KeyedEntries.gone',
-    by: `(id, key, isEvicted) => {
-      original(id, key, isEvicted);
-      if (this.#active.get(id)?.pins === 0) this.#active.delete(id);
-    }`,
-  },
 ];
