@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { causeOf, firstProblem, isToldBy, linesOf, outagesOf, toldOf } from '../../../src/console/causes.ts';
-import type { Level, MemberRow } from '../../../src/console/rows.ts';
+import { type Level, type MemberRow, rowMaker } from '../../../src/console/rows.ts';
+import { type Fleet, RefreshingValue } from '../../../src/index.ts';
 
 function row(name: string, level: Level, cause = 'unknown'): MemberRow {
   const problem = { kind: 'failing' as const, isFatal: false, message: `failed 3 times: ${cause}`, cause };
@@ -108,4 +109,38 @@ it('members that one backup serves are one line, since the first of them is', ()
     problems: [{ kind: 'backup' as const, isFatal: false, message: 'by a backup, source 2', since: 500 - i }],
   }));
   expect(linesOf(rows, new Set())).toMatchObject([{ count: 3, since: 498, cause: 'by a backup, source 2' }]);
+});
+
+it('a task without its backend does not run; a value loads for itself', () => {
+  expect(causeOf(row('prices', 'unshared'))).toContain('each instance loads for itself');
+  expect(causeOf({ ...row('mail', 'unshared'), kind: 'executor' })).toContain(
+    'it does not run when it is due',
+  );
+});
+
+it('the state of this instance is the present one, not that of its last report', async () => {
+  const prices = new RefreshingValue({ name: 'prices', load: () => 1 });
+  await prices.get();
+  const details = { startedAt: 0, upFor: 9000, seenAgo: 4000, isIdle: false, leftOut: 0, members: [] };
+  const instances = ['here', 'other'].map((id) => ({ id, host: id, isHere: id === 'here', ...details }));
+  const reported = (id: string) => ({
+    id,
+    host: id,
+    failures: 1,
+    error: 'down',
+    reason: 'empty',
+    version: 1,
+  });
+  const problemsAsReportedBy = (id: string) => {
+    const [failing, behind, quarantine] = [[reported(id)], [reported(id)], [reported(id)]];
+    const line = { name: 'prices', version: 2, of: 2, holding: 1, failing, behind, quarantine, pinned: [] };
+    const rowOf = rowMaker({ instances, idle: [], members: [line] } as unknown as Fleet, 0, (text) => text);
+    return rowOf({ name: 'prices', kind: 'value', member: prices } as never, prices.inspect(), []).problems;
+  };
+  expect(problemsAsReportedBy('here')).toEqual([]);
+  expect(problemsAsReportedBy('other').map(({ kind }) => kind)).toEqual([
+    'failing-elsewhere',
+    'quarantine',
+    'behind',
+  ]);
 });

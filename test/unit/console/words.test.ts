@@ -9,6 +9,10 @@ const all: readonly [HereStatus, string][] = [
     { state: 'too-stale', running: true, failures: 5, readsFailed: 1 },
     'too-stale, 1 read failed, loading, 5 failures',
   ],
+  [{ state: 'fresh', readsFailed: 84 }, 'fresh'], // that is over
+  [{ state: 'too-stale', refusesReads: true, readsFailed: 2 }, 'too-stale, 2 reads failed'],
+  [{ state: 'done' }, 'not run yet'],
+  [{ state: 'done', loadedAt: 1 }, 'done'],
   [{ state: 'empty' }, 'not read yet'],
   [{ state: 'empty', running: true }, 'loading'],
   [{ state: 'empty', failures: 1 }, 'no value, 1 failure'],

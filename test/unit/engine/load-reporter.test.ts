@@ -128,3 +128,16 @@ describe('the events', () => {
     expect(task.emitted).toEqual([]);
   });
 });
+
+it('of a task that does not run without its lock there is a line; of a value that is served there is none', async () => {
+  const error = new LockUnavailableError('the lock is unavailable: down', { cacheName: 'v', cause: down });
+  const linesOf = async (optionsOf: typeof optionsOfValue): Promise<readonly string[]> => {
+    const { reporter, lines } = await make({ listens: false, optionsOf });
+    const entry = Object.assign(new Entry(), { isLoaded: true, loadedAt: 0 });
+    reporter.failed(entry, 'load-failed', { ...end, attempts: 0 }, coolingDown(error));
+    await undefined;
+    return lines;
+  };
+  expect(await linesOf(optionsOfValue)).toEqual([]);
+  expect(await linesOf(optionsOfTask)).toEqual([expect.stringContaining(': run failed before it began')]);
+});
