@@ -29,7 +29,7 @@ export function retryAfterMs(error: unknown, now: number): number {
   return atMostADay(found ?? 0);
 }
 
-/** What is found first in the error or along its `cause`s. `undefined`: nothing, or a getter of a user's error has thrown. */
+/** The first find in the error or along its `cause`s. `undefined`: none, or a getter of a user's error has thrown. */
 export function alongCauses<R>(
   error: unknown,
   find: (at: Record<string, unknown>) => R | undefined,

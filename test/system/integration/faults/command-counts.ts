@@ -7,7 +7,7 @@ import { INSTANCES, type Judge, publications, quiet } from './scenario.ts';
 const WINNER = 3;
 const OTHER = 2;
 /** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
-const PURGE = /SELECT (CAST\()?(r\.)?name( AS BINARY\) AS name)? FROM|DELETE ([rv] )?FROM/;
+const PURGE = /(SELECT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?(r\.)?name( AS BINARY\) AS name)?|[rv]) )?FROM/;
 
 /**
  * The next round begins so many milliseconds later than it might: an engine that takes longer to hear of the end of a
