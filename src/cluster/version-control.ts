@@ -1,5 +1,4 @@
 import type { Difference } from '../data/difference.ts';
-import type { HeldOptions } from '../data/fleet.ts';
 import type { Mark } from '../data/mark.ts';
 import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { PinRequest } from '../data/pin.ts';
@@ -24,7 +23,6 @@ import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { refusedOption, throwIfNewer, throwUnlessSeen } from './seen-version.ts';
-import type { StoreFleet } from './store-fleet.ts';
 
 /** The versions of one entry in the store, and the pin of the one in place. */
 export class EntryVersions<T> implements VersionControl<T> {
@@ -154,12 +152,6 @@ export class EntryVersions<T> implements VersionControl<T> {
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
     const { differenceOf } = await import('../data/difference.ts');
     return differenceOf(earlier, later, idOf, yieldsFor(clock, timeoutMs));
-  }
-
-  async everywhere(given?: HeldOptions): Promise<void> {
-    this.#store('everywhere');
-    const held = this.#entry.isLoaded ? sharedVersion(clusterStateOf(this.#entry).held) : 0;
-    await (this.#member.fleet as StoreFleet).everywhere(given, held, this.#member);
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { DurationLike } from '../time/duration.ts';
 import type { Difference } from './difference.ts';
-import type { HeldOptions } from './fleet.ts';
 import type { IdOf } from './id-of.ts';
 import type { Mark } from './mark.ts';
 import type { PublishOrigin } from './origin.ts';
@@ -60,6 +59,4 @@ export interface VersionControl<T> {
   /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */
   refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
   compare(before: number, after: number, options?: CompareOptions): Promise<Difference>;
-  /** Resolves when each live instance holds a version of it. */
-  everywhere(options?: HeldOptions): Promise<void>;
 }

@@ -1,5 +1,4 @@
 import type { Difference } from '../data/difference.ts';
-import type { HeldOptions } from '../data/fleet.ts';
 import type { CompareOptions, RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
@@ -311,22 +310,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    */
   compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
     return droppable(() => versionsOf(engineOf(this), entryOf(this)).compare(before, after, options));
-  }
-
-  /**
-   * Resolves when each live instance holds a version of this value, or a newer one: after `set` or `rollback` everywhere, for
-   * example. It asks the store for the reports of the instances, which need `propagateWithin`: an instance that has taken
-   * over a version reports it with its next check. One that is not read leaves no reports, and is not waited for; one
-   * without a value is not either, since its first read finds the newest one. One that was killed is live until its
-   * last report is over: 15 seconds, or three times `propagateWithin` where that is longer.
-   *
-   * Rejects with `NotEverywhereError`, which names the other instances, when `timeout` is over; with `StoreUnavailableError`
-   * when the store does not answer then; with `ClosedError` after `close`, which ends it; with `OptionError` without a
-   * store that keeps reports, without `propagateWithin`, for an unknown option, and without `version` while the value here
-   * has none.
-   */
-  everywhere(options?: HeldOptions): Promise<void> {
-    return droppable(() => versionsOf(engineOf(this), entryOf(this)).everywhere(options));
   }
 
   /**

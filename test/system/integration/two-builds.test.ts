@@ -93,13 +93,13 @@ class Instance {
 }
 
 /** Reads both until a condition holds. */
-async function until(instances: readonly Instance[], holds: () => boolean): Promise<void> {
+async function until(instances: readonly Instance[], holds: () => boolean | Promise<boolean>): Promise<void> {
   const endAt = performance.now() + SOON_MS;
-  while (!holds() && performance.now() < endAt) {
+  while (!(await holds()) && performance.now() < endAt) {
     await Promise.allSettled(instances.flatMap(({ value, cache }) => [value.get(), cache.get('k')]));
     await sleep(10);
   }
-  expect(holds()).toBe(true);
+  expect(await holds()).toBe(true);
 }
 
 describe.each(['redis', 'postgres'] as const)('a build beside the one before it, on %s', (engine) => {
@@ -236,12 +236,11 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
       const { a, b } = make();
       await Promise.all([a.value.get(), b.value.get()]);
       await a.value.refresh();
-      const held = Promise.all([a.value.everywhere(), b.value.everywhere()]);
-      let isHeld = false;
-      void held.then(() => {
-        isHeld = true;
-      });
-      await until([a, b], () => isHeld);
+      const isHeld = async (): Promise<boolean> => {
+        const { members } = await a.backend.store.fleet();
+        return members.find(({ name }) => name === 'v')?.holding === 2;
+      };
+      await until([a, b], isHeld);
       for (const { backend } of [a, b]) {
         const { instances, members } = await backend.store.fleet();
         expect(instances.length).toBe(2);

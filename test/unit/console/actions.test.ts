@@ -10,6 +10,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { untilHeld } from '../../support/until-held.ts';
 
 interface Instance {
   readonly console: TestConsole;
@@ -584,7 +585,7 @@ describe('on all instances', () => {
 
 describe('the overview', () => {
   it('lists problems first: what fails to be served, what fails, what is behind or pinned', async () => {
-    const { make, source } = instances();
+    const { make, source, store } = instances();
     const [{ console, group, prices }, other] = [make(), make()];
     group.value({ name: 'fine', lock: false, store: false, load: () => 1 });
     const needed = group.value({
@@ -605,7 +606,7 @@ describe('the overview', () => {
     await prices.get();
     await other.prices.get();
     // Both leave their report: one that was left in the middle of a first load stays until the next read.
-    await Promise.all([prices, other.prices].map((one) => one.everywhere()));
+    await untilHeld(store, 'prices', [prices, other.prices]);
     source.prices = [9, 9, 9];
     await prices.refresh();
     await expect
@@ -631,7 +632,7 @@ describe('the overview', () => {
     const { make, store } = instances();
     const { console, prices } = make();
     await prices.refresh({ everywhere: true });
-    await prices.everywhere(); // leaves its report
+    await untilHeld(store, 'prices', [prices]);
     const newest = prices.inspect().lock?.version as number;
     for (const takingOver of [newest - 1, newest]) {
       const members = [{ name: 'prices', kind: 'value', version: newest - 2, takingOver, age: 1 }];

@@ -4,6 +4,7 @@ import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { apiSchema } from '../../../src/console/index.ts';
 import { lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
+import { untilHeld } from '../../support/until-held.ts';
 
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema({ $id: 'api', ...apiSchema });
@@ -56,7 +57,7 @@ describe('the schema of the API', () => {
     expect(wrong('Error', (await console.act('refresh', { id: 'prices', key: 'x' })).body)).toBeNull();
     edition = { apple: 10, pear: 2 };
     await prices.refresh({ unpin: true }).catch(() => {});
-    await prices.everywhere();
+    await untilHeld(store, 'prices', [prices]);
     const [newer, older] = (await prices.history()).map((one) => one.version);
     const reads: Readonly<Record<string, string>> = {
       'api/session': 'Session',
