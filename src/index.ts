@@ -98,6 +98,7 @@ export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';
+export type { ScopeOptions } from './engine/scope.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
 export {
@@ -197,7 +198,6 @@ export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
 export { type AgeHeaders, ageHeaders } from './value/age-headers.ts';
 export type { Dump, DumpedValue, RestoreReport, ValueDump } from './value/dump.ts';
-export type { EverywhereOptions, SetEverywhereOptions } from './value/everywhere.ts';
 export type { InitialValue } from './value/initial.ts';
 export type { CloseOptions, Lifecycle } from './value/lifecycle.ts';
 export type { Periodic, RequestStartOptions } from './value/periodic.ts';
@@ -209,10 +209,10 @@ export {
 } from './value/periodic-executor.ts';
 export type { ReadResult } from './value/read-result.ts';
 export {
-  type InvalidateEverywhereOptions,
   type InvalidateOptions,
   RefreshingValue,
   type RefreshingValueOptions,
   type RefreshOptions,
 } from './value/refreshing-value.ts';
+export type { SetOptions } from './value/shared-change.ts';
 export type { InspectOptions, ValueStatus } from './value/value-status.ts';

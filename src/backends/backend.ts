@@ -46,7 +46,7 @@ export function storeOn<O extends StoreOptions>(
 export function backendOn<O extends LockOptions & StoreOptions>(open: Open<O>, given: O): Backend {
   optionsArgument('backend', given);
   const { leaseFor, ...ofStore } = ownOptions(given) ?? ({} as O);
-  const { codec, schema, keepVersions, propagateWithin, hints, ...ofLock } = ownOptions(given) ?? ({} as O);
+  const { codec, schema, keepVersions, hints, ...ofLock } = ownOptions(given) ?? ({} as O);
   const outage = newOutage(); // of both together
   return { lock: lockOn(open, ofLock as O, outage), store: storeOn(open, ofStore as O, outage) };
 }

@@ -37,7 +37,6 @@ export class StoreFleet {
   }
 
   async #ask({ options: { clock }, log }: Poller): Promise<BackendReply<readonly StoredReport[]>> {
-    this.#reports.askedFor();
     const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs, step: 'reports' };
     const step = (): Promise<readonly StoredReport[]> => answers.wait(() => steps.reports(), clock, limits);

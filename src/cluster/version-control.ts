@@ -127,7 +127,6 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   async mark(mark: Mark): Promise<void> {
-    this.#store('everywhere', true);
     this.#throwIfPinned();
     this.#host.invalidate(mark === 'dropped');
     await this.#host.share(mark);

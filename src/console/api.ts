@@ -175,7 +175,7 @@ export class Api {
   async #answer(
     result: 'done' | 'failed' | 'refused',
     message: string,
-    { action, by, everywhere, note }: ActionRequest,
+    { action, by, here, note }: ActionRequest,
     { id, key, lock }: Readonly<Record<string, unknown>>,
     code?: ErrorCode,
   ): Promise<Response> {
@@ -190,7 +190,7 @@ export class Api {
       name: member?.name ?? (isShown ? named : shownText(named, LONGEST_TEXT, this.#redact)),
       ...(isLock && Number.isSafeInteger(lock) ? { lock: lock as number } : {}),
       ...(key === undefined ? {} : { key: shownText(String(key), 200, this.#redact) }),
-      ...(everywhere ? { everywhere: true } : {}),
+      ...(here ? { here: true } : {}),
       ...(note ? { note } : {}),
       result,
       message: shownText(message, LONGEST_TEXT, this.#redact),

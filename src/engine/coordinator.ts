@@ -11,7 +11,7 @@ import type { VersionControl } from '../data/version-control.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Control, ControlledMember } from './control.ts';
+import type { ControlledMember } from './control.ts';
 import type { coordinationKey } from './coordination-key.ts';
 import type { Entry } from './entry.ts';
 import type { FlightScope } from './flight.ts';
@@ -72,7 +72,7 @@ export interface Coordinator {
    * Publishes what was set here for all instances, which look for it where there are checks. Resolves when the store has it.
    * Rejects with `LockUnavailableError` or `StoreUnavailableError`. Only with a lock.
    */
-  control(change: Control): Promise<void>;
+  control(isPaused: boolean): Promise<void>;
   /** Instances look for marks on keys: see `propagateWithin`. */
   readonly hasMarks: boolean;
   /**

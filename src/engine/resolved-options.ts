@@ -39,7 +39,7 @@ export interface ResolvedOptions {
   /** How long a key stays absent. */
   readonly absentForMs: number;
   /** Within what time it takes over changes of other instances, in milliseconds; `undefined`: as its store says. */
-  readonly propagateWithinMs: number | undefined;
+  readonly propagateWithinMs: number;
   /** The objective for the age of what reads are served; `undefined`: none. */
   readonly freshness: FreshnessRule | undefined;
   readonly waitUntil: WaitUntil | undefined;

@@ -156,7 +156,7 @@ export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
   readonly engine: ControlledEngine &
-    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options'>;
+    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options' | 'reschedule'>;
   health(): HealthProblem[];
   notices(): HealthProblem[];
   status(hasValues: boolean): unknown;

@@ -10,10 +10,11 @@ import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
-import { type ControlChange, control, controlArgument } from '../engine/member-control.ts';
+import { control } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { type JsonStatus, withJson } from '../json.ts';
@@ -36,10 +37,9 @@ import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { BackendLike, ValueSharedOptions } from '../options/shared-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
-import { Deferred, voided } from '../time/deferred.ts';
+import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { EverywhereOptions } from '../value/everywhere.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import {
@@ -404,38 +404,28 @@ export class RefreshGroup implements GroupLike {
    * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
    * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
    *
-   * With `everywhere` also on all other instances, each member that is there now: as `pause` of a member, which see.
+   * Members with a `backend` also on all other instances, each that is there now: as `pause` of a member, which see.
    *
-   * @returns with options, a promise. It may be dropped.
-   * @throws {OptionError} for an unknown option, and for `everywhere` where a member can't do it; nothing was changed then.
+   * @returns a promise, which may be dropped.
+   * @throws {OptionError} for an unknown option; nothing was changed then.
    */
-  pause(): void;
-  pause(options: EverywhereOptions): Promise<void>;
-  pause(options?: EverywhereOptions): Promise<void> | undefined {
-    return this.#control({ isPaused: true }, options);
+  pause(options?: ScopeOptions): Promise<void> {
+    return this.#control(true, options);
+  }
+
+  /** Resumes all members, also those that were paused one by one, as {@link pause}. Executions that fell due start at the next read or request. */
+  resume(options?: ScopeOptions): Promise<void> {
+    return this.#control(false, options);
   }
 
   /**
-   * Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. With
-   * `everywhere` on all instances, as {@link pause}.
-   */
-  resume(): void;
-  resume(options: EverywhereOptions): Promise<void>;
-  resume(options?: EverywhereOptions): Promise<void> | undefined {
-    return this.#control({ isPaused: false }, options);
-  }
-
-  /**
-   * Replaces the schedules of all members that are there now, as `reschedule` of a member does. With `everywhere` on all
-   * instances, as {@link pause}.
+   * Replaces the schedules of all members that are there now, as `reschedule` of a member does.
    *
-   * @throws {OptionError} when it is not a schedule, or with `everywhere` not one that travels as data; nothing was changed then.
+   * @throws {OptionError} when it is not a schedule; nothing was changed then.
    */
-  reschedule(schedule: ScheduleLike): void;
-  reschedule(schedule: ScheduleLike, options: EverywhereOptions): Promise<void>;
-  reschedule(schedule: ScheduleLike, options?: EverywhereOptions): Promise<void> | undefined {
+  reschedule(schedule: ScheduleLike): void {
     scheduleArgument(this.#options.name, schedule);
-    return this.#control({ schedule }, options);
+    for (const { engine } of this.#all) engine.reschedule(schedule);
   }
 
   /**
@@ -478,13 +468,11 @@ export class RefreshGroup implements GroupLike {
     this.#connect(member.engine);
   }
 
-  #control(change: ControlChange, options: EverywhereOptions | undefined): Promise<void> | undefined {
-    namesArgument(this.#options.name, options, ['everywhere']);
-    const engines = this.#all.map(({ engine }) => engine);
-    for (const engine of engines) controlArgument(engine, change, options);
-    if (change.isPaused !== undefined) this.#isPaused = change.isPaused && this.#closing === undefined;
-    const all = engines.map((engine) => control(engine, change, options));
-    return options === undefined ? undefined : voided(Promise.all(all));
+  #control(isPaused: boolean, options: ScopeOptions | undefined): Promise<void> {
+    reachesAll({ name: this.#options.name, membership: undefined }, options);
+    this.#isPaused = isPaused && this.#closing === undefined;
+    const all = this.#all.map(({ engine }) => control(engine, isPaused, options));
+    return ignoreRejection(voided(Promise.all(all)));
   }
 
   #unlessOwn<R>(result: Promise<R>): Promise<R> {

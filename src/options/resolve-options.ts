@@ -133,7 +133,7 @@ export function resolveOptions(
     random = Math.random,
     lock: lockOrNone,
     store: storeOrNone,
-    propagateWithin,
+    propagateWithin = defaults.propagateWithin,
     freshness: freshnessOption,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
@@ -185,9 +185,9 @@ export function resolveOptions(
   checks.that(isJoinable, 'backend', 'must be a backend: its group, if there is one, has none', backend);
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
   checkBackend('store', store, ['read', 'write'], checks);
-  if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
+  const propagateWithinMs = checks.finiteDuration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
-  checks.that(canCheck, 'propagateWithin', 'must not be given without a store', propagateWithin);
+  checks.that(canCheck, 'propagateWithin', 'must not be given without a backend', propagateWithin);
   const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
   for (const backend of [lock, kind === 'task' ? undefined : store]) {
     const longest = backend?.longestName ?? Infinity;
@@ -222,7 +222,7 @@ export function resolveOptions(
     isUnchanged: isUnchangedBy(unchanged),
     isDeep: unchanged === 'deep',
     absentForMs,
-    propagateWithinMs: propagateWithin === undefined ? undefined : toMillis(propagateWithin),
+    propagateWithinMs,
     freshness,
     waitUntil,
     logger: safeLogger,

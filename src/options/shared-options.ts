@@ -189,8 +189,8 @@ export interface ValueSharedOptions extends SharedOptions {
    * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
    * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
    * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
-   * read: the first read after a pause is served what is here. Over 0; `Infinity`: at the next load. Needs a `store`.
-   * @default undefined: that of the group, then that of the store; without one `Infinity`
+   * read: the first read after a pause is served what is here. Over 0, finite. Needs a `backend`; without one nothing is checked.
+   * @default 10 seconds, or that of the group
    */
   readonly propagateWithin?: DurationLike | undefined;
 }

@@ -6,7 +6,6 @@ import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
-import { madeOfData, withData } from './schedule-data.ts';
 
 /**
  * Executes at the instants of a cron expression: at the first one after the last execution (`since`). Instants that
@@ -38,10 +37,8 @@ export function cron(line: string, options: ZoneOptions = {}): Schedule {
   const following = nextRunOf(line, isDefinite ? 'UTC' : zone);
   const nextExecuteTime: Schedule['nextExecuteTime'] = ({ endedAt, since = endedAt }) =>
     isDefinite ? clock.firstAfter(since, following) : following(since);
-  return withData(asCalendar({ nextExecuteTime }), 'cron', line, { zone });
+  return asCalendar({ nextExecuteTime });
 }
-
-madeOfData('cron', cron);
 
 /** Returns the first match of the expression after an instant, or `Infinity`. */
 function nextRunOf(line: string, zone: string | undefined): (instant: number) => number {

@@ -3,7 +3,6 @@ import { asCalendar } from './calendar.ts';
 import { checkNames } from './check.ts';
 import { DAY_MS, localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
-import { madeOfData, withData } from './schedule-data.ts';
 import { timeOfDay } from './time-of-day.ts';
 
 /** Time zone of a calendar schedule. */
@@ -35,7 +34,5 @@ export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
     (Math.floor((wallTime - timeMs) / DAY_MS) + 1) * DAY_MS + timeMs;
   const nextExecuteTime: Schedule['nextExecuteTime'] = ({ endedAt, since = endedAt }) =>
     clock.firstAfter(since, following);
-  return withData(asCalendar({ nextExecuteTime }), 'dailyAt', time, { zone });
+  return asCalendar({ nextExecuteTime });
 }
-
-madeOfData('dailyAt', dailyAt);

@@ -62,8 +62,8 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    */
   readonly freshness?: FreshnessOptions | undefined;
   /**
-   * Where this instance leaves reports of the task, for `fleet()` and the console, and finds what is set everywhere: `pause`, `resume` and
-   * `reschedule` with `everywhere`, which need a `lock` too. It keeps no value. `false`: none, also where the group or the backend has a
+   * Where this instance leaves reports of the task, for `fleet()` and the console, and learns that it is paused or resumed
+   * on all instances, which needs a `lock` too. It keeps no value. `false`: none, also where the group or the backend has a
    * store. @default undefined: that of the backend or of the group, if it has one
    */
   readonly store?: StoreLike | false | undefined;
@@ -72,7 +72,7 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
    */
   readonly keepRuns?: number | undefined;
-  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default undefined: that of the group, then that of the store; without one it is not */
+  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default 10 seconds, or that of the group */
   readonly propagateWithin?: DurationLike | undefined;
 }
 

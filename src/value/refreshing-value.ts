@@ -10,6 +10,7 @@ import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { SeenQuarantine } from '../engine/quarantined.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import {
   GUARD_OPTIONS,
   type GuardOptions,
@@ -27,18 +28,11 @@ import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
-import {
-  type EverywhereOptions,
-  everywhereArgument,
-  invalidateIf,
-  type SetEverywhereOptions,
-  setArgument,
-  shareIf,
-} from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
 import { asMethod, engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { type ReadResult, readResult } from './read-result.ts';
+import { invalidateEntry, type SetOptions, setArgument, shareValue } from './shared-change.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
 import { versionsOf } from './versions.ts';
@@ -81,18 +75,13 @@ export interface RefreshingValueOptions<T, Previous = T>
 }
 
 /** The options of `invalidate`. */
-export interface InvalidateOptions {
+export interface InvalidateOptions extends ScopeOptions {
   /** Forget the value too, so that the next read waits as the first did. @default false */
   readonly drop?: boolean | undefined;
 }
 
-/** The options of `invalidate` for all instances of a cluster. */
-export interface InvalidateEverywhereOptions extends InvalidateOptions, EverywhereOptions {
-  readonly everywhere: boolean;
-}
-
 /** The options of `refresh`. */
-export interface RefreshOptions extends EverywhereOptions {
+export interface RefreshOptions extends ScopeOptions {
   /** Ends the pin of a version first: see `unpin()`. @default false: a pinned version rejects the refresh */
   readonly unpin?: boolean | undefined;
 }
@@ -232,18 +221,19 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Loads now, due or not, also while paused or cooling down; joins the load that runs, if one does. Resolves with
    * the value; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
    *
-   * With a `store` it resolves when the snapshot is in the store, where other instances find it; reads return the value
-   * before that. A snapshot that could not be written does not reject it: the value is loaded here. Then
-   * `inspect().lock?.version` is `undefined`, and the reason is logged. With `everywhere` it does reject then.
+   * With a `backend` it resolves when the backend has the snapshot, where other instances find it within `propagateWithin`; reads
+   * return the value before that. It rejects with `LockUnavailableError` or `StoreUnavailableError` when the snapshot could not be
+   * written; the value is loaded here. With `here` it resolves then too: `inspect().lock?.version` is `undefined`, and the
+   * reason is logged.
    *
    * While a version is pinned it rejects with `PinnedError`, unless `unpin` is given.
    *
-   * Rejects with `OptionError` for an unknown option, one that is not a boolean, and `everywhere` without a store.
+   * Rejects with `OptionError` for an unknown option, and for one that is not a boolean.
    */
   refresh(options?: RefreshOptions): Promise<T> {
     const engine = engineOf(this);
     try {
-      const isForAll = everywhereArgument(engine.options, options, 'unpin');
+      const isForAll = reachesAll(engine.options, options, 'unpin');
       const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll);
       const versions = engine.versions(entryOf(this));
       return versions === undefined
@@ -265,13 +255,13 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   }
 
   /**
-   * Puts an earlier version into place, here at once and on the other instances within `propagateWithin`, without that at
-   * their next due load, and pins it: no due load and no invalidation replaces it until the pin is over. It is published as
+   * Puts an earlier version into place, here at once and on the other instances within `propagateWithin`,
+   * and pins it: no due load and no invalidation replaces it until the pin is over. It is published as
    * a new version, so that versions grow. It keeps its honest age; no age limit applies to it until the pin is over.
    * Instances that start later serve it too. While it lasts each instance that is read asks once a minute whether it still
    * does.
    *
-   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value, { everywhere: true })` or another
+   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value)` or another
    * `rollback`, on any instance. Needs a lock, and a store with `keepVersions` of 2 or more, the same on all instances.
    *
    * Its event `changed` is emitted when the store has the new version, which it carries.
@@ -321,21 +311,18 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * while paused, and they wait for one `timeout` at most. If it fails they reject with `CoolingDownError`. After a drop
    * a load that no read waits for is aborted.
    *
-   * With `everywhere` a mark is published too, under a version that is newer than that of any load before: the snapshot in
-   * the store is replaced by it, and no instance adopts what is older. The other instances do the same when they learn of
-   * it, within `propagateWithin`, without that at their next load; then one of them loads for all. An instance that starts
-   * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`.
+   * With a `backend` a mark is published too, under a version that is newer than that of any load before: the snapshot in
+   * the backend is replaced by it, and no instance adopts what is older. The other instances do the same when they learn of
+   * it, within `propagateWithin`; then one of them loads for all. An instance that starts
+   * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`, unless `here` is given.
    *
-   * @returns with `everywhere`, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for an unknown option, one that is not a boolean, and for `everywhere` without a store; nothing
-   * was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for an unknown option, and for one that is not a boolean; nothing was changed then.
    */
-  invalidate(options: InvalidateEverywhereOptions): Promise<void>;
-  invalidate(options?: InvalidateOptions): void;
-  invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
+  invalidate(options?: InvalidateOptions): Promise<void> {
     const engine = engineOf(this);
-    const isForAll = everywhereArgument(engine.options, options, 'drop');
-    return invalidateIf(isForAll, engine, entryOf(this), ownOptions(options)?.drop ?? false);
+    const isForAll = reachesAll(engine.options, options, 'drop');
+    return invalidateEntry(isForAll, engine, entryOf(this), ownOptions(options)?.drop ?? false);
   }
 
   /**
@@ -343,25 +330,23 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * waiters of that load get this value. The next load starts when the aborted one has settled, at the latest at its
    * deadline. The schedule is asked for the next execute time; a cool-down ends.
    *
-   * With `everywhere` it is published too, under a token that is newer than that of any load before: the other instances
-   * take it over within `propagateWithin`, without that at their next due load. It is served here at once. Where another
+   * With a `backend` it is published too, under a token that is newer than that of any load before: the other instances
+   * take it over within `propagateWithin`. It is served here at once. Where another
    * instance is loading it waits for the end of that load, at most one `timeout`. Of values that are set on several
-   * instances at the same time one remains. `by` and `note` name that person and the reason, in `history()`.
+   * instances at the same time one remains. `by` and `note` name that person and the reason, in `history()`. With `here` it
+   * is served on this instance only, until the next load here, or until a newer snapshot is taken over.
    *
-   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, when
-   *   the `schema` is asynchronous, and for `everywhere` without a store; nothing was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
+   *   the `schema` is asynchronous; nothing was changed then.
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
-  set(value: T): void;
-  set(value: T, options: SetEverywhereOptions): Promise<void>;
-  set(value: T, given?: SetEverywhereOptions): Promise<void> | undefined {
+  set(value: T, options?: SetOptions): Promise<void> {
     const engine = engineOf(this);
-    const [options, origin] = setArgument(engine.options.name, given);
-    const isForAll = everywhereArgument(engine.options, options);
+    const [isForAll, origin] = setArgument(engine.options, options);
     checkValue(engine.options, undefined, value);
     engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
-    return options && shareIf(isForAll, engine, entryOf(this), origin);
+    return isForAll ? shareValue(engine, entryOf(this), origin) : Promise.resolve();
   }
 
   /**

@@ -5,7 +5,7 @@ import {
   type RefreshingCacheOptions,
   type TicklessEvent,
 } from '../../src/index.ts';
-import type { Link, ManualCluster } from './cluster.ts';
+import { type Link, type ManualCluster, WITHOUT_CHECKS } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
 
 /** A load of a key that waits for the test to say how it ends. */
@@ -50,6 +50,7 @@ export function keyedInstance(
     logger,
     lock: link.lock,
     store: link.store,
+    ...((own.store ?? !('store' in own)) && { propagateWithin: WITHOUT_CHECKS }),
     ...own,
   });
   return { cache, calls, link, events: recordEvents(cache), logger };

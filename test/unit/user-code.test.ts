@@ -276,7 +276,7 @@ it('each function of a user is called with its documented arguments, and without
   await shared.get();
   const adopted = new RefreshingValue({ ...ONCE, name: 'shared', backend, load: () => 2 });
   await adopted.get();
-  await adopted.set(3, { everywhere: true });
+  await adopted.set(3);
   await new Promise((resolve) => setTimeout(resolve, 20));
   shared.current;
   await until(() => calls.has('bus.send') && calls.has('codec.decode'));

@@ -64,12 +64,7 @@ export interface StoreOptions {
    */
   readonly keepVersions?: number | undefined;
   /**
-   * The `propagateWithin` of members that leave it out, and whose group does: within what time they take over changes of
-   * other instances. Over 0; `Infinity`: at their next load. @default Infinity
-   */
-  readonly propagateWithin?: DurationLike | undefined;
-  /**
-   * Notifies other instances of `refresh()` and of every `everywhere` call. An instance with `propagateWithin` then queries the
+   * Notifies other instances of each change that a person or the code makes. An instance then queries the
    * store at its next read, delayed by up to 5 ms per instance beyond ten. Made by `redisHints`, `postgresHints` or `createHints`.
    * They keep a connection open. @default none: they query within `propagateWithin`
    */
@@ -83,7 +78,6 @@ const COMMON: readonly (keyof StoreOptions)[] = [
   'timeout',
   'namespace',
   'keepVersions',
-  'propagateWithin',
   'hints',
 ];
 
@@ -108,7 +102,6 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checkNamespace(checks, namespace, kind.longestName);
   checks.count('keepVersions', keepVersions, MOST_VERSIONS);
-  const propagateWithinMs = checks.duration('propagateWithin', options.propagateWithin ?? Infinity);
   checks.done();
   const longestName = longestWithin(kind.longestName, namespacePrefix(namespace));
   const reports = new StoreReports(records);
@@ -117,7 +110,7 @@ export function createStore(records: Records, given: StoreOptions, kind: Records
   const [ofMembers, ofHand] = [joined(reporting), joined(records)];
   const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
   const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
-    ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, propagateWithinMs, hints },
+    ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, hints },
   });
   const unavailable = (...told: ConstructorParameters<typeof StoreUnavailableError>): Error =>
     new StoreUnavailableError(...told);

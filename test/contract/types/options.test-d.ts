@@ -128,19 +128,16 @@ test('the options of a read', () => {
   value.close({ timeout: { seconds: 5 } });
 });
 
-test('what is done everywhere returns a promise, and what is done here does not', () => {
+test('a change that can reach all instances returns a promise', () => {
   const executor = new PeriodicExecutor(() => {}, { name, store: false, propagateWithin: '5s' });
   const group = new RefreshGroup();
   for (const member of [value, executor, group]) {
-    expectTypeOf(member.pause()).toEqualTypeOf<void>();
-    expectTypeOf(member.resume()).toEqualTypeOf<void>();
+    expectTypeOf(member.pause()).toEqualTypeOf<Promise<void>>();
+    expectTypeOf(member.resume({ here: true })).toEqualTypeOf<Promise<void>>();
     expectTypeOf(member.reschedule('5m')).toEqualTypeOf<void>();
-    expectTypeOf(member.pause({ everywhere: true })).toEqualTypeOf<Promise<void>>();
-    expectTypeOf(member.resume({ everywhere: true })).toEqualTypeOf<Promise<void>>();
-    expectTypeOf(member.reschedule('5m', { everywhere: true })).toEqualTypeOf<Promise<void>>();
   }
   // @ts-expect-error: an unknown option
-  group.pause({ everywere: true });
+  group.pause({ heer: true });
 });
 
 test('a task may return anything, and gets no previous value', () => {

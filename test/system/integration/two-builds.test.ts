@@ -27,7 +27,6 @@ const KEPT = new URL('./fixtures/build-before.tgz', import.meta.url).pathname;
 const WITHIN = 200;
 /** Far beyond the time that it takes on a busy machine. */
 const SOON_MS = 10_000;
-const everywhere = { everywhere: true } as const;
 const folders: string[] = [];
 const clients: (() => unknown)[] = [];
 let before: Build;
@@ -173,15 +172,15 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
     it('follows changes of the other: set, drop, invalidated tags, a cleared cache', async () => {
       const { a, b } = make();
       for (const { value, cache } of [a, b]) await Promise.all([value.get(), cache.get('k')]);
-      await a.value.set('set', everywhere);
+      await a.value.set('set');
       await until([b], () => b.value.peek() === 'set');
-      await b.value.invalidate({ ...everywhere, drop: true });
+      await b.value.invalidate({ drop: true });
       await until([a, b], () => a.value.peek() !== 'set' && a.value.peek() === b.value.peek());
       const known = b.cache.peek('k');
-      await a.cache.invalidateTag('k', everywhere);
+      await a.cache.invalidateTag('k');
       await until([a, b], () => b.cache.peek('k') !== known && a.cache.peek('k') === b.cache.peek('k'));
       const second = a.cache.peek('k');
-      await b.cache.clear(everywhere);
+      await b.cache.clear();
       await until([a, b], () => a.cache.peek('k') !== second && a.cache.peek('k') === b.cache.peek('k'));
     }, 60_000);
 

@@ -275,7 +275,8 @@ describe('rule 7: a load begun before never overwrites a change that came after'
     await clock.advance(1000);
     cache.current('a');
     await clock.flush();
-    expect(cache.delete('a')).toBe(true);
+    const deleted = cache.delete('a');
+    expect(await deleted).toBe(true);
     of('a').call(0).resolve('old');
     await clock.flush();
     expect([cache.size, cache.peek('a'), cache.inspect('a'), clock.timerCount]).toEqual([

@@ -69,10 +69,10 @@ describe('the fleet of a store', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { ...own, schedule: 2000 });
     const cold = cluster.instance({ ...own, name: 'other' });
-    a.value.set('local');
+    a.value.set('local', { here: true });
     await readFor(cluster, [a, b, cold], 4000);
     await cluster.fail(cold, 0, new Error('ECONNREFUSED'));
-    b.value.pause(); // it stays behind
+    b.value.pause({ here: true }); // it stays behind
     await readFor(cluster, [cold], 2 * WITHIN);
     const { members } = await cluster.store.fleet();
     const [other, v] = members as [FleetMember, FleetMember];
@@ -266,7 +266,7 @@ it('the fleet has caches, with the marks that they know and the keys that fail',
   await read(WITHIN);
   expect((await memberIn(cluster))?.text).toBe('2 without marks');
   void a.get('bad').catch(() => {});
-  await a.invalidate('good', { everywhere: true });
+  await a.invalidate('good');
   await read(3 * WITHIN);
   const member = await memberIn(cluster);
   expect(member).toMatchObject({ kind: 'cache', of: 2, holding: 2, behind: [], oldest: undefined });

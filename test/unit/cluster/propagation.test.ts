@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { isPinnedError, RefreshGroup, RefreshingValue, type Store } from '../../../src/index.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -8,7 +8,6 @@ import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
 
-const everywhere = { everywhere: true } as const;
 const WITHIN = 1000;
 /** The next load is far away, so that only checks tell of changes. */
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
@@ -31,7 +30,7 @@ describe('checks of the store', () => {
       'two',
       a.value.inspect().lock?.version,
     ]);
-    await a.value.set('three', everywhere);
+    await a.value.set('three');
     await readFor(cluster, [b], WITHIN + 50);
     expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['three', 0, false]);
     expect(b.events.map(({ type }) => type)).toEqual(['snapshot-adopted', 'snapshot-adopted']);
@@ -77,8 +76,8 @@ describe('checks of the store', () => {
     expect([first?.name, more.length < 2]).toEqual(['v1 v2 v3 v4', true]);
   });
 
-  it('have the time of the member, else that of its group, else that of the store', async () => {
-    const cluster = new ManualCluster({ propagateWithin: 3 * WITHIN });
+  it('have the time of the member, else that of its group, else 10 seconds', async () => {
+    const cluster = new ManualCluster();
     const checksOf = async (given: object, group?: RefreshGroup): Promise<number> => {
       const link = cluster.link();
       const { clock, store } = cluster;
@@ -99,27 +98,30 @@ describe('checks of the store', () => {
       await checksOf({}),
       await checksOf({ propagateWithin: WITHIN }),
       await checksOf({}, new RefreshGroup({ clock: cluster.clock, propagateWithin: 2 * WITHIN })),
-      await checksOf({ propagateWithin: Infinity }),
     ];
-    const [ofStore, ofMember, ofGroup, none] = counts as [number, number, number, number];
-    expect([ofStore < ofGroup, ofGroup < ofMember, none]).toEqual([true, true, 0]);
+    const [byDefault, ofMember, ofGroup] = counts as [number, number, number];
+    expect([byDefault === 1 || byDefault === 2, byDefault < ofGroup, ofGroup < ofMember]).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('leave an invalidation that was made here to a load', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, own);
-    await a.value.set('two', everywhere);
-    b.value.invalidate();
-    b.value.pause(); // so that reads start no load
+    await a.value.set('two');
+    b.value.invalidate({ here: true });
+    b.value.pause({ here: true }); // so that reads start no load
     await readFor(cluster, [b], 2 * WITHIN);
     expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
-    b.value.resume();
+    b.value.resume({ here: true });
     await readFor(cluster, [b], 100);
     expect(b.manual.calls.length).toBe(1);
   });
 
   it.each([
-    ['was set', ({ value }: Instance) => value.set('by hand', everywhere), 'by hand'],
+    ['was set', ({ value }: Instance) => value.set('by hand'), 'by hand'],
     ['was put back', ({ value }: Instance) => value.rollback({ by: 'ann' }), 'one'],
   ])(
     'leave in place what %s here, while it waits for the end of a load elsewhere',
@@ -150,7 +152,7 @@ describe('checks of the store', () => {
       },
     });
     const [a, b] = await cluster.warm(2, own);
-    await a.value.set('bad', everywhere);
+    await a.value.set('bad');
     await readFor(cluster, [b], 5 * WITHIN);
     expect([b.value.current, b.link.take().filter((step) => step === 'read').length]).toEqual(['one', 1]);
   });
@@ -179,7 +181,7 @@ describe('checks of the store', () => {
 
   it('that fail for one name alone take over the others, and are reported', async () => {
     const clock = new FakeClock();
-    const shared = memoryStore({ clock });
+    const [lock, shared] = [memoryLock({ clock }), memoryStore({ clock })];
     const partly = wrapStore({
       read: (...asked) => shared.read(...asked),
       write: (...asked) => shared.write(...asked),
@@ -190,10 +192,10 @@ describe('checks of the store', () => {
       },
     });
     const open = (store: Store, name: string) =>
-      new RefreshingValue({ name, clock, store, load: () => 'one', logger: false as const, ...own });
+      new RefreshingValue({ name, clock, lock, store, load: () => 'one', logger: false as const, ...own });
     const here = [open(partly, 'lost'), open(partly, 'sound')];
     for (const value of here) await value.get();
-    for (const name of ['lost', 'sound']) await open(shared, name).set('two', everywhere);
+    for (const name of ['lost', 'sound']) await open(shared, name).set('two');
     for (let at = 0; at < 2 * WITHIN; at += 10) {
       for (const value of here) value.current;
       await clock.advance(10);
@@ -208,7 +210,7 @@ describe('checks of the store', () => {
     for (const { link } of [a, b]) link.break('no-answer', 'check', 'read');
     await readFor(cluster, [b], 300 * WITHIN);
     expect(b.link.take().length).toBeLessThan(300 / 0.8 + 2);
-    await a.value.set('two', everywhere);
+    await a.value.set('two');
     b.link.mend();
     await readFor(cluster, [b], WITHIN);
     expect(b.value.current).toBe('two');
@@ -217,7 +219,7 @@ describe('checks of the store', () => {
   it('are refused without a store, and for what is not a duration', () => {
     const refused = (options: object): string =>
       String(thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options })));
-    expect(refused({ propagateWithin: 1000 })).toContain('must not be given without a store');
+    expect(refused({ propagateWithin: 1000 })).toContain('must not be given without a backend');
     const { store } = new ManualCluster();
     expect(refused({ store, propagateWithin: 0 })).toContain('propagateWithin');
     expect(new RefreshGroup({ propagateWithin: 1000 }).value({ name: 'v', load: () => 1 }).current).toBe(1);
@@ -228,7 +230,7 @@ describe('a mark on all instances', () => {
   it('makes their values due, and one of them loads for all', async () => {
     const cluster = new ManualCluster();
     const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
-    await a.value.invalidate(everywhere);
+    await a.value.invalidate();
     expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
     await readFor(cluster, [b, c], WITHIN + 30);
     const calls = (): number => b.manual.calls.length + c.manual.calls.length;
@@ -243,7 +245,7 @@ describe('a mark on all instances', () => {
   it('that drops the value makes readers wait', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, own);
-    await a.value.invalidate({ everywhere: true, drop: true });
+    await a.value.invalidate({ drop: true });
     expect(a.value.peek()).toBe(undefined);
     await readFor(cluster, [b], WITHIN);
     expect(b.value.peek()).toBe(undefined);
@@ -255,7 +257,7 @@ describe('a mark on all instances', () => {
   it('leaves nothing that is older to an instance that starts later, or that learns of it with its next load', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: 1000 });
-    await a.value.invalidate(everywhere);
+    await a.value.invalidate();
     const later = cluster.instance();
     void later.value.get();
     await cluster.clock.flush();
@@ -267,7 +269,7 @@ describe('a mark on all instances', () => {
 
   it('is in the history without a value, and a rollback passes over it', async () => {
     const { a } = await twoVersions();
-    await a.value.invalidate({ everywhere: true, drop: true });
+    await a.value.invalidate({ drop: true });
     const [mark] = await a.value.history();
     expect(mark).toMatchObject({ mark: 'dropped', isPinned: false });
     expect(String(await rejectionOf(a.value.rollback({ by: 'ann', to: mark?.version })))).toContain(
@@ -280,7 +282,7 @@ describe('a mark on all instances', () => {
   it('does not end a pin, also of one that is not known here', async () => {
     const { a, b, cluster } = await twoVersions();
     await a.value.rollback({ by: 'ann' });
-    const refused = [a.value.invalidate(everywhere), b.value.invalidate(everywhere)].map(rejectionOf);
+    const refused = [a.value.invalidate(), b.value.invalidate()].map(rejectionOf);
     await cluster.clock.advance(100);
     for (const error of refused) expect(isPinnedError(await error)).toBe(true);
     expect((await a.value.history())[0]).toMatchObject({ isPinned: true });
@@ -290,7 +292,7 @@ describe('a mark on all instances', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, own);
     a.link.break('refused', 'write');
-    const marked = rejectionOf(a.value.invalidate(everywhere));
+    const marked = rejectionOf(a.value.invalidate());
     await cluster.clock.advance(1000);
     expect(String(await marked)).toContain('ECONNREFUSED');
     expect(a.value.inspect().isDue).toBe(true);
@@ -299,7 +301,7 @@ describe('a mark on all instances', () => {
   it('does not concern a value that was set on one instance after it', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, own);
-    await a.value.invalidate({ everywhere: true, drop: true });
+    await a.value.invalidate({ drop: true });
     await cluster.clock.advance(10);
     b.value.set('by hand');
     await readFor(cluster, [b], WITHIN);

@@ -20,7 +20,7 @@ describe('a decision that names the version in place', () => {
   it('is refused when another one is in place, and nothing is changed', async () => {
     const { a, b } = await twoVersions();
     const [two, one] = await a.value.history();
-    await b.value.set('three', { everywhere: true });
+    await b.value.set('three');
     const rolledBack = a.value.rollback({ by, to: one!.version, version: two!.version });
     expect(isOptionError(await rejectionOf(rolledBack))).toBe(true);
     expect([a.value.peek(), (await a.value.history())[0]?.made]).toEqual(['two', 'set']);
@@ -37,7 +37,7 @@ describe('a decision that names the version in place', () => {
       const { cluster, a, b } = await twoVersions();
       const [two, one] = await a.value.history();
       const seen = action === 'rollback' ? two!.version : await b.value.rollback({ by, to: one!.version });
-      const set = b.value.set('three', { everywhere: true });
+      const set = b.value.set('three');
       const acting =
         action === 'rollback'
           ? a.value.rollback({ by, to: one!.version, version: seen })
@@ -261,7 +261,7 @@ describe('a version that is put back into place', () => {
   it('gives way to a value that is set everywhere', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
-    await b.value.set('by hand', { everywhere: true });
+    await b.value.set('by hand');
     await cluster.clock.advance(60_000);
     await cluster.read(a);
     expect([a.value.peek(), a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([
@@ -292,7 +292,7 @@ describe('the schema', () => {
   it('decides on a version that is put back, and its output is the value', async () => {
     const cluster = new ManualCluster({ keepVersions: 4 });
     const [a] = await cluster.warm(1);
-    for (const text of ['far too long', 'two', 'three']) await a.value.set(text, { everywhere: true });
+    for (const text of ['far too long', 'two', 'three']) await a.value.set(text);
     const { value } = cluster.instance({ schema: shortTexts() });
     const [, two, long] = await value.history();
     const refused = await rejectionOf(value.rollback({ by, to: long!.version }));

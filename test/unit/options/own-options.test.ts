@@ -166,7 +166,7 @@ it('a console that is read-only stays so', () => {
 it('a read, an invalidation and the end have options of their own only', async () => {
   const value = new RefreshingValue({ name: 'read', load: async () => 1, logger: false });
   await value.get();
-  pollute({ patience: -1, maxAge: -1, signal: 1, everywhere: true, drop: true, timeout: -1 });
+  pollute({ patience: -1, maxAge: -1, signal: 1, drop: true, timeout: -1 });
   expect(await value.get({})).toBe(1);
   value.invalidate({});
   expect(value.peek()).toBe(1);
@@ -329,7 +329,7 @@ it('a lock is released by the fields of its request only', async () => {
     .acquire({ name: 'n' })
     .then((answer) => ('lease' in answer ? answer.lease : answer));
   const found = new TestConsole({ actions: true, locks: [lock] });
-  pollute({ key: 'k', everywhere: true, drop: true });
+  pollute({ key: 'k', drop: true });
   const { status } = await found.act('release-lock', { id: 'n', lock: 0, token });
   clean();
   const [record] = (await found.get('api/audit')).body.records;
@@ -423,17 +423,27 @@ it.each([
   { replaced: 'x' },
 ])('a cluster works as before while every object has %o', async (properties) => {
   const schedule = { milliseconds: 1 };
-  const store = memoryStore({ keepVersions: 5, propagateWithin: 1 });
+  const store = memoryStore({ keepVersions: 5 });
   const lock = memoryLock();
   let loads = 0;
   const load = (): string => `load ${++loads}`;
   const [one, other] = [1, 2].map(
-    () => new RefreshingValue({ name: 'v', load, schedule, lock, store, logger: false, retry: false }),
+    () =>
+      new RefreshingValue({
+        name: 'v',
+        load,
+        schedule,
+        lock,
+        store,
+        propagateWithin: 1,
+        logger: false,
+        retry: false,
+      }),
   ) as [RefreshingValue<string>, RefreshingValue<string>];
   pollute(properties);
   await one.get();
   while ((await one.get()) === 'load 1') await new Promise((resolve) => setTimeout(resolve, 1)); // it is due again
-  await one.set('set', { everywhere: true });
+  await one.set('set');
   await other.get();
   const history = await one.history();
   const [newest] = history;

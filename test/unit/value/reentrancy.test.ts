@@ -385,7 +385,7 @@ describe('a listener of the abort of a load that puts a value into place', () =>
     manual.call(1).resolve('loaded');
     await clock.flush();
     expect(await refreshed).toBe('loaded');
-    const everywhere = value.set('for all', { everywhere: true });
+    const everywhere = value.set('for all');
     await clock.advance(100);
     await everywhere;
   });
@@ -395,10 +395,10 @@ it('refresh() resolves at once when set() supersedes its load, also behind a loc
   const cluster = new ManualCluster();
   const { lock, store } = cluster.link();
   const { value, manual, clock } = manualValue({ clock: cluster.clock, schedule: 3_600_000, lock, store });
-  const refreshed = value.refresh();
+  const refreshed = value.refresh({ here: true });
   await clock.flush();
   expect(manual.calls.length).toBe(1); // it ignores its signal
-  value.set('by hand');
+  value.set('by hand', { here: true });
   await clock.flush();
   expect(await settled(refreshed)).toEqual({ value: 'by hand' });
 });

@@ -118,7 +118,7 @@ export class Persons {
   /** For all instances. */
   mark(instance: DataInstance, mark: Mark): void {
     this.#order(instance, { kind: 'mark', mark }, async () =>
-      instance.prices.invalidate({ everywhere: true, ...(mark === 'dropped' && { drop: true }) }),
+      instance.prices.invalidate({ ...(mark === 'dropped' && { drop: true }) }),
     );
   }
 
@@ -129,7 +129,7 @@ export class Persons {
     const isShared = everywhere && scenario.hasStore;
     instance.own.add(serial);
     this.#order(instance, { kind: isShared ? 'set' : 'set here', serial }, async () =>
-      isShared ? instance.prices.set(value, { everywhere: true }) : instance.prices.set(value),
+      isShared ? instance.prices.set(value) : instance.prices.set(value),
     );
   }
 

@@ -33,8 +33,6 @@ const orders: Readonly<Record<string, Deed<Scene>>> = {
   dropHere: { weight: 0.5, act: ({ persons, key }) => persons.dropHere(key) },
 };
 
-const everywhere = { everywhere: true } as const;
-
 /** Readers and operators of all instances. */
 export class Persons {
   readonly #world: KeysWorld;
@@ -96,32 +94,28 @@ export class Persons {
     key.own.add(serial);
     const { cache } = key.process;
     this.#order({ kind: isForAll ? 'set' : 'set here', instance: key, of: 'key', serial }, async () =>
-      isForAll ? cache.set(key.key, value, everywhere) : cache.set(key.key, value),
+      isForAll ? cache.set(key.key, value) : cache.set(key.key, value),
     );
   }
 
   refresh(key: HeldKey): void {
-    this.#order({ kind: 'refresh', instance: key, of: 'key' }, () =>
-      key.process.cache.refresh(key.key, everywhere),
-    );
+    this.#order({ kind: 'refresh', instance: key, of: 'key' }, () => key.process.cache.refresh(key.key));
   }
 
   mark(key: HeldKey, mark: Mark): void {
     this.#order({ kind: 'mark', instance: key, of: 'key', mark }, () =>
-      key.process.cache.invalidate(key.key, { ...everywhere, ...(mark === 'dropped' && { drop: true }) }),
+      key.process.cache.invalidate(key.key, { ...(mark === 'dropped' && { drop: true }) }),
     );
   }
 
   markTag(key: HeldKey): void {
     this.#order({ kind: 'mark', instance: key, of: 'tag', mark: 'invalidated' }, () =>
-      key.process.cache.invalidateTag(key.tag, everywhere),
+      key.process.cache.invalidateTag(key.tag),
     );
   }
 
   clear(key: HeldKey): void {
-    this.#order({ kind: 'mark', instance: key, of: 'all', mark: 'dropped' }, () =>
-      key.process.cache.clear(everywhere),
-    );
+    this.#order({ kind: 'mark', instance: key, of: 'all', mark: 'dropped' }, () => key.process.cache.clear());
   }
 
   dropHere(key: HeldKey): void {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  cron,
-  dailyAt,
   isClosedError,
   isLockUnavailableError,
   isOptionError,
@@ -9,25 +7,20 @@ import {
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
-  type ScheduleLike,
 } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
-const everywhere = { everywhere: true } as const;
 const WITHIN = 1000;
 const HOUR = 3_600_000;
 const own = { schedule: HOUR, propagateWithin: WITHIN } as const;
 
 /** A member of one instance that is used again and again. */
 interface Used {
-  readonly member: Pick<RefreshingValue<unknown>, 'pause' | 'resume' | 'reschedule' | 'close'>;
+  readonly member: Pick<RefreshingValue<unknown>, 'pause' | 'resume' | 'close'>;
   use(): unknown;
   readonly isPaused: () => boolean;
-  /** How long after now it is executed next. */
-  readonly nextIn: () => number;
 }
 
 const kinds = ['value', 'cache', 'executor'] as const;
@@ -38,36 +31,21 @@ async function used(cluster: ManualCluster, kind: (typeof kinds)[number]): Promi
   const { lock, store } = cluster.link();
   const common = { name: 'm', clock, lock, store, logger: false, ...own } as const;
   const load = async (): Promise<number> => 1;
-  const nextIn = (inspect: () => { readonly nextExecuteTime?: number | undefined } | undefined) => () =>
-    (inspect()?.nextExecuteTime ?? Infinity) - clock.now();
   if (kind === 'value') {
     const member = new RefreshingValue({ load, ...common });
-    return usedOf(
-      member,
-      () => member.get(),
-      nextIn(() => member.inspect()),
-    );
+    return usedOf(member, () => member.get());
   }
   if (kind === 'cache') {
     const member = new RefreshingCache<string, number>({ load, jitter: false, ...common });
-    return usedOf(
-      member,
-      () => member.get('k'),
-      nextIn(() => member.inspect('k')),
-    );
+    return usedOf(member, () => member.get('k'));
   }
   const member = new PeriodicExecutor(load, common);
-  return usedOf(
-    member,
-    () => member.requestStart(),
-    nextIn(() => member.inspect()),
-  );
+  return usedOf(member, () => member.requestStart());
 }
 
 async function usedOf(
   member: RefreshingValue<number> | RefreshingCache<string, number> | PeriodicExecutor,
   use: () => Promise<unknown>,
-  nextIn: () => number,
 ): Promise<Used> {
   let isPaused = false;
   member.on('paused', () => {
@@ -77,7 +55,7 @@ async function usedOf(
     isPaused = false;
   });
   await use();
-  return { member, use, isPaused: () => isPaused, nextIn };
+  return { member, use, isPaused: () => isPaused };
 }
 
 /** Uses all of them each 10 ms. */
@@ -88,15 +66,15 @@ async function useFor(cluster: ManualCluster, all: readonly Used[], ms: number =
   }
 }
 
-describe.each(kinds)('everywhere, a %s', (kind) => {
+describe.each(kinds)('on all instances, a %s', (kind) => {
   it('is paused and resumed within the time, without a timer in between', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [await used(cluster, kind), await used(cluster, kind)];
-    await a.member.pause(everywhere);
+    await a.member.pause();
     expect([a.isPaused(), b.isPaused()]).toEqual([true, false]);
     await useFor(cluster, [a, b]);
     expect([a.isPaused(), b.isPaused()]).toEqual([true, true]);
-    await b.member.resume(everywhere);
+    await b.member.resume();
     expect([a.isPaused(), b.isPaused()]).toEqual([true, false]);
     await useFor(cluster, [a, b]);
     expect([a.isPaused(), b.isPaused()]).toEqual([false, false]);
@@ -107,12 +85,12 @@ describe.each(kinds)('everywhere, a %s', (kind) => {
   it('is paused again where an instance was resumed by itself', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [await used(cluster, kind), await used(cluster, kind)];
-    await a.member.pause(everywhere);
+    await a.member.pause();
     await useFor(cluster, [a, b]);
-    b.member.resume();
+    await b.member.resume({ here: true });
     await useFor(cluster, [a, b]);
     expect(b.isPaused()).toBe(false);
-    await a.member.pause(everywhere);
+    await a.member.pause();
     await useFor(cluster, [a, b]);
     expect(b.isPaused()).toBe(true);
   });
@@ -120,33 +98,15 @@ describe.each(kinds)('everywhere, a %s', (kind) => {
   it('is paused also on an instance that starts later', async () => {
     const cluster = new ManualCluster();
     const a = await used(cluster, kind);
-    await a.member.pause(everywhere);
-    await a.member.reschedule('7m', everywhere);
+    await a.member.pause();
     await cluster.clock.advance(60_000);
     const c = await used(cluster, kind);
     await useFor(cluster, [c]);
-    expect([c.isPaused(), Math.round(c.nextIn() / 60_000)]).toEqual([true, 6]);
-  });
-
-  it.each<[string, ScheduleLike, (now: number) => number]>([
-    ['a duration', { minutes: 7 }, () => 7 * 60_000],
-    ['never', Infinity, () => Infinity],
-    ['a cron expression', cron('30 * * * *', { zone: 'UTC' }), (now) => 30 * 60_000 - (now % HOUR)],
-    ['a time of the day', dailyAt('12:20', { zone: 'UTC' }), (now) => 20 * 60_000 - (now % HOUR)],
-  ])('is rescheduled within the time by %s', async (_, schedule, expected) => {
-    const cluster = new ManualCluster();
-    const [a, b] = [await used(cluster, kind), await used(cluster, kind)];
-    await a.member.reschedule(schedule, everywhere);
-    await useFor(cluster, [a, b]);
-    const due = expected(cluster.clock.now());
-    for (const { nextIn } of [a, b]) {
-      const isNear = nextIn() > due - 5000 && nextIn() <= due + 1;
-      expect(isNear || nextIn() === due).toBe(true);
-    }
+    expect(c.isPaused()).toBe(true);
   });
 });
 
-describe('what is set everywhere', () => {
+describe('a pause on all instances', () => {
   it('costs one command of a check for all members, and none where nothing was set', async () => {
     const cluster = new ManualCluster();
     const { lock, store, commands } = cluster.link();
@@ -175,13 +135,9 @@ describe('what is set everywhere', () => {
     const [a, b, c] = [instance(), instance(), instance()];
     for (const { values } of [a, b, c]) for (const value of values) await value.get();
     a.link.take();
-    await a.group.pause(everywhere);
+    await a.group.pause();
     expect(a.link.take().filter((step) => step === 'acquire').length).toBeLessThanOrEqual(2);
-    const both = [
-      a.values[0]!.resume(everywhere),
-      b.values[1]!.resume(everywhere),
-      b.group.reschedule('9m', everywhere),
-    ];
+    const both = [a.values[0]!.resume(), b.values[1]!.resume()];
     for (let at = 0; at < 3 * WITHIN; at += 10) {
       for (const { values } of [a, b, c]) for (const value of values) value.current;
       await cluster.clock.advance(10);
@@ -199,7 +155,7 @@ describe('what is set everywhere', () => {
     };
     const [a, b] = [instance('a'), instance('b')];
     for (const value of [a, b]) value.set('x');
-    await a.pause(everywhere);
+    await a.pause();
     for (let at = 0; at < 2 * WITHIN; at += 10) {
       b.current;
       await cluster.clock.advance(10);
@@ -211,7 +167,7 @@ describe('what is set everywhere', () => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();
     const [a, b] = [cluster.instance({ ...own, lock, store }), cluster.instance({ ...own, lock, store })];
-    await a.value.pause(everywhere);
+    await a.value.pause();
     expect(b.value.inspect().paused).toBe(true);
     const c = cluster.instance({ ...own, lock, store });
     await cluster.clock.flush();
@@ -221,7 +177,7 @@ describe('what is set everywhere', () => {
   it('is written again before the retention of the store is over, once', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [await used(cluster, 'value'), await used(cluster, 'value')];
-    await a.member.pause(everywhere);
+    await a.member.pause();
     const versionOf = async () => (await cluster.store.read('tickless-control'))?.version;
     const first = await versionOf();
     await useFor(cluster, [a, b]);
@@ -239,11 +195,11 @@ describe('what is set everywhere', () => {
     const [a] = await cluster.warm(1, own);
     const b = await used(cluster, 'value');
     a!.link.break('refused', 'acquire');
-    expect(isLockUnavailableError(await rejectionOf(a!.value.pause(everywhere)))).toBe(true);
+    expect(isLockUnavailableError(await rejectionOf(a!.value.pause()))).toBe(true);
     expect(a!.value.inspect().paused).toBe(true);
     a!.link.mend();
     await cluster.clock.advance(10_000);
-    await a!.value.pause(everywhere);
+    await a!.value.pause();
     const { lock, store } = cluster.link();
     const other = cluster.instance({ ...own, lock, store });
     for (let at = 0; at < 2 * WITHIN; at += 10) {
@@ -254,21 +210,8 @@ describe('what is set everywhere', () => {
   });
 
   it.each([
-    [
-      '{"v":{"schedule":{"is":{"of":"moon","given":[]},"at":7}}}',
-      /v: the schedule that was set everywhere is not in force/,
-    ],
-    [
-      '{"v":{"schedule":{"is":{"of":"cron","given":["x"]},"at":7}}}',
-      /v: the schedule that was set everywhere/,
-    ],
-    [
-      '{"v":{"schedule":{"is":{"of":"every","given":[-1]},"at":7}}}',
-      /v: the schedule that was set everywhere/,
-    ],
-    ['{"v":{"schedule":{"is":["cron"],"at":7}}}', /not a record of what was set everywhere/],
-    ['{"v":{"isPaused":{"is":"yes","at":7}}}', /not a record of what was set everywhere/],
-    ['{"v":{"isPaused":{"is":true,"at":"now"}}}', /not a record of what was set everywhere/],
+    ['{"v":{"isPaused":{"is":"yes","at":7}}}', /not a record of paused members/],
+    ['{"v":{"isPaused":{"is":true,"at":"now"}}}', /not a record of paused members/],
     ['{"v":{"isPaused":null}}', /rejected/],
     ['null', /rejected/],
     ['{"__proto__":{"isPaused":{"is":true,"at":7}},"w":{"isPaused":{"is":true,"at":7}}}', undefined],
@@ -285,44 +228,33 @@ describe('what is set everywhere', () => {
     expect(logger.lines).toEqual(line === undefined ? [] : [expect.stringMatching(line)]);
   });
 
-  it('needs a lock, a store and propagateWithin, and says so; nothing is changed then', async () => {
+  it('is here where there is no backend, or for one that has it narrowed; an unknown option changes nothing', async () => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();
     const group = new RefreshGroup({ clock: cluster.clock, logger: false });
-    const can = group.value({ name: 'can', load: () => 1, lock, store, propagateWithin: '1s' });
-    const load = () => 1;
-    for (const [member, needs] of [
-      [new RefreshingValue({ name: 'v', load }), /everywhere needs a lock and a store \(backend, or both\)/],
-      [new RefreshingValue({ name: 'v', load, store }), /everywhere needs a lock and a store/],
-      [new PeriodicExecutor(load, { name: 't', lock }), /everywhere needs a lock and a store/],
-      [
-        new RefreshingValue({ name: 'v', load, lock, store }),
-        /needs propagateWithin \(propagateWithin: '5s'\)/,
-      ],
-    ] as const) {
-      for (const call of ['pause', 'resume'] as const) {
-        const error = thrownBy(() => member[call](everywhere)) as Error;
-        expect([isOptionError(error), error.message]).toEqual([true, expect.stringMatching(needs)]);
-      }
-      expect(member.inspect().paused).toBe(false);
-    }
-    const { cache } = keyedInstance(cluster);
-    expect((thrownBy(() => cache.reschedule('7m', everywhere)) as Error).message).toMatch(/propagateWithin/);
-    group.value({ name: "can't", load });
-    expect(isOptionError(thrownBy(() => group.pause(everywhere)))).toBe(true);
-    expect([group.inspect().paused, can.inspect().paused]).toEqual([false, false]);
-    const error = thrownBy(() => can.reschedule(({ endedAt }) => endedAt + 1, everywhere)) as Error;
-    expect(error.message).toMatch(/schedule must be a duration, or of cron\(\) or dailyAt\(\)/);
-    expect(isOptionError(thrownBy(() => can.pause({ everywere: true } as never)))).toBe(true);
-    expect(isOptionError(thrownBy(() => group.resume({ everywere: true } as never)))).toBe(true);
-    expect(isOptionError(thrownBy(() => group.reschedule('600')))).toBe(true);
+    const shared = group.value({ name: 'shared', load: () => 1, lock, store });
+    const alone = group.value({ name: 'alone', load: () => 1 });
+    const error = thrownBy(() => group.pause({ heer: true } as never)) as Error;
+    expect([isOptionError(error), error.message]).toEqual([
+      true,
+      expect.stringContaining('did you mean here?'),
+    ]);
+    expect(isOptionError(thrownBy(() => shared.pause({ here: 'yes' } as never)))).toBe(true);
+    expect([shared.inspect().paused, alone.inspect().paused]).toEqual([false, false]);
+    await alone.pause();
+    await shared.pause({ here: true });
+    expect([shared.inspect().paused, alone.inspect().paused]).toEqual([true, true]);
+    expect(await cluster.store.read('tickless-control')).toBe(undefined);
+    await group.resume();
+    expect([shared.inspect().paused, alone.inspect().paused]).toEqual([false, false]);
+    expect(await cluster.store.read('tickless-control')).toBeDefined();
   });
 
   it('rejects after close, and when close ends it', async () => {
     const cluster = new ManualCluster();
     const a = await used(cluster, 'value');
     await a.member.close();
-    expect(isClosedError(await rejectionOf(a.member.pause(everywhere)))).toBe(true);
+    expect(isClosedError(await rejectionOf(a.member.pause()))).toBe(true);
     const b = cluster.instance(own);
     const held = await cluster.lock.acquire({
       name: 'tickless-control',
@@ -332,7 +264,7 @@ describe('what is set everywhere', () => {
       host: 'h',
     });
     expect(held.kind).toBe('acquired');
-    const published = b.value.pause(everywhere);
+    const published = b.value.pause();
     await cluster.clock.advance(500);
     const closed = b.value.close({ timeout: 0 });
     await cluster.clock.advance(1000);
