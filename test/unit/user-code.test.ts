@@ -266,15 +266,22 @@ it('each function of a user is called with its documented arguments, and without
     decode: spy('codec.decode', (v: string) => JSON.parse(v)),
   });
   const bus = own('bus', { send: spy('bus.send'), listen: spy('bus.listen', () => spy('bus.stop')) });
-  const backend = memoryBackend({ codec, hints: createHints(bus), propagateWithin: 5 } as never);
+  const backend = memoryBackend({ codec, hints: createHints(bus) } as never);
   const shared = new RefreshingValue({
     ...ONCE,
     name: 'shared',
     backend,
+    propagateWithin: 5,
     load: spy('load with a lease', () => 1),
   });
   await shared.get();
-  const adopted = new RefreshingValue({ ...ONCE, name: 'shared', backend, load: () => 2 });
+  const adopted = new RefreshingValue({
+    ...ONCE,
+    name: 'shared',
+    backend,
+    propagateWithin: 5,
+    load: () => 2,
+  });
   await adopted.get();
   await adopted.set(3);
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -60,7 +60,7 @@ describe('rule 13: a value never goes back', () => {
     const b = cluster.instance({ schedule: 500 });
     const [a] = await cluster.warm(1, { schedule: { hours: 1 } });
     await cluster.clock.advance(10);
-    b.value.set('by hand');
+    b.value.set('by hand', { here: true });
     await cluster.clock.advance(500);
     await cluster.read(b); // the round is done for an hour
     expect(b.value.peek()).toBe('by hand');
@@ -73,7 +73,7 @@ describe('rule 13: a value never goes back', () => {
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
     await cluster.clock.advance(10);
     b.link.break('refused', 'acquire');
-    const refreshed = b.value.refresh();
+    const refreshed = b.value.refresh({ here: true });
     await cluster.clock.flush();
     const nextExecuteTime = cluster.clock.now() + 2000;
     b.manual.call(0).resolve(loaded('without the lock', { nextExecuteTime }) as never);
