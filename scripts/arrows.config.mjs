@@ -55,8 +55,7 @@ const MAY_IMPORT = {
   cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
   derive: [...ENGINE, 'options', 'value'],
   callable: [...ENGINE, 'options', 'value', 'cache'],
-  schedulers: [...BASE, 'data', 'observe', 'callable', 'cluster'],
-  decorators: [...BASE, 'callable', 'cluster', 'schedulers'],
+  decorators: [...BASE, 'callable', 'cluster'],
   advice: ENGINE,
   group: [...CORE, 'advice'],
   guards: [...BASE, 'data', 'guard'],
@@ -75,7 +74,7 @@ const MAY_IMPORT = {
   metrics: [...BASE, 'data', 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
-  'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster', 'schedulers'],
+  'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   sources: [...BASE, 'schedule', 'drivers', ...PURE_OF_LOADS, 'index.ts'],
   jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],

@@ -189,12 +189,6 @@ export { type ProbabilisticEarlyOptions, probabilisticEarly } from './schedule/p
 // Schedules.
 export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
 export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
-export { lockedContext } from './schedulers/locked-context.ts';
-export {
-  type LockedScheduler,
-  type LockedSchedulerOptions,
-  lockedScheduler,
-} from './schedulers/locked-scheduler.ts';
 export type { StandardResult, StandardSchema } from './schema.ts';
 export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';

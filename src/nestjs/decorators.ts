@@ -48,7 +48,7 @@ export function Refreshing<This extends object>(
 
 /**
  * Guards a method of a provider or controller that a scheduler calls on every instance of the service: it runs on one of them at
- * a time, as with `lockedTask`. `lockedContext()` has `signal` and `token`. A method that was not run resolves with `undefined`.
+ * a time, as with `lockedTask`. A method that was not run resolves with `undefined`.
  *
  * ```ts ignore
  * @Injectable()

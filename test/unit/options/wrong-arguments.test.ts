@@ -61,16 +61,7 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** They take any value, are called within a load, or take what adapter authors and runtimes give: not options. */
-const OTHERS = [
-  'keep',
-  'loaded',
-  'absent',
-  'never',
-  'ageHeaders',
-  'loadContext',
-  'lockedContext',
-  'TicklessObject',
-];
+const OTHERS = ['keep', 'loaded', 'absent', 'never', 'ageHeaders', 'loadContext', 'TicklessObject'];
 const OF_AUTHORS = [
   'edited',
   'applied',
