@@ -19,7 +19,6 @@ export type {
   RefreshingFunction,
   RefreshingFunctionOptions,
 } from './callable/callable-types.ts';
-export { loadContext } from './callable/load-context.ts';
 export { refreshing } from './callable/refreshing.ts';
 export type {
   AcquireAnswer,

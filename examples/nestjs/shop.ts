@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
-import { ageHeaders, loadContext, RefreshingValue } from 'tickless';
+import { ageHeaders, RefreshingValue } from 'tickless';
 import { nodeConsole } from 'tickless/console/node';
 import { memoryBackend } from 'tickless/memory';
 import { provideValue, Refreshing, TicklessHealthIndicator, TicklessModule } from 'tickless/nestjs';
@@ -28,8 +28,7 @@ export class Source {
     return { USD: 1.08, GBP: 0.86 };
   }
 
-  async city(code: string, signal: AbortSignal): Promise<string> {
-    signal.throwIfAborted();
+  async city(code: string): Promise<string> {
     this.loads += 1;
     return `City of ${code}`;
   }
@@ -45,7 +44,7 @@ class Cities {
 
   @Refreshing({ schedule: '1h', max: 10_000 })
   async city(code: string): Promise<string> {
-    return this.source.city(code, loadContext().signal);
+    return this.source.city(code);
   }
 }
 

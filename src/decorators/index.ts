@@ -1,6 +1,5 @@
 // Decorators of methods and getters.
 
-export { loadContext } from '../callable/load-context.ts';
 export {
   type LockedDecorator,
   type LockedDecoratorOptions,

@@ -60,8 +60,8 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
   refreshing: ['a function'], // a load
 };
 
-/** They take any value, are called within a load, or take what adapter authors and runtimes give: not options. */
-const OTHERS = ['keep', 'loaded', 'absent', 'never', 'ageHeaders', 'loadContext', 'TicklessObject'];
+/** They take any value, or take what adapter authors and runtimes give: not options. */
+const OTHERS = ['keep', 'loaded', 'absent', 'never', 'ageHeaders', 'TicklessObject'];
 const OF_AUTHORS = [
   'edited',
   'applied',
