@@ -19,7 +19,6 @@ import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
-import { dumpOf, type RestoreReport } from '../value/dump.ts';
 import {
   type EverywhereOptions,
   everywhereArgument,
@@ -42,7 +41,6 @@ import type {
 } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
-import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -53,7 +51,6 @@ import { MarkedKeys } from './marked-keys.ts';
 import { type GetManyOptions, readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
-import { restore } from './restore.ts';
 import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
 import { type StartKeysOptions, StartRequests } from './start-requests.ts';
@@ -454,30 +451,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */
   history(key: K): Promise<readonly VersionRecord[]> {
     return droppable(() => this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history()));
-  }
-
-  /**
-   * Dumps all values for a warm start, with their ages, next execute times and tags. Keys without a value and failures are
-   * left out.
-   */
-  dump(): CacheDump<K, V> {
-    this.#many.compareClocks();
-    const entries = Array.from(this.#entries.eachLoaded(), ([, entry]) => entry);
-    return dumpOf(entries, this.#options.member, ({ key, tags }) => {
-      return tags === undefined ? { key } : { key, tags };
-    }) as CacheDump<K, V>;
-  }
-
-  /**
-   * Restores the values of a dump, of this cache or another; a `schema` checks each. They have aged since by the wall clock; values older than
-   * `maxStaleness`, older than the one in the cache, or beyond its bound are dropped. A value that is due by now is served,
-   * and reloaded at its next read. The values that were used last are taken, as many as fit; the others are not looked at,
-   * so that a large dump costs no more than a full cache.
-   *
-   * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing was restored then.
-   */
-  restore(dump: CacheDump<K, V>): RestoreReport {
-    return restore(dump, this.#entries, engineOf(this), this.#options);
   }
 
   /** The slot of a key, which counts as used now; -1 where it has none. */

@@ -162,7 +162,7 @@ export class StoreReports {
   }
 }
 
-/** It has a version, or none because loads fail. A value may be there before: an initial one, one of a dump. */
+/** It has a version, or none because loads fail. A value may be there before: an initial one. */
 function isNews({ kind, version, takingOver = 0, failures }: OwnMember): boolean {
   return kind === 'value' && (version !== undefined || takingOver > 0 || failures > 0);
 }

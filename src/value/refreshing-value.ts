@@ -27,7 +27,6 @@ import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
-import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import {
   type EverywhereOptions,
   everywhereArgument,
@@ -65,7 +64,7 @@ export interface RefreshingValueOptions<T, Previous = T>
   /**
    * A value that is served before the first load has succeeded, with its honest age, while that load runs behind: a data
    * file that is shipped with the service, or a function that reads it. The function is called at most once, when the value
-   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `restore`, `health()` of the group), synchronously;
+   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `health()` of the group), synchronously;
    * `undefined` means none. If it throws, or the `schema` refuses its value, that is logged, and there is none.
    *
    * Its age counts by the wall clock from `loadedAt`; `maxStaleness` applies to it. It is due at once, whatever the schedule
@@ -379,28 +378,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     checkValue(engine.options, undefined, value);
     engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
     return options && shareIf(isForAll, engine, entryOf(this), origin);
-  }
-
-  /**
-   * Dumps the value for a warm start, with its age and its next execute time; no entry while there is none. The same format
-   * as that of a cache, without keys.
-   */
-  dump(): ValueDump<T> {
-    const entry = entryOf(this);
-    const { options } = engineOf(this);
-    engineOf(this).compareClocks(entry, options.clock.monotonic());
-    return dumpOf(entry.isLoaded ? [entry] : [], options, () => ({})) as ValueDump<T>;
-  }
-
-  /**
-   * Restores the value of a dump, of this value or another; a `schema` checks it. It has aged since by the wall clock; one that is older than
-   * `maxStaleness` or than the value that is held is dropped, any while a version is pinned (`set` replaces that). One that is
-   * due by now is served, and reloaded at its next read. A load under way goes on: reads that wait for it get its result.
-   *
-   * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
-   */
-  restore(dump: ValueDump<T>): RestoreReport {
-    return restoreValue(dump, engineOf(this), entryOf(this));
   }
 
   /**

@@ -306,24 +306,6 @@ describe('the schema', () => {
   });
 });
 
-describe('a dump', () => {
-  it('that is younger than the pinned version is dropped, and gives way where the pin is not known yet', async () => {
-    const { cluster, a, b } = await twoVersions();
-    const dump = b.value.dump();
-    await a.value.rollback({ by });
-    expect(a.value.restore(dump)).toEqual({ restored: 0, dropped: 1 });
-    const { value } = cluster.instance();
-    expect({ aPeek: a.value.peek(), restored: value.restore(dump), peek: value.peek() }).toEqual({
-      aPeek: 'one',
-      restored: { restored: 1, dropped: 0 },
-      peek: 'two',
-    });
-    await cluster.clock.advance(1100);
-    await cluster.read({ value });
-    expect({ peek: value.peek(), by: value.inspect().pinned?.by }).toEqual({ peek: 'one', by });
-  });
-});
-
 describe('unpin', () => {
   it('lets the next due load replace it, on all instances, within a minute of reads', async () => {
     const { cluster, a, b } = await twoVersions();
