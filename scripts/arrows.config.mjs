@@ -56,8 +56,7 @@ const MAY_IMPORT = {
   derive: [...ENGINE, 'options', 'value'],
   callable: [...ENGINE, 'options', 'value', 'cache'],
   decorators: [...BASE, 'callable', 'cluster'],
-  advice: ENGINE,
-  group: [...CORE, 'advice'],
+  group: CORE,
   guards: [...BASE, 'data', 'guard'],
   chunks: [],
   cluster: ENGINE,
@@ -74,7 +73,7 @@ const MAY_IMPORT = {
   metrics: [...BASE, 'data', 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
-  'index.ts': [...CORE, 'advice', 'callable', 'derive', 'cluster'],
+  'index.ts': [...CORE, 'callable', 'derive', 'cluster'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   sources: [...BASE, 'schedule', 'drivers', ...PURE_OF_LOADS, 'index.ts'],
   jwks: [...BASE, 'index.ts', 'options', 'value', 'sources'],

@@ -1,6 +1,5 @@
 // The executor, and the caches built on it.
 
-export type { Advice } from './advice/advice.ts';
 export type { ManyAnswers, WhenMissing } from './cache/batch-results.ts';
 export type { LoadMany, LoadManyContext } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';

@@ -230,7 +230,6 @@ export function resolveOptions(
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
     whenLockUnavailable,
-    declines: { lock: lockOrNone === false, store: storeOrNone === false },
     lock,
     store,
     membership,
