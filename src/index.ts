@@ -72,7 +72,7 @@ export type { IdOf } from './data/id-of.ts';
 export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
 export type { ValueMeta } from './data/value-meta.ts';
-export type { CompareOptions, RollbackOptions, UnpinOptions } from './data/version-control.ts';
+export type { RollbackOptions, UnpinOptions } from './data/version-control.ts';
 export type { VersionMaker, VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';

@@ -1,5 +1,6 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { Difference } from '../data/difference.ts';
 import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
@@ -79,7 +80,12 @@ interface AnyMember {
 /** A member of a group, for tools that act on any group, such as a console: see `RefreshGroup.members`. */
 export type GroupMember = AnyMember &
   (
-    | { readonly kind: 'value'; readonly member: RefreshingValue<unknown> }
+    | {
+        readonly kind: 'value';
+        readonly member: RefreshingValue<unknown>;
+        /** The changes from one version in the store to another, for the console. @internal */
+        compare(before: number, after: number): Promise<Difference>;
+      }
     | { readonly kind: 'cache'; readonly member: RefreshingCache<unknown, unknown> }
     | { readonly kind: 'executor'; readonly member: PeriodicExecutor }
   );
@@ -92,7 +98,7 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
 };
 
 /** The member behind it. */
-type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'notices'>;
+type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'notices' | 'compare'>;
 
 /** A member as the group returns it to tools. */
 export function groupMember(
@@ -123,6 +129,10 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
 
   inspect(): unknown {
     return this.#member.status(false);
+  }
+
+  compare(before: number, after: number): Promise<Difference> | undefined {
+    return this.#member.compare?.(before, after);
   }
 
   executions(): ExecutionRecord[] {
@@ -160,6 +170,8 @@ export interface Member extends Refreshable {
   health(): HealthProblem[];
   notices(): HealthProblem[];
   status(hasValues: boolean): unknown;
+  /** Of one entry: two of its versions in the store. */
+  compare?(before: number, after: number): Promise<Difference>;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
   firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
 }

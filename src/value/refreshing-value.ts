@@ -1,6 +1,5 @@
-import type { Difference } from '../data/difference.ts';
 import type { HeldOptions } from '../data/fleet.ts';
-import type { CompareOptions, RollbackOptions, UnpinOptions } from '../data/version-control.ts';
+import type { RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
@@ -294,22 +293,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    */
   unpin(options?: UnpinOptions): Promise<boolean> {
     return droppable(() => versionsOf(engineOf(this), entryOf(this)).unpin(options));
-  }
-
-  /**
-   * The changes from one version to another: the parts that were added, removed or changed, with up to 20 samples of each.
-   * Maps and plain objects are compared by key, arrays and Sets by their elements in any order: records by
-   * `idOf`, that of the guard or the source, else by a field `id`, `code`, `key` or `name` that tells them apart in both, else by content. Any other value is compared as a whole.
-   * Parts are compared by deep equality. Large values are compared in slices.
-   *
-   * Rejects with `OptionError` for a version that the store does not keep and for an unknown option, with
-   * `StoreUnavailableError` when it does not answer.
-   *
-   * @param before one of the versions of `history()`.
-   * @param after another one; it may be older.
-   */
-  compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
-    return droppable(() => versionsOf(engineOf(this), entryOf(this)).compare(before, after, options));
   }
 
   /**

@@ -57,7 +57,7 @@ const EXPECTED: Record<string, readonly string[]> = {
     'an hour without the service: 110 of the mirror, 0 minutes old',
   ],
   'rollback-at-night': [
-    '2 prices changed, for example {',
+    '2 editions are in the store',
     "here { code: 'apple', cents: 120 }",
     "there { code: 'apple', cents: 120 } pinned by ann: all prices are 0",
     'prices: pinned by ann until 2026-11-23T09:10:00.1…: all prices are 0',

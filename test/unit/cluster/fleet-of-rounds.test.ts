@@ -3,6 +3,7 @@ import { type FleetMember, RefreshGroup, RefreshingCache, type StoredReport } fr
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
 
 const HOUR = 3_600_000;
@@ -138,7 +139,7 @@ describe('the fleet of instances without propagateWithin', () => {
     await closed;
     const { instances } = await cluster.store.fleet();
     const { version = 0 } = (await cluster.store.read('v')) ?? {};
-    await a.value.compare(version, version); // reads it
+    await compareVersions(a.value, version, version); // reads it
     expect([instances, (await cluster.store.fleet()).instances]).toEqual([[], []]);
   });
 

@@ -29,6 +29,7 @@ import {
 import { endOf } from '../../../src/records/lock/record-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
@@ -439,7 +440,7 @@ it.each([
   const [newest] = history;
   await one.rollback({ by: 'ann' });
   const { pinned } = one.inspect();
-  const difference = await one.compare(newest?.version as number, newest?.version as number);
+  const difference = await compareVersions(one, newest?.version as number, newest?.version as number);
   const fleet = await store.fleet();
   clean(); // what tests are made of is no better
   expect(history.map(({ isPinned, mark, damage }) => [isPinned, mark, damage])).toEqual(

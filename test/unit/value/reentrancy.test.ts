@@ -411,7 +411,6 @@ it('a promise about versions that is dropped is no unhandled rejection', async (
     value.history(),
     value.rollback({ to: 1, by: 'me' }),
     value.unpin(),
-    value.compare(1, 2),
     value.everywhere(),
     cache.history('k'),
   ];
