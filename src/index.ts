@@ -158,7 +158,6 @@ export {
   eventTypes,
   type TicklessEvent,
 } from './observe/events.ts';
-export type { FreshnessStatus, FreshnessWindow } from './observe/freshness.ts';
 export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
 export type { MemberStats } from './observe/stats.ts';
@@ -169,7 +168,6 @@ export type { GroupLike } from './options/group-handle.ts';
 export type {
   BackendLike,
   CoolDownOptions,
-  FreshnessOptions,
   SharedOptions,
   SingleSharedOptions,
   ValueSharedOptions,

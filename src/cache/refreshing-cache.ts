@@ -13,7 +13,6 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { objectiveOf } from '../observe/freshness.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
@@ -129,7 +128,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#reader = new KeyedReader(entries, engine, resolved.ahead && dueKeys);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
-    this.#counters.objective = objectiveOf(member);
     this.#rules = engine.loader.rules;
     this.#table = entries.table;
     this.#columns = entries.table.columns;
@@ -465,9 +463,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     clock.update(this.#counters);
     const { instant } = clock;
     if (instant >= this.#stepWatch.checkAt) this.#entries.validity.checkClockStep();
-    const isFresh =
-      this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh) this.#counters.objective?.served(instant, instant - this.#columns.loadedAt(slot));
-    return isFresh;
+    return this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
   }
 }

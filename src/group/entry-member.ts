@@ -11,7 +11,6 @@ import {
   backupsOf,
   entryHealth,
   hangingHealth,
-  objectiveHealth,
   runStateHealth,
 } from './health.ts';
 import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
@@ -93,10 +92,6 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
       ...backupHealth(backupsOf(entry), name),
       ...hangingHealth(engine.options),
     ]);
-  }
-
-  notices(): HealthProblem[] {
-    return objectiveHealth(this.engine.events.counters, this.name);
   }
 
   firstLoads(signal: AbortSignal): (() => Promise<void>)[] {

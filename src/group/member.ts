@@ -30,7 +30,6 @@ export interface HealthProblem {
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
    * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `maxConcurrentLoads`, which `cancel()` frees;
-   * - `burning`, of notices: fewer reads of the last hour than the option `freshness` wants were served within its age;
    * - `paused`, `closed`: it starts no loads.
    */
   readonly kind:
@@ -43,7 +42,6 @@ export interface HealthProblem {
     | 'store-unavailable'
     | 'checks-failing'
     | 'hanging'
-    | 'burning'
     | 'paused'
     | 'closed';
   /** Reads fail because of it, and will go on failing. */
@@ -73,8 +71,6 @@ interface AnyMember {
   executions(): readonly ExecutionRecord[];
   /** As in `health({ start: false })` of the group: a backend that is down first, then those that are fatal. */
   health(): readonly HealthProblem[];
-  /** Problems of the last hour that may be over: a missed objective. As `notices` of `health()` of the group. */
-  notices(): readonly HealthProblem[];
 }
 
 /** A member of a group, for tools that act on any group, such as a console: see `RefreshGroup.members`. */
@@ -98,7 +94,7 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
 };
 
 /** The member behind it. */
-type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'notices' | 'compare'>;
+type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'compare'>;
 
 /** A member as the group returns it to tools. */
 export function groupMember(
@@ -142,10 +138,6 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
   health(): HealthProblem[] {
     return this.#member.health();
   }
-
-  notices(): HealthProblem[] {
-    return this.#member.notices();
-  }
 }
 
 /** The problems of one member: backends that are down, then what may follow from that, what makes reads fail first. */
@@ -168,7 +160,6 @@ export interface Member extends Refreshable {
   readonly engine: ControlledEngine &
     Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options'>;
   health(): HealthProblem[];
-  notices(): HealthProblem[];
   status(hasValues: boolean): unknown;
   /** Of one entry: two of its versions in the store. */
   compare?(before: number, after: number): Promise<Difference>;

@@ -108,8 +108,6 @@ export interface Health extends JsonStatus {
    * follows.
    */
   readonly problems: readonly HealthProblem[];
-  /** Objectives that were missed in the last hour (`burning`), also where the members have recovered; not present: none. */
-  readonly notices?: readonly HealthProblem[];
 }
 
 /** The options of `ready`. */
@@ -519,7 +517,6 @@ export class RefreshGroup implements GroupLike {
     const isFatal = (problems: readonly HealthProblem[]): boolean => problems.some((one) => one.isFatal);
     const fatal = each.filter(isFatal);
     const problems = [...fatal, ...each.filter((one) => !isFatal(one))].flat();
-    const notices = members.flatMap((member) => member.notices());
-    return withJson({ ok: fatal.length === 0, problems, ...(notices.length > 0 && { notices }) });
+    return withJson({ ok: fatal.length === 0, problems });
   }
 }

@@ -20,7 +20,6 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
@@ -127,7 +126,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #reader: Reader<T>;
   readonly #rules: ReadRules;
   readonly #counters: Counters;
-  readonly #objective: FreshnessObjective | undefined;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -164,7 +162,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     this.#reader = new Reader(engine.loader);
     this.#rules = engine.loader.rules;
     this.#counters = engine.events.counters;
-    this.#objective = this.#counters.objective = objectiveOf(resolved);
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -395,9 +392,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   #isFresh(clock: CoarseClock): boolean {
     clock.update(this.#counters);
     const { instant } = clock;
-    const isFresh = instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh && this.#objective !== undefined)
-      this.#objective.served(instant, instant - this.#entry.loadedAt);
-    return isFresh;
+    return instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
   }
 }

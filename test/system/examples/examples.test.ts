@@ -40,8 +40,6 @@ const EXPECTED: Record<string, readonly string[]> = {
     'tickless_value_max_age_seconds{name="rates"} 3600',
     'tickless_cache_keys{name="cities"} 1',
     'tickless_cache_failing_keys{name="cities"} 1',
-    'tickless_freshness_ratio{name="rates",window="1h"} 1',
-    'tickless_freshness_ratio{name="rates",window="24h"} 1',
     'tickless_reads_total{name="rates"} 2',
     'tickless_reads_total{name="cities"} 2',
     'tickless_loads_total{name="rates",outcome="loaded"} 1',
