@@ -72,8 +72,8 @@ const noCycle = {
  */
 const CHUNKS = [
   ['cache', /^(cache|group)\//],
-  ['cron', /^schedule\/cron\.ts$/],
-  ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
+  ['cron', /^calendar\/cron\.ts$/],
+  ['calendar', /^calendar\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
   // All of the cluster that `tickless` itself imports, for `lockedTask`.
   [
     'task',

@@ -12,8 +12,8 @@ scriptArguments();
 
 const RUNS = 7;
 const MOST = 2;
-/** Imported by stores, or by what compares values, only. */
-const NOT_IMPORTED = ['@noble/hashes', 'devalue', 'fast-equals'];
+/** Imported by stores, by what compares values, or by `tickless/calendar` only. */
+const NOT_IMPORTED = ['@noble/hashes', 'devalue', 'fast-equals', 'luxon', 'croner'];
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Milliseconds of processor time, which a busy machine lengthens less than the time on the clock. */

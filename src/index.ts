@@ -172,9 +172,6 @@ export type {
   SingleSharedOptions,
   ValueSharedOptions,
 } from './options/shared-options.ts';
-export { cron } from './schedule/cron.ts';
-export { dailyAt, type ZoneOptions } from './schedule/daily-at.ts';
-export { duringHours, type HoursOptions } from './schedule/during-hours.ts';
 export { earliest } from './schedule/earliest.ts';
 export { fixedDelay } from './schedule/fixed-delay.ts';
 export { type FixedRateOptions, fixedRate } from './schedule/fixed-rate.ts';

@@ -36,6 +36,6 @@ export function dataOf(schedule: ScheduleLike): ScheduleData | undefined {
 export function scheduleOfData({ of, given }: ScheduleData): ScheduleLike {
   if (of === 'every') return (given[0] ?? Infinity) as number;
   const maker = makers.get(of);
-  if (maker === undefined) throw new Error(`this program does not import ${of}`);
+  if (maker === undefined) throw new Error(`this program does not import ${of} of 'tickless/calendar'`);
   return maker(...(given as never[]));
 }

@@ -3,14 +3,12 @@ import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
 import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/index.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
-  cron,
-  dailyAt,
-  duringHours,
   type Execution,
   earliest,
   fixedRate,
