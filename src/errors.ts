@@ -117,7 +117,7 @@ export class OptionError extends TicklessError {
   }
 }
 
-/** Bounds of the message: a dump may have a million invalid entries, and each may be long. */
+/** Bounds of the message: there may be many problems, and each may be long. */
 const MOST_PROBLEMS = 20;
 const LONGEST_RECEIVED = 200;
 

@@ -14,13 +14,11 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { objectiveOf } from '../observe/freshness.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
-import { dumpOf, type RestoreReport } from '../value/dump.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import type { ReadResult } from '../value/read-result.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
@@ -36,7 +34,6 @@ import type {
 } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
-import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -46,7 +43,6 @@ import { MarkedKeys } from './marked-keys.ts';
 import { type GetManyOptions, readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
-import { restore } from './restore.ts';
 import { markIf, thenMarked } from './shared-keys.ts';
 import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
@@ -126,7 +122,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#reader = new KeyedReader(entries, engine, resolved.ahead && dueKeys);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
-    this.#counters.objective = objectiveOf(member);
     this.#rules = engine.loader.rules;
     this.#table = entries.table;
     this.#columns = entries.table.columns;
@@ -443,30 +438,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     return droppable(() => this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history()));
   }
 
-  /**
-   * Dumps all values for a warm start, with their ages, next execute times and tags. Keys without a value and failures are
-   * left out.
-   */
-  dump(): CacheDump<K, V> {
-    this.#many.compareClocks();
-    const entries = Array.from(this.#entries.eachLoaded(), ([, entry]) => entry);
-    return dumpOf(entries, this.#options.member, ({ key, tags }) => {
-      return tags === undefined ? { key } : { key, tags };
-    }) as CacheDump<K, V>;
-  }
-
-  /**
-   * Restores the values of a dump, of this cache or another; a `schema` checks each. They have aged since by the wall clock; values older than
-   * `maxStaleness`, older than the one in the cache, or beyond its bound are dropped. A value that is due by now is served,
-   * and reloaded at its next read. The values that were used last are taken, as many as fit; the others are not looked at,
-   * so that a large dump costs no more than a full cache.
-   *
-   * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing was restored then.
-   */
-  restore(dump: CacheDump<K, V>): RestoreReport {
-    return restore(dump, this.#entries, engineOf(this), this.#options);
-  }
-
   /** The slot of a key, which counts as used now; -1 where it has none. */
   #use(key: K): number {
     if (key === undefined) return -1; // keyOf never gets it
@@ -479,9 +450,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     clock.update(this.#counters);
     const { instant } = clock;
     if (instant >= this.#stepWatch.checkAt) this.#entries.validity.checkClockStep();
-    const isFresh =
-      this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh) this.#counters.objective?.served(instant, instant - this.#columns.loadedAt(slot));
-    return isFresh;
+    return this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
   }
 }

@@ -2,12 +2,7 @@ import type { Difference } from '../data/difference.ts';
 import type { Mark } from '../data/mark.ts';
 import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { PinRequest } from '../data/pin.ts';
-import type {
-  CompareOptions,
-  RollbackOptions,
-  UnpinOptions,
-  VersionControl,
-} from '../data/version-control.ts';
+import type { RollbackOptions, UnpinOptions, VersionControl } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
@@ -140,14 +135,8 @@ export class EntryVersions<T> implements VersionControl<T> {
     return value;
   }
 
-  async compare(before: number, after: number, given: CompareOptions = {}): Promise<Difference> {
-    const { clock, timeoutMs, name, idOf: ownIdOf } = this.#member.options;
-    this.#store('compare');
-    if (given === null) throw this.#refused('options', 'must be an object', given);
-    namesArgument(name, given, ['idOf']);
-    const { idOf = ownIdOf } = ownOptions(given);
-    if (idOf !== undefined && typeof idOf !== 'function')
-      throw this.#refused('idOf', 'must be a function', idOf);
+  async compare(before: number, after: number): Promise<Difference> {
+    const { clock, timeoutMs, idOf } = this.#member.options;
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
     const { differenceOf } = await import('../data/difference.ts');
     return differenceOf(earlier, later, idOf, yieldsFor(clock, timeoutMs));

@@ -267,7 +267,7 @@ export class Api {
     const [before, after] = [Number(query.get('before')), Number(query.get('after'))];
     try {
       // Two versions at a time are in memory.
-      const difference = await this.#turns.run(by, () => member.member.compare(before, after));
+      const difference = await this.#turns.run(by, () => member.compare(before, after));
       return json(shownDifference(difference, member.name, this.#options), this.#redact);
     } catch (error) {
       if (error instanceof TooMany) throw error;

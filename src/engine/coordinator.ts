@@ -126,7 +126,7 @@ export interface Coordinator {
   share(entry: Entry<unknown>, as?: ShareRequest): Promise<number | undefined>;
   /** The versions of the entry in the store. */
   versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T>;
-  /** The value of the entry was set by hand or restored: it has no version. */
+  /** The value of the entry was set by hand, or is an initial one: it has no version. */
   replaced(entry: Entry<unknown>): void;
   /** The version of the value as one number, for a table of many entries. 0: none. */
   packVersion(entry: Entry<unknown>): number;

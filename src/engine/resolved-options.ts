@@ -1,5 +1,4 @@
 import type { IdOf } from '../data/id-of.ts';
-import type { FreshnessRule } from '../observe/freshness.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -38,10 +37,8 @@ export interface ResolvedOptions {
   readonly idOf: IdOf | undefined;
   /** How long a key stays absent. */
   readonly absentForMs: number;
-  /** Within what time it takes over changes of other instances, in milliseconds; `undefined`: as its store says. */
+  /** Within what time it takes over changes of other instances, in milliseconds. */
   readonly propagateWithinMs: number;
-  /** The objective for the age of what reads are served; `undefined`: none. */
-  readonly freshness: FreshnessRule | undefined;
   readonly waitUntil: WaitUntil | undefined;
   readonly logger: SafeLogger;
   /** The clock of this machine: durations, timers. */
@@ -50,6 +47,4 @@ export interface ResolvedOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly whenLockUnavailable: WhenLockUnavailable;
-  /** `lock` or `store` is `false`: there is none on purpose. */
-  readonly declines: { readonly lock: boolean; readonly store: boolean };
 }

@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Advice } from '../advice/advice.ts';
 import type { CheckedCacheOptions, KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
@@ -31,7 +30,6 @@ import {
   ownOptions,
 } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
-import { isDevelopment } from '../options/development.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { BackendLike, ValueSharedOptions } from '../options/shared-options.ts';
@@ -39,7 +37,6 @@ import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { showDuration } from '../time/show-duration.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import {
@@ -111,8 +108,6 @@ export interface Health extends JsonStatus {
    * follows.
    */
   readonly problems: readonly HealthProblem[];
-  /** Objectives that were missed in the last hour (`burning`), also where the members have recovered; not present: none. */
-  readonly notices?: readonly HealthProblem[];
 }
 
 /** The options of `ready`. */
@@ -167,8 +162,6 @@ export class RefreshGroup implements GroupLike {
   /** Between `pause()` and `resume()` of the group. */
   #isPaused = false;
   #closing: Deferred<CloseReport> | undefined;
-  /** Advice was logged, or there was none. */
-  #isAdvised = false;
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
 
@@ -293,7 +286,6 @@ export class RefreshGroup implements GroupLike {
     this.#waits.add(end);
     const ready = promise.then(() => {
       this.#waits.delete(end);
-      if (!this.#isAdvised && isDevelopment()) void this.#logAdvice();
       const health = this.#healthOf(required);
       this.#logReadiness(health, required, timeoutMs);
       return health;
@@ -367,22 +359,6 @@ export class RefreshGroup implements GroupLike {
    */
   on<E extends EventFilter>(type: E, listener: (event: EventOf<E>) => void): () => void {
     return this.#listeners.on(type, listener as (event: TicklessEvent) => void);
-  }
-
-  /**
-   * Combinations of options that work, and will hurt one day: each with the line to write. It looks at the options of the
-   * members as they are now, and asks each store once, as {@link fleet}, for the number of instances; a store that does not
-   * answer leaves that out. Starts nothing, never rejects. Empty: there is nothing to say.
-   *
-   * In development the first {@link ready} logs it as one line, without asking a store: where there is a
-   * `process` whose `NODE_ENV` is neither `production` nor `test`, and outside of the test runner of Node.
-   */
-  async advice(): Promise<readonly Advice[]> {
-    const [{ adviceFor }, fleet] = await Promise.all([
-      import('../advice/advice.ts'), // a chunk of its own: for those that ask
-      this.fleet().catch(() => undefined),
-    ]);
-    return adviceFor(this.#all, fleet, showDuration);
   }
 
   /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
@@ -500,13 +476,6 @@ export class RefreshGroup implements GroupLike {
     return { ...slot, leave };
   }
 
-  async #logAdvice(): Promise<void> {
-    this.#isAdvised = true;
-    const { adviceFor, adviceLine } = await import('../advice/advice.ts');
-    const line = adviceLine(adviceFor(this.#all, undefined, showDuration));
-    if (line !== undefined) this.#options.logger.warn(line);
-  }
-
   get #all(): Member[] {
     return [...this.#members.values()];
   }
@@ -536,7 +505,6 @@ export class RefreshGroup implements GroupLike {
     const isFatal = (problems: readonly HealthProblem[]): boolean => problems.some((one) => one.isFatal);
     const fatal = each.filter(isFatal);
     const problems = [...fatal, ...each.filter((one) => !isFatal(one))].flat();
-    const notices = members.flatMap((member) => member.notices());
-    return withJson({ ok: fatal.length === 0, problems, ...(notices.length > 0 && { notices }) });
+    return withJson({ ok: fatal.length === 0, problems });
   }
 }

@@ -5,7 +5,6 @@ import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
 import { isUnchangedBy } from '../guard/unchanged.ts';
-import type { FreshnessRule } from '../observe/freshness.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -19,12 +18,7 @@ import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
 import type { Backends, GroupHandle } from './group-handle.ts';
-import type {
-  BackendLike,
-  FreshnessOptions,
-  SingleSharedOptions,
-  ValueSharedOptions,
-} from './shared-options.ts';
+import type { BackendLike, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
 export interface MemberOptions extends EngineOptions, Backends {
@@ -67,7 +61,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenFailing',
   'store',
   'propagateWithin',
-  'freshness',
 ];
 
 /** All options that are resolved here; a member may not have all of them. */
@@ -134,7 +127,6 @@ export function resolveOptions(
     lock: lockOrNone,
     store: storeOrNone,
     propagateWithin = defaults.propagateWithin,
-    freshness: freshnessOption,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const lock = lockOrNone === false ? undefined : lockOrNone;
@@ -188,7 +180,6 @@ export function resolveOptions(
   const propagateWithinMs = checks.finiteDuration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
   checks.that(canCheck, 'propagateWithin', 'must not be given without a backend', propagateWithin);
-  const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
   for (const backend of [lock, kind === 'task' ? undefined : store]) {
     const longest = backend?.longestName ?? Infinity;
     const whole = typeof namespace === 'string' ? `${namespace}/${name}` : name;
@@ -223,14 +214,12 @@ export function resolveOptions(
     isDeep: unchanged === 'deep',
     absentForMs,
     propagateWithinMs,
-    freshness,
     waitUntil,
     logger: safeLogger,
     clock,
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
     whenLockUnavailable,
-    declines: { lock: lockOrNone === false, store: storeOrNone === false },
     lock,
     store,
     membership,
@@ -262,14 +251,6 @@ function pick(given: object | undefined, names: readonly string[]): object {
   const own = ownOptions(given) as Record<string, unknown> | undefined;
   const values = names.map((name) => [name, own?.[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
-}
-
-function resolveFreshness(given: FreshnessOptions, checks: OptionChecks): FreshnessRule {
-  const { within, target } = ownOptions(given) ?? {};
-  checks.names('freshness.', given ?? {}, ['within', 'target']);
-  const isShare = isNumber(target, Number.MIN_VALUE, 1);
-  checks.that(isShare, 'freshness.target', 'must be a number over 0, at most 1', target);
-  return { withinMs: checks.duration('freshness.within', within), target };
 }
 
 function checkBackend(

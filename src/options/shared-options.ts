@@ -133,14 +133,6 @@ export interface SingleSharedOptions extends SharedOptions {
   readonly required?: boolean | undefined;
 }
 
-/** An objective for the age of what reads are served. */
-export interface FreshnessOptions {
-  /** The age up to which a read counts as well served. Over 0. */
-  readonly within: DurationLike;
-  /** The share of the reads that are to be served so: over 0, at most 1. */
-  readonly target: number;
-}
-
 /** The options that values and caches share. */
 export interface ValueSharedOptions extends SharedOptions {
   /**
@@ -170,14 +162,6 @@ export interface ValueSharedOptions extends SharedOptions {
    * @default 'serve'
    */
   readonly whenFailing?: WhenFailing | undefined;
-  /**
-   * An objective for the age of what reads are served: `{ within: { minutes: 15 }, target: 0.999 }` wants 999 of 1,000 reads
-   * served a value that is at most 15 minutes old. Changes no read: `stats().freshness` has the share of the last hour and
-   * day, and `health()` of a group the notice `burning` while the share of the last hour is under the target. A read that
-   * is refused misses it; one that waits counts with the value that it gets; an absent key meets it. Of a cache all keys count
-   * together. `within`: over 0; `target`: over 0, at most 1. @default undefined: none
-   */
-  readonly freshness?: FreshnessOptions | undefined;
   /**
    * Keeps loaded values for the other instances and for the next start: `redisStore`, `postgresStore` and the like, that
    * of `createBackend`, or a store of your own in `asStore`. A cold instance serves the snapshot at once. The

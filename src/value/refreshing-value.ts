@@ -1,5 +1,4 @@
-import type { Difference } from '../data/difference.ts';
-import type { CompareOptions, RollbackOptions, UnpinOptions } from '../data/version-control.ts';
+import type { RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
@@ -21,13 +20,11 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
-import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
 import { asMethod, engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
@@ -58,7 +55,7 @@ export interface RefreshingValueOptions<T, Previous = T>
   /**
    * A value that is served before the first load has succeeded, with its honest age, while that load runs behind: a data
    * file that is shipped with the service, or a function that reads it. The function is called at most once, when the value
-   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `restore`, `health()` of the group), synchronously;
+   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `health()` of the group), synchronously;
    * `undefined` means none. If it throws, or the `schema` refuses its value, that is logged, and there is none.
    *
    * Its age counts by the wall clock from `loadedAt`; `maxStaleness` applies to it. It is due at once, whatever the schedule
@@ -117,7 +114,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #reader: Reader<T>;
   readonly #rules: ReadRules;
   readonly #counters: Counters;
-  readonly #objective: FreshnessObjective | undefined;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -154,7 +150,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     this.#reader = new Reader(engine.loader);
     this.#rules = engine.loader.rules;
     this.#counters = engine.events.counters;
-    this.#objective = this.#counters.objective = objectiveOf(resolved);
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -287,22 +282,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   }
 
   /**
-   * The changes from one version to another: the parts that were added, removed or changed, with up to 20 samples of each.
-   * Maps and plain objects are compared by key, arrays and Sets by their elements in any order: records by
-   * `idOf`, that of the guard or the source, else by a field `id`, `code`, `key` or `name` that tells them apart in both, else by content. Any other value is compared as a whole.
-   * Parts are compared by deep equality. Large values are compared in slices.
-   *
-   * Rejects with `OptionError` for a version that the store does not keep and for an unknown option, with
-   * `StoreUnavailableError` when it does not answer.
-   *
-   * @param before one of the versions of `history()`.
-   * @param after another one; it may be older.
-   */
-  compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
-    return droppable(() => versionsOf(engineOf(this), entryOf(this)).compare(before, after, options));
-  }
-
-  /**
    * Marks the value as out of date: the next read starts a reload, and is served the old value meanwhile. With
    * `drop` the value is forgotten too: the next read waits. A cool-down stays in force.
    *
@@ -350,28 +329,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   }
 
   /**
-   * Dumps the value for a warm start, with its age and its next execute time; no entry while there is none. The same format
-   * as that of a cache, without keys.
-   */
-  dump(): ValueDump<T> {
-    const entry = entryOf(this);
-    const { options } = engineOf(this);
-    engineOf(this).compareClocks(entry, options.clock.monotonic());
-    return dumpOf(entry.isLoaded ? [entry] : [], options, () => ({})) as ValueDump<T>;
-  }
-
-  /**
-   * Restores the value of a dump, of this value or another; a `schema` checks it. It has aged since by the wall clock; one that is older than
-   * `maxStaleness` or than the value that is held is dropped, any while a version is pinned (`set` replaces that). One that is
-   * due by now is served, and reloaded at its next read. A load under way goes on: reads that wait for it get its result.
-   *
-   * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
-   */
-  restore(dump: ValueDump<T>): RestoreReport {
-    return restoreValue(dump, engineOf(this), entryOf(this));
-  }
-
-  /**
    * Takes the last loaded value that the guard refused (`inspect().quarantine`), as if it were set now: it is served at once,
    * a cool-down ends, and with a `store` it is published, once for all instances. `accept` is not asked. The schema has
    * accepted it: a value that the schema refused is not kept.
@@ -403,9 +360,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   #isFresh(clock: CoarseClock): boolean {
     clock.update(this.#counters);
     const { instant } = clock;
-    const isFresh = instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh && this.#objective !== undefined)
-      this.#objective.served(instant, instant - this.#entry.loadedAt);
-    return isFresh;
+    return instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
   }
 }

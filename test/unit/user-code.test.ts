@@ -9,7 +9,6 @@ import { createHints } from '../../src/hints/create-hints.ts';
 import {
   derive,
   earliest,
-  lockedScheduler,
   lockedTask,
   PeriodicExecutor,
   RefreshGroup,
@@ -211,16 +210,6 @@ it('each function of a user is called with its documented arguments, and without
       spy('refreshing method', async () => 1),
     ) as Code
   ).call(jobs);
-  const node = own('scheduler', {
-    schedule(_: string, job: (...args: unknown[]) => unknown, __: object) {
-      return job('tick');
-    },
-  });
-  await lockedScheduler(node, { lock, lockAtLeastFor: 0, logger: false }).scheduler.schedule(
-    '* * * * *',
-    spy('scheduled job'),
-    { name: 'job' },
-  );
 
   // Guards and sources
   const guarded = new RefreshingValue({
@@ -392,7 +381,6 @@ it('each function of a user is called with its documented arguments, and without
     'schedule in withJitter': '1 none',
     'schedule.maxStaleness': '1 schedule',
     'schedule.nextExecuteTime': '1 schedule',
-    'scheduled job': '1 none',
     'schema.validate': '1 schema',
     sizeOf: '2 none',
     task: '1 none',

@@ -56,7 +56,7 @@ test('options of a wrong type are errors', () => {
   // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
   new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
-  new PeriodicExecutor(load, { name, freshness: { within: '1m', target: 0.9 }, store: false });
+  new PeriodicExecutor(load, { name, store: false });
   // @ts-expect-error: a task has no value that could be served
   new PeriodicExecutor(load, { name, whenClosed: 'throw' });
   // @ts-expect-error: a task has no value, and may return anything

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { cron, dailyAt, httpFreshness, type ScheduleLike, type StoredSnapshot } from '../../../src/index.ts';
+import { cron, dailyAt } from '../../../src/calendar/index.ts';
+import { httpFreshness, type ScheduleLike, type StoredSnapshot } from '../../../src/index.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';

@@ -114,7 +114,6 @@ function instance(backend: Backends, source: Source) {
   const prices = group.value<Map<string, number>>({
     name: 'prices',
     maxStaleness: { minutes: 30 },
-    freshness: { within: { minutes: 15 }, target: 0.999 },
     load: async () => {
       await check();
       source.edition += 1;

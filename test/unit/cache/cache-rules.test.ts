@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { type CoolDownOptions, dailyAt, RefreshingCache } from '../../../src/index.ts';
+import { dailyAt } from '../../../src/calendar/index.ts';
+import { type CoolDownOptions, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';

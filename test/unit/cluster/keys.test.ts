@@ -156,19 +156,6 @@ describe('keys behind a lock', () => {
     expect(await named.get({ id: 1 })).toBe('x');
   });
 
-  it('what was restored is not the snapshot of the store, and says so', async () => {
-    const cluster = new ManualCluster();
-    const a = keyedInstance(cluster);
-    await loadKey(cluster, a, 'x', 'ex');
-    const { version } = a.cache.inspect('x')?.lock ?? {};
-    expect(version).toBeGreaterThan(0);
-    const dump = a.cache.dump();
-    await cluster.clock.advance(100);
-    const younger = { ...dump, at: dump.at + 100 };
-    expect(a.cache.restore(younger)).toEqual({ restored: 1, dropped: 0 });
-    expect(a.cache.inspect('x')?.lock?.version).toBeUndefined();
-  });
-
   it('a key that was invalidated, and then pushed out, is forgotten here', async () => {
     const cluster = new ManualCluster();
     const a = keyedInstance(cluster, { max: 1 });

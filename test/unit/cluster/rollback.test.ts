@@ -8,6 +8,7 @@ import {
 } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { recordChanges } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -306,24 +307,6 @@ describe('the schema', () => {
   });
 });
 
-describe('a dump', () => {
-  it('that is younger than the pinned version is dropped, and gives way where the pin is not known yet', async () => {
-    const { cluster, a, b } = await twoVersions();
-    const dump = b.value.dump();
-    await a.value.rollback({ by });
-    expect(a.value.restore(dump)).toEqual({ restored: 0, dropped: 1 });
-    const { value } = cluster.instance();
-    expect({ aPeek: a.value.peek(), restored: value.restore(dump), peek: value.peek() }).toEqual({
-      aPeek: 'one',
-      restored: { restored: 1, dropped: 0 },
-      peek: 'two',
-    });
-    await cluster.clock.advance(1100);
-    await cluster.read({ value });
-    expect({ peek: value.peek(), by: value.inspect().pinned?.by }).toEqual({ peek: 'one', by });
-  });
-});
-
 describe('unpin', () => {
   it('lets the next due load replace it, on all instances, within a minute of reads', async () => {
     const { cluster, a, b } = await twoVersions();
@@ -410,7 +393,7 @@ describe('what can not be rolled back', () => {
 
   it('without a store, with one that keeps one version, while it is down', async () => {
     const { value } = manualValue();
-    for (const call of [value.rollback({ by }), value.unpin(), value.history(), value.compare(1, 2)]) {
+    for (const call of [value.rollback({ by }), value.unpin(), value.history()]) {
       expect(isOptionError(await rejectionOf(call))).toBe(true);
     }
     const cluster = new ManualCluster();
@@ -421,21 +404,14 @@ describe('what can not be rolled back', () => {
   });
 });
 
-describe('compare', () => {
-  it('tells the changes from one version to another', async () => {
+describe('the differences of the console', () => {
+  it('are the changes from one version to another', async () => {
     const { a } = await twoVersions();
     const [two, one] = await a.value.history();
-    expect(await a.value.compare(one!.version, two!.version)).toMatchObject({
+    expect(await compareVersions(a.value, one!.version, two!.version)).toMatchObject({
       changed: { count: 1, samples: [{ before: 'one', after: 'two' }] },
     });
-    expect(isOptionError(await rejectionOf(a.value.compare(one!.version, 7)))).toBe(true);
-  });
-
-  it.each([null, 7, { idOff: () => 1 }, { idOf: 'id' }])('rejects the options %j', async (options) => {
-    const { a } = await twoVersions();
-    const [two, one] = await a.value.history();
-    const compared = a.value.compare(one!.version, two!.version, options as never);
-    expect(isOptionError(await rejectionOf(compared))).toBe(true);
+    expect(isOptionError(await rejectionOf(compareVersions(a.value, one!.version, 7)))).toBe(true);
   });
 });
 

@@ -3,14 +3,12 @@ import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
 import { fileLock, fileStore } from '../../../src/backends/file.ts';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/index.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
-  cron,
-  dailyAt,
-  duringHours,
   type Execution,
   earliest,
   fixedRate,
@@ -29,6 +27,7 @@ import {
 import { endOf } from '../../../src/records/lock/record-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
@@ -449,7 +448,7 @@ it.each([
   const [newest] = history;
   await one.rollback({ by: 'ann' });
   const { pinned } = one.inspect();
-  const difference = await one.compare(newest?.version as number, newest?.version as number);
+  const difference = await compareVersions(one, newest?.version as number, newest?.version as number);
   const fleet = await store.fleet();
   clean(); // what tests are made of is no better
   expect(history.map(({ isPinned, mark, damage }) => [isPinned, mark, damage])).toEqual(

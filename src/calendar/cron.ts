@@ -1,11 +1,11 @@
 import { Cron } from 'croner';
 import { ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
-import { asCalendar } from './calendar.ts';
-import { checkNames, reject } from './check.ts';
+import { asCalendar } from '../schedule/calendar.ts';
+import { checkNames, reject } from '../schedule/check.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { localClock } from './local-time.ts';
-import type { Schedule } from './schedule.ts';
 
 /**
  * Executes at the instants of a cron expression: at the first one after the last execution (`since`). Instants that

@@ -1,5 +1,5 @@
 import { IANAZone, SystemZone, type Zone } from 'luxon';
-import { reject } from './check.ts';
+import { reject } from '../schedule/check.ts';
 
 export const DAY_MS = 86_400_000;
 

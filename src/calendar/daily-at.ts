@@ -1,8 +1,8 @@
 import { ownOptions } from '../option-checks.ts';
-import { asCalendar } from './calendar.ts';
-import { checkNames } from './check.ts';
+import { asCalendar } from '../schedule/calendar.ts';
+import { checkNames } from '../schedule/check.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import { DAY_MS, localClock } from './local-time.ts';
-import type { Schedule } from './schedule.ts';
 import { timeOfDay } from './time-of-day.ts';
 
 /** Time zone of a calendar schedule. */

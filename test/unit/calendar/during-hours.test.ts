@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duringHours } from '../../../src/schedule/during-hours.ts';
+import { duringHours } from '../../../src/calendar/during-hours.ts';
 import { never } from '../../../src/schedule/never.ts';
-import { endedAt } from './support.ts';
-import { at, DAY, everyZone, HOUR, iso, MINUTE, offsetAt, shown } from './wall-clock.ts';
+import { endedAt } from '../schedule/support.ts';
+import { at, DAY, everyZone, HOUR, iso, MINUTE, offsetAt, shown } from '../schedule/wall-clock.ts';
 
 type Hours = Parameters<typeof duringHours>[1];
 

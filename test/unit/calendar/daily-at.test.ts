@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { dailyAt } from '../../../src/schedule/daily-at.ts';
-import { endedAt, instants, optionErrorOf } from './support.ts';
-import { at, DAY, iso } from './wall-clock.ts';
+import { dailyAt } from '../../../src/calendar/daily-at.ts';
+import { endedAt, instants, optionErrorOf } from '../schedule/support.ts';
+import { at, DAY, iso } from '../schedule/wall-clock.ts';
 
 // test/property/clock-changes.test.ts calculates the results for all zones.
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cron } from '../../../src/schedule/cron.ts';
-import { endedAt, instants, optionErrorOf } from './support.ts';
-import { at, iso } from './wall-clock.ts';
+import { cron } from '../../../src/calendar/cron.ts';
+import { endedAt, instants, optionErrorOf } from '../schedule/support.ts';
+import { at, iso } from '../schedule/wall-clock.ts';
 
 const short = (texts: string[]): string[] => texts.map((text) => text.slice(5, 16));
 

@@ -1,4 +1,4 @@
-import { reject } from './check.ts';
+import { reject } from '../schedule/check.ts';
 
 const TIME_OF_DAY = /^([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?$/;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { localClock } from '../../../src/schedule/local-time.ts';
-import { optionErrorOf } from './support.ts';
-import { at, iso } from './wall-clock.ts';
+import { localClock } from '../../../src/calendar/local-time.ts';
+import { optionErrorOf } from '../schedule/support.ts';
+import { at, iso } from '../schedule/wall-clock.ts';
 
 const instantOf = (zone: string, wallTime: string): string =>
   iso(localClock('test', zone).instantOf(at(`${wallTime}Z`)));

@@ -1,11 +1,11 @@
 import { ownOptions } from '../option-checks.ts';
-import { asCalendar } from './calendar.ts';
-import { checkNames, reject } from './check.ts';
+import { asCalendar } from '../schedule/calendar.ts';
+import { checkNames, reject } from '../schedule/check.ts';
+import type { Schedule, ScheduleLike } from '../schedule/schedule.ts';
+import { requireSchedule } from '../schedule/to-schedule.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { DAY_MS, type LocalClock, localClock } from './local-time.ts';
-import type { Schedule, ScheduleLike } from './schedule.ts';
 import { timeOfDay } from './time-of-day.ts';
-import { requireSchedule } from './to-schedule.ts';
 
 /** Options of {@link duringHours}. */
 export interface HoursOptions extends ZoneOptions {
