@@ -161,9 +161,9 @@ export class Instance extends Process {
     // One after the other: a listener to the first may read the next.
     for (const name of ['rates', 'local', 'calendar'] as const) {
       this.world.change(this.subject(name), 'resume');
-      this[name].resume();
+      this[name].resume({ here: true });
     }
-    for (const part of [this.report, this.codes]) part.resume();
+    for (const part of [this.report, this.codes]) part.resume({ here: true });
   }
 
   override close(timeout: number): Promise<unknown> {

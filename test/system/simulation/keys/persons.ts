@@ -84,7 +84,7 @@ export class Persons {
   invalidate(key: HeldKey): void {
     key.invalidatedAt = this.#world.timeline.now;
     this.#world.trace.add(key.name, () => 'invalidate here');
-    key.process.cache.invalidate(key.key);
+    key.process.cache.invalidate(key.key, { here: true });
   }
 
   set(key: HeldKey, isForAll: boolean): void {
@@ -94,7 +94,7 @@ export class Persons {
     key.own.add(serial);
     const { cache } = key.process;
     this.#order({ kind: isForAll ? 'set' : 'set here', instance: key, of: 'key', serial }, async () =>
-      isForAll ? cache.set(key.key, value) : cache.set(key.key, value),
+      cache.set(key.key, value, { here: !isForAll }),
     );
   }
 
@@ -120,7 +120,9 @@ export class Persons {
 
   dropHere(key: HeldKey): void {
     key.invalidatedAt = this.#world.timeline.now;
-    this.#order({ kind: 'drop', instance: key, of: 'key' }, async () => key.process.cache.delete(key.key));
+    this.#order({ kind: 'drop', instance: key, of: 'key' }, async () =>
+      key.process.cache.delete(key.key, { here: true }),
+    );
   }
 
   #order(about: Omit<KeyOrder, 'id' | 'at' | 'outcome'>, ask: () => Promise<unknown>): void {
