@@ -300,8 +300,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   }
 
   /**
-   * Marks the values as out of date for which the predicate returns true; for keys that are being loaded for the first
-   * time it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
+   * Marks the values as out of date for which the predicate returns true; for keys without a value, which are being loaded
+   * for the first time or absent, it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
    *
    * @returns how many were marked.
    * @throws {OptionError} when it is not a function, or returns a promise.

@@ -35,7 +35,7 @@ export class StoreReports {
   readonly #reporter: InstanceReporter = new InstanceReporter();
   /** When the last one was made, to be left or not (monotonic). */
   #madeAt: number = -Infinity;
-  /** One has shown a version or a failure: the first is shown at once. */
+  /** One has shown a version or a failure, or was the second: from then on they are apart. */
   #hasNews = false;
   readonly #members: WeakMembers<Reporting, undefined> = new WeakMembers();
   #clock: Clock | undefined;
@@ -84,7 +84,7 @@ export class StoreReports {
   }
 
   #next(now: number, members: readonly OwnMember[], isForced: boolean): NextReport | undefined {
-    this.#hasNews ||= members.some(isNews);
+    this.#hasNews ||= this.#madeAt > -Infinity || members.some(isNews);
     this.#madeAt = now;
     return this.#reporter.next(members, now, this.#everyMs, isForced);
   }

@@ -11,7 +11,7 @@ import {
 } from '../../../src/index.ts';
 import type { Machine } from './machine.ts';
 import { Link } from './network.ts';
-import { Process } from './process.ts';
+import { NO_CHECKS_MS, Process } from './process.ts';
 import type { Loaded, Subject } from './subject.ts';
 import { subjectsOf } from './subjects.ts';
 import { wordsOf } from './words.ts';
@@ -60,7 +60,7 @@ export class Instance extends Process {
     } as const;
     const shared = {
       ...(scenario.hasLock ? { lock, whenLockUnavailable: scenario.whenLockUnavailable } : {}),
-      ...(scenario.hasStore ? { store } : {}),
+      ...(scenario.hasStore ? { store, propagateWithin: NO_CHECKS_MS } : {}), // other worlds have checks
     };
     this.group = scenario.isGrouped
       ? new RefreshGroup({ piggyback, concurrency, clock: machine, logger: false })
