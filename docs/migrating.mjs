@@ -1,5 +1,5 @@
-// node docs/migrating.mjs <file or folder>…: rewrites code of before 1.0 to the names of 1.0. What it can't tell for certain it
-// leaves as it is, and the compiler names: see the table of migrating.md. Look at what it changed before you commit it.
+// node docs/migrating.mjs <file or folder>…: rewrites code of before 1.0 to the names of 1.0. It leaves as it is whatever isn't
+// certain, and the compiler names that: see the table of migrating.md. Look at its changes before you commit them.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,12 @@ const RULES = [
   [/, \{ everywhere: true \}/g, ''],
   [/\beverywhere: true, /g, ''],
   [/, everywhere: true \}/g, ' }'],
+  [/ -{2}everywhere\b/g, ''],
+  // Times of the calendar have an entry of their own.
+  [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];
+
+const CALENDAR = new Set(['cron', 'dailyAt', 'duringHours', 'HoursOptions', 'ZoneOptions']);
 
 const CODE = /\.([cm]?[jt]sx?|md)$/;
 
@@ -27,4 +32,22 @@ function filesOf(path) {
   if (!statSync(path).isDirectory()) return [path];
   const names = readdirSync(path).filter((name) => name !== 'node_modules');
   return names.flatMap((name) => filesOf(join(path, name))).filter((file) => CODE.test(file));
+}
+
+function splitImport(line, indent, list) {
+  const names = list
+    .split(',')
+    .map((name) => name.replace(/^[\s*]+|\s+$/g, ''))
+    .filter(Boolean);
+  const isOfCalendar = (name) => CALENDAR.has(name.replace(/^type /, '').split(' as ')[0]);
+  if (!names.some(isOfCalendar)) return line;
+  const rest = names.filter((name) => !isOfCalendar(name));
+  const moved = names.filter(isOfCalendar);
+  return [
+    [rest, 'tickless'],
+    [moved, 'tickless/calendar'],
+  ]
+    .filter(([of]) => of.length > 0)
+    .map(([of, from]) => `${indent}import { ${of.join(', ')} } from '${from}';`)
+    .join('\n');
 }

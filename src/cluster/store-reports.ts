@@ -8,7 +8,7 @@ import { WeakMembers } from './weak-members.ts';
 export interface Reporting {
   /** @param written the tokens of the writes in the command that carries the report. */
   reported(written: ReadonlySet<number>): OwnMember;
-  /** Of a task, which nobody reads in between: from one execution to the next, in milliseconds. */
+  /** Of a task, which is not read in between: from one execution to the next, in milliseconds. */
   readonly roundsEveryMs?: number | undefined;
 }
 

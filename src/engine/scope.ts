@@ -41,6 +41,6 @@ export function reachesAll(
 }
 
 /** Whether instances share the member: its values, its marks, and whether it is paused. */
-export function isShared(membership: EngineOptions['membership']): boolean {
+function isShared(membership: EngineOptions['membership']): boolean {
   return membership?.hasStore === true && membership.hasLock;
 }

@@ -85,7 +85,7 @@ export abstract class Lifecycle<T> {
    * passed is due. A running execution goes on. Of a cache all keys are concerned: `jitter` applies as before, and the cost grows with
    * their number. Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
    *
-   * For all instances give a schedule that reads a shared setting: `schedule: () => settings.current.period`.
+   * For all instances give a schedule that reads a shared setting: `schedule: ({ endedAt }) => endedAt + settings.current.periodMs`.
    *
    * @throws {OptionError} when it is not a schedule; the old one stays.
    */

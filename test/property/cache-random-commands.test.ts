@@ -197,9 +197,10 @@ for (const many of [false, true]) {
             case 'drop': {
               outdate((one) => one === step.key);
               const had = cache.peek(step.key) !== undefined;
-              if (step.do === 'delete') expect(cache.delete(step.key)).toBe(had);
-              else cache.invalidate(step.key, { drop: true });
+              const deleted = step.do === 'delete' ? cache.delete(step.key) : had;
+              if (step.do === 'drop') cache.invalidate(step.key, { drop: true });
               expect(cache.peek(step.key)).toBeUndefined();
+              expect(await deleted).toBe(had);
               break;
             }
             case 'invalidate':
