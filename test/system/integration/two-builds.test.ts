@@ -78,9 +78,12 @@ class Instance {
   readonly backend: redisNow.Backend;
   readonly value: now.RefreshingValue<string>;
   readonly cache: now.RefreshingCache<string, string>;
+  /** What makes a change reach all instances: the build before needs an option for that. */
+  readonly toAll: now.ScopeOptions;
 
   constructor(name: string, build: Build, engine: Engine, space: string, schedule: now.DurationLike) {
     const { RefreshingCache, RefreshingValue, loaded } = build.tickless;
+    this.toAll = (build === before ? { everywhere: true } : {}) as now.ScopeOptions;
     this.backend = backendOf(build, engine, space);
     const common = { schedule, propagateWithin: WITHIN, logger: false, backend: this.backend } as const;
     const load = (): string => `${name} ${++this.loads}`;
@@ -172,15 +175,15 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
     it('follows changes of the other: set, drop, invalidated tags, a cleared cache', async () => {
       const { a, b } = make();
       for (const { value, cache } of [a, b]) await Promise.all([value.get(), cache.get('k')]);
-      await a.value.set('set');
+      await a.value.set('set', a.toAll);
       await until([b], () => b.value.peek() === 'set');
-      await b.value.invalidate({ drop: true });
+      await b.value.invalidate({ ...b.toAll, drop: true });
       await until([a, b], () => a.value.peek() !== 'set' && a.value.peek() === b.value.peek());
       const known = b.cache.peek('k');
-      await a.cache.invalidateTag('k');
+      await a.cache.invalidateTag('k', a.toAll);
       await until([a, b], () => b.cache.peek('k') !== known && a.cache.peek('k') === b.cache.peek('k'));
       const second = a.cache.peek('k');
-      await b.cache.clear();
+      await b.cache.clear(b.toAll);
       await until([a, b], () => a.cache.peek('k') !== second && a.cache.peek('k') === b.cache.peek('k'));
     }, 60_000);
 
