@@ -39,7 +39,7 @@ async function steps() {
       load,
       clock,
       retry: false,
-      propagateWithin: { hours: 1 }, // longer than the picture: it is of rounds, not of checks
+      propagateWithin: { days: 1000 }, // longer than the picture: it is of rounds, not of checks
       lock: asLock(noted('lock', instance)),
       store: wrapStore(noted('store', instance)),
     });
