@@ -27,11 +27,12 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
     pool.on('error', () => {});
     listener.on('error', () => {});
     const options = { client: pool, listener, table: `listener_${process.pid}`, timeout: 2000 };
-    const backend = postgresBackend({ ...options, propagateWithin: 600_000 });
+    const backend = postgresBackend(options);
     const value = new RefreshingValue({
       name: 'v',
       load: () => 0,
       schedule: { hours: 1 },
+      propagateWithin: 600_000,
       backend,
       logger: false,
     });

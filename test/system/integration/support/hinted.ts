@@ -24,7 +24,11 @@ export interface HintedOptions {
 
 /** A lock and a store with hints, with clients of their own. */
 export interface Hinted {
-  readonly shared: { readonly lock: LockProvider; readonly store: SnapshotStore };
+  readonly shared: {
+    readonly propagateWithin: number;
+    readonly lock: LockProvider;
+    readonly store: SnapshotStore;
+  };
   /** Closes all but the connection that listens. */
   closeClient(): Promise<unknown>;
   close(): Promise<void>;
@@ -35,7 +39,7 @@ const ignore = (): void => {};
 
 export async function openHinted(kind: HintedKind, options: HintedOptions): Promise<Hinted> {
   const { url, space, propagateWithin, hasHints = true, leaseFor = 5000, keepVersions } = options;
-  const some = { propagateWithin, timeout: 2000, ...(keepVersions && { keepVersions }) };
+  const some = { timeout: 2000, ...(keepVersions && { keepVersions }) };
   if (kind === 'pg') {
     const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', ignore);
@@ -50,6 +54,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? postgresHints({ client: connect, channel: `${space} "hints"` }) : undefined;
     return {
       shared: {
+        propagateWithin,
         lock: postgresLock({ client, table: `${space}_lock`, leaseFor }),
         store: postgresStore({ client, table: `${space}_store`, ...some, hints }),
       },
@@ -71,6 +76,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
     return {
       shared: {
+        propagateWithin,
         lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
         store: redisStore({ client, prefix: prefixes.store, ...some, hints }),
       },
@@ -91,7 +97,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     subscriber: hasHints ? subscriber : undefined,
   });
   return {
-    shared: { lock: backend.lock, store: backend.store },
+    shared: { propagateWithin, lock: backend.lock, store: backend.store },
     closeClient: async () => client.destroy(),
     async close() {
       for (const one of [client, subscriber]) if (one.isOpen) one.destroy();
