@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
@@ -20,7 +20,7 @@ class Fleet {
   readonly #listeners: Set<(text: string) => void> = new Set();
 
   constructor() {
-    const store = memoryStore({ clock: this.clock });
+    const [lock, store] = [memoryLock({ clock: this.clock }), memoryStore({ clock: this.clock })];
     const hints = (): ReturnType<typeof createHints> =>
       createHints({
         send: (text) => this.#listeners.forEach((listener) => void listener(text)),
@@ -46,6 +46,7 @@ class Fleet {
       for (let member = 0; member < MEMBERS; member++) {
         const value = new RefreshingValue({
           ...{ name: `v${member}`, store: own, clock: this.clock, logger: false as const },
+          ...(member === 0 && { lock }), // a change of it reaches all instances
           ...{ propagateWithin: WITHIN, schedule: { hours: 1 }, load: () => 0, required: false },
           initial: { value: 0, loadedAt: this.clock.now() },
         });
