@@ -114,10 +114,6 @@ export class MemberCoordinator implements Coordinator {
     if (host !== undefined) await by?.publish({ host, member, name: member.options.name, isPaused });
   }
 
-  get hasMarks(): boolean {
-    return this.#marks !== undefined;
-  }
-
   async markKeys(mark: KeysMark): Promise<void> {
     await this.#marks?.publish(mark);
   }

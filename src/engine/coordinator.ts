@@ -73,8 +73,6 @@ export interface Coordinator {
    * Rejects with `LockUnavailableError` or `StoreUnavailableError`. Only with a lock.
    */
   control(isPaused: boolean): Promise<void>;
-  /** Instances look for marks on keys: see `propagateWithin`. */
-  readonly hasMarks: boolean;
   /**
    * Publishes a mark on keys, which was applied here. Resolves when the store has it; at once where no instance looks for it.
    * Rejects with `LockUnavailableError` or `StoreUnavailableError`.
