@@ -478,6 +478,22 @@ describe('invalidateWhere', () => {
     expect(cache.invalidateWhere(() => false)).toBe(0);
   });
 
+  it('passes absent keys to the predicate, and those that it picks are loaded again', async () => {
+    const asked: string[] = [];
+    const cache = new RefreshingCache<string, string>({
+      name: 'c',
+      load: async (key) => (asked.push(key) > 0 ? absent() : key),
+      clock: new FakeClock(),
+    });
+    const read = (): Promise<unknown> => Promise.all(['a', 'b'].map((key) => cache.getIfPresent(key)));
+    await read();
+    await read();
+    expect(asked).toEqual(['a', 'b']);
+    expect(cache.invalidateWhere((key, value) => key === 'a' && value === undefined)).toBe(1);
+    await read();
+    expect(asked).toEqual(['a', 'b', 'a']);
+  });
+
   it('a predicate does not get entries that it has just removed, and gets those once that it has just begun to load', async () => {
     const cache = new RefreshingCache<string, string>({
       name: 'c',

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type FleetMember, RefreshingCache, type StoredReport } from '../../../src/index.ts';
+import {
+  type FleetMember,
+  PeriodicExecutor,
+  RefreshingCache,
+  RefreshingValue,
+  type StoredReport,
+} from '../../../src/index.ts';
 import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
@@ -222,4 +228,21 @@ describe('the fleet, by the reports of rounds', () => {
     await value.close();
     expect([reports, Math.max(...arities)]).toEqual([[], 5]);
   });
+});
+
+it('an instance of tasks alone stays in the fleet for three of their shortest periods, one with a value for three checks', async () => {
+  const lastsOf = async (hasValue: boolean): Promise<number[]> => {
+    const cluster = new ManualCluster();
+    const { lock, store } = cluster.link();
+    const given = { clock: cluster.clock, lock, store, ...hourly } as const;
+    const daily = new PeriodicExecutor(async () => {}, { ...given, name: 'daily', schedule: { days: 1 } });
+    const task = new PeriodicExecutor(async () => {}, { ...given, name: 't' });
+    const value = hasValue ? [new RefreshingValue({ ...given, name: 'v', load: async () => 1 })] : [];
+    for (let at = 0; at < 12_000; at += 1000) {
+      await Promise.all([daily.requestStart(), task.requestStart(), ...value.map((one) => one.get())]);
+      await cluster.clock.advance(1000);
+    }
+    return (await cluster.store.reports()).map(({ text }) => Math.round(JSON.parse(text).lasts / 1000));
+  };
+  expect([await lastsOf(false), await lastsOf(true)]).toEqual([[3 * 3600], [30]]);
 });
