@@ -1,3 +1,4 @@
+import { inDetachedContext } from '../engine/detached-context.ts';
 import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { isOptionError } from '../errors.ts';
@@ -164,7 +165,7 @@ export class VersionPoll {
     this.#hintedAt = Infinity;
     this.trigger.readsFrom = Infinity;
     this.#hints?.listen(first); // where that has ended
-    this.#underWay = this.#check(first).finally(() => {
+    this.#underWay = inDetachedContext(() => this.#check(first)).finally(() => {
       this.#underWay = undefined;
       const { random } = first.options;
       this.#dueAt = Math.min(this.#dueAt, now + this.#pauseMs(random));

@@ -112,7 +112,9 @@ describe('rule 10 in a cluster: the context of the reader stays out', () => {
     storage.run('setter', () => made[1]?.set('by hand'));
     await storage.run('closer', () => made[0]?.close());
     const steps = new Set(seen.map(([what]) => what));
-    expect(steps).toEqual(new Set(['read', 'acquire', 'encode', 'write', 'confirm', 'release', 'decode', 'check']));
+    expect(steps).toEqual(
+      new Set(['read', 'acquire', 'encode', 'write', 'confirm', 'release', 'decode', 'check']),
+    );
     expect(seen.filter(([, store]) => store !== undefined)).toEqual([]);
   });
 });
