@@ -96,7 +96,8 @@ const KEYS = Array.from({ length: 500 }, (_, i) => i);
 
 function cacheOf(clock: FakeClock, own: Partial<RefreshingCacheOptions<number, number>>) {
   const loadMany = async (keys: readonly number[]) => new Map(keys.map((key) => [key, key]));
-  return new RefreshingCache<number, number>({ name: 'c', loadMany, clock, ...own });
+  const given = own.store ? { propagateWithin: WITHOUT_CHECKS, ...own } : own;
+  return new RefreshingCache<number, number>({ name: 'c', loadMany, clock, ...given });
 }
 
 it('500 cold keys with lock and store cost at most 10 commands, and so do those of an instance that adopts them', async () => {

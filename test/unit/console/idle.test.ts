@@ -2,12 +2,15 @@ import { expect, it } from 'vitest';
 import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
+import { untilHeld } from '../../support/until-held.ts';
 
 it('shows an instance that is not read as idle, with what it had, and counts it nowhere', async () => {
   const store = memoryStore();
   const group = new RefreshGroup({ lock: memoryLock(), store, propagateWithin: 30, logger: false });
   const console = new TestConsole({}, group);
-  await group.value({ name: 'prices', load: async () => 1 }).get();
+  const prices = group.value({ name: 'prices', load: async () => 1 });
+  await prices.get();
+  await untilHeld(store, 'prices', [prices]);
   const members = [{ name: 'prices', version: 7, age: 1000 }];
   const text = JSON.stringify({ tickless: 1, host: 'pod-2', upFor: 60_000, lasts: 1, leftOut: 0, members });
   await store.versions([], { instance: 'pod-2-id', text, keepFor: 60_000, serial: 1 });
