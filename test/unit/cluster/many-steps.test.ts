@@ -4,6 +4,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { createLock, type LockOptions } from '../../../src/records/lock/create-lock.ts';
 import { createStore } from '../../../src/records/store/create-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { WITHOUT_CHECKS } from '../../support/cluster.ts';
 import {
   recordsOfLock,
   recordsOfStore,
