@@ -79,6 +79,7 @@ export type { CompareOptions, RollbackOptions, UnpinOptions } from './data/versi
 export type { VersionMaker, VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';
+export type { Backend } from './engine/backend.ts';
 export type { ChecksStatus, LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
 export type { WhenClosed, WhenFailing, WhenTooStale } from './engine/decide.ts';
 // Arguments and results of loads.
@@ -170,7 +171,6 @@ export type { WaitUntil } from './observe/wait-until.ts';
 export { defaults } from './options/defaults.ts';
 export type { GroupLike } from './options/group-handle.ts';
 export type {
-  BackendLike,
   CoolDownOptions,
   FreshnessOptions,
   SharedOptions,

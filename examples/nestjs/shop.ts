@@ -122,8 +122,7 @@ const backend = memoryBackend();
       backend,
       schedule: '10m',
       lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '600ms' },
-      console: (group) =>
-        nodeConsole(group, { authorize: () => 'anyone on this machine', locks: [backend.lock] }),
+      console: (group) => nodeConsole(group, { authorize: () => 'anyone on this machine', locks: [backend] }),
     }),
     SourceModule,
     TicklessModule.forFeature([

@@ -1,4 +1,3 @@
-import type { Fleet } from '../data/fleet.ts';
 import { type AdvisedMember, factsOf } from './facts.ts';
 import { type AdviceKind, RULES, type ShowDuration } from './rules.ts';
 
@@ -10,8 +9,6 @@ export interface Advice {
    * - `staleness-near-schedule`: `maxStaleness` leaves less than a quarter of the schedule for a reload that fails;
    * - `freshness-below-schedule`: the objective `freshness.within` is shorter than the schedule;
    * - `revocation-list-served`: by its name a list of what is revoked, and it is served without a limit for its age;
-   * - `lock-without-store`: of a value or a cache; `store: false` says that it is meant;
-   * - `many-instances-without-lock`: a store without a lock, on five instances or more; `lock: false` says that it is meant;
    * - `no-deadline-in-line`: `timeout: Infinity` in a group with `maxConcurrentLoads`.
    */
   readonly kind: AdviceKind;
@@ -20,13 +17,9 @@ export interface Advice {
 }
 
 /** Member by member, in the order in which they were made. */
-export function adviceFor(
-  members: readonly AdvisedMember[],
-  fleet: Fleet | undefined,
-  show: ShowDuration,
-): readonly Advice[] {
+export function adviceFor(members: readonly AdvisedMember[], show: ShowDuration): readonly Advice[] {
   return members.flatMap((member) => {
-    const facts = factsOf(member, fleet);
+    const facts = factsOf(member);
     const found = RULES.filter((rule) => rule.applies(facts));
     return found.map((rule) => ({ name: facts.name, kind: rule.kind, message: rule.text(facts, show) }));
   });

@@ -16,15 +16,10 @@ export type AdviceKind =
   | 'staleness-near-schedule'
   | 'freshness-below-schedule'
   | 'revocation-list-served'
-  | 'lock-without-store'
-  | 'many-instances-without-lock'
   | 'no-deadline-in-line';
 
 /** Less room than this share of the schedule is used up by one failed reload. */
 const LEAST_ROOM = 0.25;
-
-/** The source notices this number of instances. */
-const MANY_INSTANCES = 5;
 
 /** Names of lists of what is not allowed any longer. */
 const REVOKED = /revoked|revocation|(?:block|deny|black)[-_ ]?list|(?<![a-z])crls?(?![a-z])/i;
@@ -58,20 +53,6 @@ export const RULES: readonly Rule[] = [
     },
     text: () =>
       "by its name a list of what is revoked, and reads are served it however old it is. Write maxStaleness: { hours: 1 }, whenTooStale: 'throw'",
-  },
-  {
-    kind: 'lock-without-store',
-    applies: ({ kind, hasLock, hasStore, options: { declines } }) =>
-      kind !== 'executor' && hasLock && !hasStore && !declines.store,
-    text: () =>
-      'a lock without a store: instances take turns at the source, and none takes over the value of another. Write backend in place of lock, or store: false where that is meant',
-  },
-  {
-    kind: 'many-instances-without-lock',
-    applies: ({ kind, hasLock, instances = 0, options: { declines } }) =>
-      kind !== 'executor' && !hasLock && !declines.lock && instances >= MANY_INSTANCES,
-    text: ({ instances }) =>
-      `a store without a lock: each of ${instances} instances loads from the source. Write backend in place of store, or lock: false where that is meant`,
   },
   {
     kind: 'no-deadline-in-line',

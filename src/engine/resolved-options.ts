@@ -50,6 +50,4 @@ export interface ResolvedOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly whenLockUnavailable: WhenLockUnavailable;
-  /** `lock` or `store` is `false`: there is none on purpose. */
-  readonly declines: { readonly lock: boolean; readonly store: boolean };
 }

@@ -8,6 +8,7 @@ import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
+import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import { type ControlChange, control, controlArgument } from '../engine/member-control.ts';
@@ -33,7 +34,7 @@ import { defaults } from '../options/defaults.ts';
 import { isDevelopment } from '../options/development.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
-import type { BackendLike, ValueSharedOptions } from '../options/shared-options.ts';
+import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, voided } from '../time/deferred.ts';
@@ -57,7 +58,7 @@ import { allReady, notReadyLine } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
 export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
-  readonly backend?: BackendLike | false | undefined;
+  readonly backend?: Backend | false | undefined;
 };
 
 /** The options of {@link RefreshGroup}; none is required. */
@@ -371,18 +372,14 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Combinations of options that work, and will hurt one day: each with the line to write. It looks at the options of the
-   * members as they are now, and asks each store once, as {@link fleet}, for the number of instances; a store that does not
-   * answer leaves that out. Starts nothing, never rejects. Empty: there is nothing to say.
+   * members as they are now. Starts nothing, never rejects. Empty: there is nothing to say.
    *
-   * In development the first {@link ready} logs it as one line, without asking a store: where there is a
+   * In development the first {@link ready} logs it as one line: where there is a
    * `process` whose `NODE_ENV` is neither `production` nor `test`, and outside of the test runner of Node.
    */
   async advice(): Promise<readonly Advice[]> {
-    const [{ adviceFor }, fleet] = await Promise.all([
-      import('../advice/advice.ts'), // a chunk of its own: for those that ask
-      this.fleet().catch(() => undefined),
-    ]);
-    return adviceFor(this.#all, fleet, showDuration);
+    const { adviceFor } = await import('../advice/advice.ts'); // a chunk of its own: for those that ask
+    return adviceFor(this.#all, showDuration);
   }
 
   /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
@@ -515,7 +512,7 @@ export class RefreshGroup implements GroupLike {
   async #logAdvice(): Promise<void> {
     this.#isAdvised = true;
     const { adviceFor, adviceLine } = await import('../advice/advice.ts');
-    const line = adviceLine(adviceFor(this.#all, undefined, showDuration));
+    const line = adviceLine(adviceFor(this.#all, showDuration));
     if (line !== undefined) this.#options.logger.warn(line);
   }
 

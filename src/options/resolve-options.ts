@@ -1,6 +1,15 @@
 import { ownIdOf } from '../data/id-of.ts';
+import {
+  BACKEND_RULE,
+  type BackendParts,
+  isBackend,
+  isLock,
+  LOCK_RULE,
+  NO_PARTS,
+  partsOf,
+} from '../engine/backend.ts';
 import { coordinationKey } from '../engine/coordination-key.ts';
-import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
+import type { Membership } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
@@ -18,16 +27,11 @@ import { steadyClock } from '../time/steady-clock.ts';
 import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
-import type { Backends, GroupHandle } from './group-handle.ts';
-import type {
-  BackendLike,
-  FreshnessOptions,
-  SingleSharedOptions,
-  ValueSharedOptions,
-} from './shared-options.ts';
+import type { GroupHandle } from './group-handle.ts';
+import type { FreshnessOptions, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
-export interface MemberOptions extends EngineOptions, Backends {
+export interface MemberOptions extends EngineOptions, BackendParts {
   /** The guard of loaded values. */
   readonly accept: Accept<never> | undefined;
   readonly maxQuarantined: number;
@@ -65,7 +69,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenTooStale',
   'whenClosed',
   'whenFailing',
-  'store',
   'propagateWithin',
   'freshness',
 ];
@@ -103,11 +106,14 @@ export function resolveOptions(
 ): MemberOptions {
   const own = ownOptions(options);
   const group = own?.group?.handle;
-  const ofGroup = apart(group?.defaults) as Partial<Backends> | undefined;
-  const joinsGroup = own?.backend === 'group';
-  const notInherited = kind === 'key' && !joinsGroup ? [...ownOnly, ...PARTS] : ownOnly;
-  const inherited = names.filter((option) => !notInherited.includes(option));
-  const picked = { ...pick(ofGroup, inherited), ...pick(apart(own), names) } as AnyOptions;
+  const [backend, ownLock] = [own?.backend, own?.lock];
+  const joinsGroup = backend === 'group';
+  const ofGroup = partsOf(group?.defaults.backend, group?.defaults.lock);
+  const ownParts = partsOf(joinsGroup ? undefined : backend, ownLock);
+  // A cache takes those of its group only where it says so.
+  const { lock, store } = ownParts ?? (kind === 'key' && !joinsGroup ? undefined : ofGroup) ?? NO_PARTS;
+  const inherited = names.filter((option) => !ownOnly.includes(option));
+  const picked = { ...pick(group?.defaults, inherited), ...pick(own, names) } as AnyOptions;
   const given = ownOptions(picked);
   const {
     name,
@@ -131,14 +137,10 @@ export function resolveOptions(
     logger = console,
     clock: givenClock = systemClock,
     random = Math.random,
-    lock: lockOrNone,
-    store: storeOrNone,
     propagateWithin,
     freshness: freshnessOption,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
-  const lock = lockOrNone === false ? undefined : lockOrNone;
-  const store = storeOrNone === false ? undefined : storeOrNone;
   const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
@@ -173,24 +175,19 @@ export function resolveOptions(
   checkClock(givenClock, checks);
   checks.function('random', random);
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
-  const { backend } = own ?? {};
-  const isBackend = backend === undefined || backend === false || joinsGroup || hasParts(backend);
-  checks.that(
-    isBackend && !(joinsGroup && givesDefaults),
-    'backend',
-    "must be a backend, such as redisBackend({ client }) of 'tickless/redis', or false",
-    backend,
-  );
-  const isJoinable = !joinsGroup || givesDefaults || hasParts(ofGroup);
+  const isKnown = backend === undefined || backend === false || joinsGroup || isBackend(backend);
+  checks.that(isKnown && !(joinsGroup && givesDefaults), 'backend', `${BACKEND_RULE}, or false`, backend);
+  const isJoinable = !joinsGroup || givesDefaults || (ofGroup?.lock ?? ofGroup?.store) !== undefined;
   checks.that(isJoinable, 'backend', 'must be a backend: its group, if there is one, has none', backend);
-  checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
-  checkBackend('store', store, ['read', 'write'], checks);
+  checks.that(ownLock === undefined || isLock(ownLock), 'lock', LOCK_RULE, ownLock);
+  const isAlone = ownLock === undefined || backend === undefined || backend === false;
+  checks.that(isAlone, 'lock', 'must not be given beside a backend, which has one', ownLock);
   if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
-  checks.that(canCheck, 'propagateWithin', 'must not be given without a store', propagateWithin);
+  checks.that(canCheck, 'propagateWithin', 'must not be given without a backend', propagateWithin);
   const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
-  for (const backend of [lock, kind === 'task' ? undefined : store]) {
-    const longest = backend?.longestName ?? Infinity;
+  for (const part of [lock, kind === 'task' ? undefined : store]) {
+    const longest = part?.longestName ?? Infinity;
     const whole = typeof namespace === 'string' ? `${namespace}/${name}` : name;
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
@@ -200,7 +197,7 @@ export function resolveOptions(
 
   const safeLogger = new SafeLogger(name as string, logger);
   const clock = steadyClock(givenClock, (error) => safeLogger.fault('clock threw, replaced', error));
-  const membership = membershipOf(lock, store, clock);
+  const membership: Membership | undefined = (lock ?? store)?.[coordinationKey]?.join({ lock, store, clock });
   return Object.freeze({
     name: name as string,
     namespace,
@@ -230,7 +227,6 @@ export function resolveOptions(
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
     whenLockUnavailable,
-    declines: { lock: lockOrNone === false, store: storeOrNone === false },
     lock,
     store,
     membership,
@@ -239,22 +235,6 @@ export function resolveOptions(
     group,
     isRequired: required !== false,
   });
-}
-
-/** A cache takes these from its group only where it says so. */
-const PARTS: readonly string[] = ['lock', 'store'];
-
-/** Options with the lock and the store of their backend, which those that are given beside it replace. */
-function apart(given: object | undefined): object | undefined {
-  const { backend, lock, store } = (ownOptions(given) ?? {}) as Partial<AnyOptions>;
-  if (backend === undefined || backend === 'group') return given;
-  const parts = backend === false ? undefined : ownOptions(backend);
-  return { ...given, lock: lock ?? parts?.lock ?? false, store: store ?? parts?.store ?? false };
-}
-
-function hasParts(backend: unknown): boolean {
-  const { lock, store }: Partial<BackendLike> = ownOptions(backend as BackendLike) ?? {};
-  return [lock, store].some((part) => part?.[coordinationKey] !== undefined);
 }
 
 /** The options that have a value: `undefined` counts as not given. */
@@ -272,19 +252,6 @@ function resolveFreshness(given: FreshnessOptions, checks: OptionChecks): Freshn
   return { withinMs: checks.duration('freshness.within', within), target };
 }
 
-function checkBackend(
-  option: 'lock' | 'store',
-  received: LockLike | StoreLike | undefined,
-  methods: readonly string[],
-  checks: OptionChecks,
-): void {
-  if (received === undefined) return;
-  checks.methods(option, received, methods);
-  const noun = option === 'lock' ? 'Lock' : 'Store';
-  const rule = `must be of a backend (redis${noun}, createBackend), or wrapped by as${noun}(object) from 'tickless/backend'`;
-  checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
-}
-
 /** Asks it once: a clock that does not tell milliseconds would break each cool-down. */
 function checkClock(clock: Clock, checks: OptionChecks): void {
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
@@ -292,15 +259,6 @@ function checkClock(clock: Clock, checks: OptionChecks): void {
     const instant = ignoreThenable<unknown>(typeof clock?.[name] === 'function' ? clock[name]() : 0);
     checks.that(Number.isFinite(instant), 'clock', `must return milliseconds from ${name}()`, instant);
   }
-}
-
-/** The membership comes from the lock or the store, which carries the code of the cluster. */
-function membershipOf(
-  lock: LockLike | undefined,
-  store: StoreLike | undefined,
-  clock: Clock,
-): Membership | undefined {
-  return (lock ?? store)?.[coordinationKey]?.join({ lock, store, clock });
 }
 
 /** A source of randomness that can't break a cool-down: a result that is not a number from 0 to below 1 is logged and replaced. */

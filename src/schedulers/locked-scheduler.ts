@@ -15,7 +15,7 @@ import { voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { taskOnStack } from './locked-context.ts';
 
-/** The options of {@link lockedScheduler}: those of `lockedTask`, for all jobs. `lock` and `lockAtLeastFor` are required. */
+/** The options of {@link lockedScheduler}: those of `lockedTask`, for all jobs. `backend` or `lock`, and `lockAtLeastFor`, are required. */
 export interface LockedSchedulerOptions extends Omit<LockedTaskOptions, 'name' | 'lockAtLeastFor'> {
   /**
    * No other instance runs the same job before this time has passed. Required: it should be longer than the clocks of the
@@ -46,10 +46,10 @@ const MAKE_JOBS: readonly PropertyKey[] = ['schedule', 'createTask'];
  * ```ts
  * import { Cron } from 'croner';
  * import { lockedContext, lockedScheduler } from 'tickless';
- * import { memoryLock } from 'tickless/memory';
+ * import { memoryBackend } from 'tickless/memory';
  *
  * const locked = lockedScheduler(Cron, {
- *   lock: memoryLock(), // in production one that all instances share
+ *   backend: memoryBackend(), // in production one that all instances share
  *   lockAtMostFor: '10m',
  *   lockAtLeastFor: '30s',
  * });

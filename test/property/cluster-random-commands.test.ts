@@ -90,8 +90,7 @@ class Simulation {
       schedule: PERIOD_MS,
       timeout: 10_000,
       coolDown: { initial: 200, max: 800 },
-      lock: link.lock,
-      store: link.store,
+      backend: { lock: link.lock, store: link.store },
       clock,
       logger: false,
     });

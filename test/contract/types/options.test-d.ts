@@ -56,7 +56,7 @@ test('options of a wrong type are errors', () => {
   // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
   new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
-  new PeriodicExecutor(load, { name, freshness: { within: '1m', target: 0.9 }, store: false });
+  new PeriodicExecutor(load, { name, freshness: { within: '1m', target: 0.9 } });
   // @ts-expect-error: a task has no value that could be served
   new PeriodicExecutor(load, { name, whenClosed: 'throw' });
   // @ts-expect-error: a task has no value, and may return anything
@@ -129,7 +129,7 @@ test('the options of a read', () => {
 });
 
 test('what is done everywhere returns a promise, and what is done here does not', () => {
-  const executor = new PeriodicExecutor(() => {}, { name, store: false, propagateWithin: '5s' });
+  const executor = new PeriodicExecutor(() => {}, { name, propagateWithin: '5s' });
   const group = new RefreshGroup();
   for (const member of [value, executor, group]) {
     expectTypeOf(member.pause()).toEqualTypeOf<void>();

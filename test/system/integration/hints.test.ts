@@ -64,7 +64,7 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
       name: 'v',
       load: () => 0,
       schedule: { hours: 1 },
-      ...hinted.shared,
+      backend: hinted.shared,
       logger: false,
     });
     closings.push(hinted.close, () => value.close());

@@ -1,4 +1,4 @@
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { StoredVersion } from '../../../src/cluster/store-contract.ts';
 import type {
   AcquireRequest,
@@ -15,6 +15,7 @@ import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/rec
 import { claimOf, endOf, extensionOf, lockRow } from '../../../src/records/lock/record-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';
 import type { Amend, Claim } from '../../../src/records/records.ts';
+import { storeOf } from '../../support/parts.ts';
 import type { Ending, LockRow } from '../../support/records-of-steps.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
@@ -157,7 +158,7 @@ export class Backend {
   }
 
   #empty(): Store {
-    return memoryStore({ clock: this.#machine, keepVersions: this.#keepVersions });
+    return storeOf(memoryBackend({ clock: this.#machine, keepVersions: this.#keepVersions }));
   }
 
   #change(name: string, edit: Claim | Amend, now: Instant): boolean {

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
 import { type Advice, loaded, RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
 import { isDevelopment } from '../../../src/options/development.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { toMillis } from '../../../src/time/duration.ts';
 
 const load = async (): Promise<number> => 1;
@@ -110,63 +108,6 @@ describe('a list of what is revoked', () => {
     for (const one of loadedOnes) await one.get();
     group.value({ name: 'crl without a value, which may state a limit', load });
     expect(await group.advice()).toEqual([]);
-  });
-});
-
-describe('a lock without a store', () => {
-  it('is told of values and caches', async () => {
-    const group = groupOf({ lock: memoryLock() });
-    group.value({ name: 'rates', load });
-    group.cache({ name: 'cities', load: async (key: string) => key, backend: 'group' });
-    expect(await kinds(group)).toEqual(['lock-without-store', 'lock-without-store']);
-  });
-
-  it('is not told of tasks, where it is meant, or with a store', async () => {
-    const group = groupOf({ lock: memoryLock() });
-    group.executor(() => {}, { name: 'nightly' });
-    group.value({ name: 'meant', load, store: false });
-    group.value({ name: 'stored', load, store: memoryStore() });
-    group.value({ name: 'alone', load, lock: false });
-    expect(await group.advice()).toEqual([]);
-  });
-});
-
-describe('a store without a lock', () => {
-  /** Instances that are read, with the advice of the first once it knows of all. */
-  async function adviceOf(count: number, options: RefreshGroupOptions): Promise<readonly Advice[]> {
-    const store = memoryStore();
-    const groups = Array.from({ length: count }, () =>
-      groupOf({ ...options, store: wrapStore(store), propagateWithin: 20 }),
-    );
-    const values = groups.map((group) => group.value({ name: 'rates', load, schedule: '1h' }));
-    const known = async (): Promise<number> => {
-      for (const value of values) await value.get();
-      return (await groups[0]?.fleet())?.members[0]?.of ?? 0;
-    };
-    await expect.poll(known).toBe(count);
-    return (await groups[0]?.advice()) ?? [];
-  }
-
-  it('is told on many instances', async () => {
-    const [advice, ...others] = await adviceOf(5, {});
-    expect(advice?.kind).toBe('many-instances-without-lock');
-    expect(advice?.message).toContain('each of 5 instances loads from the source');
-    expect(others).toEqual([]);
-  });
-
-  it('is not told on a few, with a lock, or where it is meant', async () => {
-    expect(await adviceOf(4, {})).toEqual([]);
-    expect(await adviceOf(5, { lock: memoryLock() })).toEqual([]);
-    expect(await adviceOf(5, { lock: false })).toEqual([]);
-  });
-
-  it('is not known where the store does not answer', async () => {
-    const store = memoryStore();
-    const down = { reports: () => Promise.reject(new Error('down')) };
-    const group = groupOf({ store: wrapStore(Object.assign(Object.create(store), down)) });
-    group.value({ name: 'rates', load, schedule: '10m', maxStaleness: '11m' });
-    await expect(group.fleet()).rejects.toThrow('down');
-    expect(await kinds(group)).toEqual(['staleness-near-schedule']);
   });
 });
 

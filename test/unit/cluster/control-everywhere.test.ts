@@ -36,7 +36,7 @@ const kinds = ['value', 'cache', 'executor'] as const;
 async function used(cluster: ManualCluster, kind: (typeof kinds)[number]): Promise<Used> {
   const { clock } = cluster;
   const { lock, store } = cluster.link();
-  const common = { name: 'm', clock, lock, store, logger: false, ...own } as const;
+  const common = { name: 'm', clock, backend: { lock, store }, logger: false, ...own } as const;
   const load = async (): Promise<number> => 1;
   const nextIn = (inspect: () => { readonly nextExecuteTime?: number | undefined } | undefined) => () =>
     (inspect()?.nextExecuteTime ?? Infinity) - clock.now();
@@ -150,7 +150,7 @@ describe('what is set everywhere', () => {
   it('costs one command of a check for all members, and none where nothing was set', async () => {
     const cluster = new ManualCluster();
     const { lock, store, commands } = cluster.link();
-    const group = new RefreshGroup({ clock: cluster.clock, lock, store, logger: false, ...own });
+    const group = new RefreshGroup({ clock: cluster.clock, backend: { lock, store }, logger: false, ...own });
     const values = ['v1', 'v2', 'v3'].map((name) => group.value({ name, load: () => name }));
     for (const value of values) await value.get();
     await cluster.clock.advance(2 * WITHIN);
@@ -168,7 +168,12 @@ describe('what is set everywhere', () => {
     const instance = () => {
       const link = cluster.link();
       const { lock, store } = link;
-      const group = new RefreshGroup({ clock: cluster.clock, lock, store, logger: false, ...own });
+      const group = new RefreshGroup({
+        clock: cluster.clock,
+        backend: { lock, store },
+        logger: false,
+        ...own,
+      });
       const values = names.map((name) => group.value({ name, load: () => name }));
       return { group, values, link };
     };
@@ -289,14 +294,14 @@ describe('what is set everywhere', () => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();
     const group = new RefreshGroup({ clock: cluster.clock, logger: false });
-    const can = group.value({ name: 'can', load: () => 1, lock, store, propagateWithin: '1s' });
+    const can = group.value({ name: 'can', load: () => 1, backend: { lock, store }, propagateWithin: '1s' });
     const load = () => 1;
     for (const [member, needs] of [
       [new RefreshingValue({ name: 'v', load }), /everywhere needs a lock and a store \(backend, or both\)/],
-      [new RefreshingValue({ name: 'v', load, store }), /everywhere needs a lock and a store/],
+      [new RefreshingValue({ name: 'v', load, backend: { store } }), /everywhere needs a lock and a store/],
       [new PeriodicExecutor(load, { name: 't', lock }), /everywhere needs a lock and a store/],
       [
-        new RefreshingValue({ name: 'v', load, lock, store }),
+        new RefreshingValue({ name: 'v', load, backend: { lock, store } }),
         /needs propagateWithin \(propagateWithin: '5s'\)/,
       ],
     ] as const) {

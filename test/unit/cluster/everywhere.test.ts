@@ -96,7 +96,7 @@ describe('a value that is set everywhere', () => {
 
   it('without a lock is published all the same', async () => {
     const cluster = new ManualCluster();
-    const a = cluster.instance({ lock: false });
+    const a = cluster.instance({ lock: undefined });
     await a.value.set('by hand', everywhere);
     expect([await cluster.instance().value.get(), a.link.take()]).toEqual(['by hand', ['write']]);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type FleetMember, RefreshGroup, RefreshingCache, type StoredReport } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const HOUR = 3_600_000;
 const hourly = { schedule: { hours: 1 } } as const;
@@ -103,7 +103,7 @@ describe('the fleet of instances without propagateWithin', () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ ...hourly, ...own });
     const { lock, store } = a.link;
-    new RefreshingCache({ name: 'c', load: async () => 1, clock: cluster.clock, lock, store });
+    new RefreshingCache({ name: 'c', load: async () => 1, clock: cluster.clock, backend: { lock, store } });
     void a.value.get();
     await cluster.clock.flush();
     a.manual.call(0).resolve('one');
@@ -124,7 +124,7 @@ describe('the fleet of instances without propagateWithin', () => {
   it('takes no report back that may still be on its way, nor where others are left', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
-    const other = manualValue({ name: 'w', clock: cluster.clock, store: a.link.store }).value;
+    const other = manualValue({ name: 'w', clock: cluster.clock, backend: { store: a.link.store } }).value;
     const answered = new Deferred<void>();
     a.link.breakOnce(answered.promise, 'write');
     await cluster.clock.advance(HOUR);
@@ -160,7 +160,11 @@ describe('the fleet of instances without propagateWithin', () => {
   it('claims no version that was not written', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
-    const other = manualValue({ name: 'w', clock: cluster.clock, lock: a.link.lock, store: a.link.store });
+    const other = manualValue({
+      name: 'w',
+      clock: cluster.clock,
+      backend: { lock: a.link.lock, store: a.link.store },
+    });
     await cluster.clock.advance(HOUR + 100);
     a.link.break('refused', 'write');
     await cluster.reload(a, 1, 'two');
@@ -191,7 +195,7 @@ describe('the fleet of instances without propagateWithin', () => {
     const cluster = new ManualCluster();
     const { lock, store, commands } = cluster.link();
     const members = Array.from({ length: 100 }, (_, i) =>
-      manualValue({ name: `m${i}`, clock: cluster.clock, lock, store, ...hourly }),
+      manualValue({ name: `m${i}`, clock: cluster.clock, backend: { lock, store }, ...hourly }),
     );
     for (const { value } of members) void value.get();
     await cluster.clock.flush();
@@ -224,7 +228,14 @@ describe('the fleet of instances without propagateWithin', () => {
       return key;
     };
     const { clock } = cluster;
-    const keys = new RefreshingCache({ name: 'keys', load, lock, store, clock, logger: false, retry: false });
+    const keys = new RefreshingCache({
+      name: 'keys',
+      load,
+      backend: { lock, store },
+      clock,
+      logger: false,
+      retry: false,
+    });
     await keys.get('bad').catch(() => {});
     await clock.advance(60_000);
     await keys.get('good');
@@ -252,7 +263,11 @@ describe('the fleet of instances without propagateWithin', () => {
         return names.map(() => 0);
       },
     });
-    const { value, manual } = manualValue({ clock: cluster.clock, lock: cluster.lock, store, ...hourly });
+    const { value, manual } = manualValue({
+      clock: cluster.clock,
+      backend: { lock: cluster.lock, store },
+      ...hourly,
+    });
     const got = value.get();
     await cluster.clock.flush();
     manual.call(0).resolve('one');
@@ -288,7 +303,12 @@ describe('how often an instance without propagateWithin leaves a report', () => 
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { schedule: 900 });
     const { lock, store } = a.link;
-    const other = manualValue({ name: 'w', clock: cluster.clock, lock, store, timeout: { hours: 1 } });
+    const other = manualValue({
+      name: 'w',
+      clock: cluster.clock,
+      backend: { lock, store },
+      timeout: { hours: 1 },
+    });
     void other.value.get();
     await cluster.clock.flush();
     expect(await reportsOfTenMinutes(cluster, a)).toBe(5);

@@ -318,7 +318,7 @@ describe('a tag that is invalidated everywhere', () => {
     for (const act of [() => without.invalidateTag('x', everywhere), () => without.clear(everywhere)]) {
       expect(String(thrownBy(act))).toContain('must not be given without propagateWithin');
     }
-    const { cache } = keyedInstance(cluster, { ...own, lock: false });
+    const { cache } = keyedInstance(cluster, { ...own, lock: undefined });
     expect(String(await rejectionOf(cache.invalidateTag('x', everywhere)))).toContain('without a lock');
   });
 

@@ -404,8 +404,7 @@ describe('close', () => {
     const logger = recordLines();
     const group = new RefreshGroup({
       clock: cluster.clock,
-      lock,
-      store,
+      backend: { lock, store },
       logger,
       namespace: 'shop',
       retry: false,

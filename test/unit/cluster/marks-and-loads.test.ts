@@ -279,7 +279,7 @@ describe('marks on keys', () => {
   });
 
   it('need a lock also for a value that is set: without one nothing is changed', () => {
-    const { cache } = keyedInstance(new ManualCluster(), { ...own, lock: false });
+    const { cache } = keyedInstance(new ManualCluster(), { ...own, lock: undefined });
     expect(String(thrownBy(() => cache.set('k', 'by hand', everywhere)))).toContain('without a lock');
     expect(cache.peek('k')).toBe(undefined);
   });

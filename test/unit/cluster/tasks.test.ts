@@ -196,7 +196,13 @@ describe('a task in the fleet', () => {
   it('its failures are reported, without a lock too, whose task stays on the stack of its caller', async () => {
     const cluster = new ManualCluster();
     const { clock, store } = cluster;
-    const group = new RefreshGroup({ store, clock, logger: false, maxStaleness: '1m', whenFailing: 'throw' });
+    const group = new RefreshGroup({
+      backend: { store },
+      clock,
+      logger: false,
+      maxStaleness: '1m',
+      whenFailing: 'throw',
+    });
     let runs = 0;
     const task = group.executor(
       () => {
@@ -222,7 +228,7 @@ describe('a task in the fleet', () => {
     const cluster = new ManualCluster();
     const link = cluster.link();
     link.fault = () => 'refused';
-    const down = cluster.task({ lock: false, store: link.store });
+    const down = cluster.task({ lock: undefined, store: link.store });
     const first = down.executor.requestStart();
     await cluster.clock.flush();
     down.manual.call(0).resolve('done');

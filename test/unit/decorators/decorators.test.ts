@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   loadContext,
   locked,
@@ -16,6 +16,7 @@ import {
 import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { settledHeap } from '../../system/soak/settled-heap.ts';
@@ -82,7 +83,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
       ['9251 fy first'],
     ]);
     expect(() => refreshingOf(village, 'city')).toThrow('city is not decorated with @refreshing');
-    const reports = new Reports(memoryLock(), 'north');
+    const reports = new Reports(lockOf(memoryBackend()), 'north');
     expect(() => refreshingOf(reports, 'send')).toThrow('send is not decorated with @refreshing');
     expect(() => lockedTaskOf(new Cities('x', clock), 'city')).toThrow('city is not decorated with @locked');
   });
@@ -90,7 +91,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
   it('instances are collected with what was made for them', async () => {
     setFlagsFromString('--expose-gc');
     globalThis.gc ??= runInNewContext('gc') as typeof gc;
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     const used = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
         const [cities, reports] = [new Cities(`${i}`, clock), new Reports(lock, `${i}`)];
@@ -103,7 +104,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
   });
 
   it('a locked method runs on one instance at a time, under a name of its arguments and instance', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     const [here, there] = [new Reports(lock, 'north'), new Reports(lock, 'north')];
     const wait = new Deferred<void>();
     here.wait = wait.promise;
@@ -146,7 +147,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
   });
 
   it('a locked method without a name has that of class and method', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     await new Jobs(lock).send();
     expect((await lock.list()).map(({ name }) => name)).toEqual(['Jobs.send']);
   });
@@ -159,14 +160,14 @@ describe('decorators', () => {
     expect(() => decorate({}, 'rates', undefined)).toThrow(
       'must decorate a method or a getter, but rates is a field',
     );
-    const lock = locked({ name: 'x', lock: memoryLock() }) as (...args: unknown[]) => unknown;
+    const lock = locked({ name: 'x', lock: lockOf(memoryBackend()) }) as (...args: unknown[]) => unknown;
     expect(() => lock(() => 1, { kind: 'getter', name: 'rates' })).toThrow('@locked must decorate a method');
     expect(lockedContext).toThrow('outside of a @locked method');
     expect(loadContext).toThrow(TypeError);
   });
 
   it('report what breaks a rule with the first use, which may depend on the instance', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     class Shared {
       static readonly name = ''; // as of a class in an expression
       @refreshing({ lock })
@@ -177,14 +178,14 @@ describe('decorators', () => {
       async report(): Promise<void> {}
     }
     const shared = new Shared();
-    expect(() => shared.rates()).toThrow('class.rates: name must be given with a lock');
+    expect(() => shared.rates()).toThrow('class.rates: name must be given with a backend');
     expect(isOptionError(await shared.report().catch((error: unknown) => error))).toBe(true);
     const { rates } = shared;
     expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');
   });
 
   it('put the namespace before the name of a lock, given, computed or by default', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     class Reports {
       @locked({ lock, namespace: 'shop' })
       async send(): Promise<void> {}
@@ -251,7 +252,7 @@ describe('decorators', () => {
     try {
       const send = async (): Promise<void> => {};
       metadata.set(send, new Map([['CRON', '0 5 * * *']]));
-      const decorate = locked({ name: 'x', lock: memoryLock() }) as (...args: unknown[]) => object;
+      const decorate = locked({ name: 'x', lock: lockOf(memoryBackend()) }) as (...args: unknown[]) => object;
       const replaced = decorate(send, { kind: 'method', name: 'send' });
       expect(metadata.get(replaced)).toEqual(new Map([['CRON', '0 5 * * *']]));
     } finally {

@@ -124,7 +124,7 @@ describe('prometheusMetrics', () => {
     const link = cluster.link();
     const { lock, store } = link;
     const freshness = { within: MINUTE, target: 0.9 };
-    const { group, scrape } = await scraped({ clock: cluster.clock, lock, store, freshness });
+    const { group, scrape } = await scraped({ clock: cluster.clock, backend: { lock, store }, freshness });
     link.break('refused', 'acquire');
     const rates = group.value({ name: 'rates', load: async () => 1 });
     const cities = group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key });

@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   isClosedError,
   isOptionError,
@@ -8,16 +8,23 @@ import {
   lockedContext,
   lockedScheduler,
 } from '../../../src/index.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { lockOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
 
 const AT_FIVE = '0 5 * * *';
 
 function lockedCron(own: Partial<LockedSchedulerOptions> = {}) {
-  return lockedScheduler(Cron, { lock: memoryLock(), lockAtMostFor: '1m', lockAtLeastFor: '1m', ...own });
+  return lockedScheduler(Cron, {
+    lock: lockOf(memoryBackend()),
+    lockAtMostFor: '1m',
+    lockAtLeastFor: '1m',
+    ...own,
+  });
 }
 
 it('runs each job of croner on one instance a round, with the arguments of the scheduler', async () => {
-  const lock = memoryLock();
+  const lock = lockOf(memoryBackend());
   const runs: string[] = [];
   const instances = ['here', 'there'].map((instance) => {
     const locked = lockedCron({ lock, namespace: 'shop' });
@@ -58,7 +65,7 @@ it('gives the error of a job to the scheduler, and logs a lock that is unavailab
   const down = async (): Promise<never> => {
     throw new Error('redis is down');
   };
-  const lock = { leaseFor: 1000, acquire: down, extend: down, release: down } as never;
+  const lock = asLock({ leaseFor: 1000, acquire: down, extend: down, release: down });
   const logger = { warn: (line: string) => void lines.push(line), error: () => {} };
   let runs = 0;
   const unlocked = lockedCron({ lock, logger });

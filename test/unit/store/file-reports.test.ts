@@ -1,15 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { storeOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { edit, folderOf, older, pathOf } from '../files/record-files.ts';
 
 const send = (directory: string, instance: string, keepFor = 60_000) =>
-  fileStore({ directory, timeout: 10_000 }).versions([], { instance, text: `of ${instance}`, keepFor });
+  storeOf(fileBackend({ directory, timeout: 10_000 })).versions([], {
+    instance,
+    text: `of ${instance}`,
+    keepFor,
+  });
 
 const texts = async (directory: string): Promise<string[]> =>
-  (await fileStore({ directory, timeout: 10_000 }).reports()).map(({ text }) => text).sort();
+  (await storeOf(fileBackend({ directory, timeout: 10_000 })).reports()).map(({ text }) => text).sort();
 
 it('fileStore: a damaged or foreign file is no report; the next one replaces it', async () => {
   const directory = temporaryDirectory();
@@ -32,7 +37,7 @@ it('fileStore: reports that have expired are deleted behind later ones, and noth
   expect(await texts(directory)).toEqual(['of foreign', 'of kept']);
   const foreign = pathOf(directory, 'report//foreign');
   writeFileSync(foreign, 'not ours');
-  const store = fileStore({ directory });
+  const store = storeOf(fileBackend({ directory }));
   await vi.waitFor(async () => {
     await store.versions([], { instance: 'later', text: '[]', keepFor: 60_000 });
     const left = readdirSync(directory).sort();
@@ -55,7 +60,7 @@ it('fileStore: lists a thousand of more reports', async () => {
 it('fileStore: the longest report is listed, and the one before it is deleted', async () => {
   const directory = temporaryDirectory();
   const text = 'x'.repeat(65_536);
-  const store = fileStore({ directory, timeout: 10_000 });
+  const store = storeOf(fileBackend({ directory, timeout: 10_000 }));
   for (const end of ['1', '2']) {
     await store.versions([], { instance: 'a', text: text.slice(1) + end, keepFor: 60_000 });
   }

@@ -1,4 +1,4 @@
-import { memoryLock } from '../../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../../src/backends/memory.ts';
 import {
   RefreshingCache,
   RefreshingValue,
@@ -7,9 +7,10 @@ import {
   type StoredSnapshot,
   type TicklessEvent,
 } from '../../../../src/index.ts';
-import { createStore, type StoreOptions } from '../../../../src/records/store/create-store.ts';
+import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
+import { lockOf, storeOn } from '../../../support/parts.ts';
 import { recordsOfStore, type StepsOfStore } from '../../../support/records-of-steps.ts';
 
 /** The value that readers get if no snapshot is used. */
@@ -38,8 +39,8 @@ export class StubBackend implements StepsOfStore {
   }
 }
 
-export function storeOf(engine: StepsOfStore, options: StoreOptions = {}): SnapshotStore {
-  return createStore(recordsOfStore(engine), options, { longestName: undefined, options: [] });
+export function storeOf(engine: StepsOfStore, options: BackendOptions = {}): SnapshotStore {
+  return storeOn(recordsOfStore(engine), options, { longestName: undefined, options: [] });
 }
 
 /** A row with this payload, an ordinary version and age. */
@@ -68,7 +69,7 @@ export async function readOf(
 ): Promise<Read> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
-  const lock = memoryLock({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
   const load = async (): Promise<unknown> => LOADED;
   const member = new RefreshingValue<unknown>({
     name: 'v',
@@ -76,8 +77,7 @@ export async function readOf(
     schedule: 1000,
     clock,
     logger,
-    lock,
-    store,
+    backend: { lock, store },
     ...own,
   });
   const events = listens ? recordEvents(member) : [];
@@ -93,15 +93,14 @@ export async function keyedReadOf(
 ): Promise<Omit<Read, 'member'> & { readonly cache: RefreshingCache<string, unknown> }> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
-  const lock = memoryLock({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
   const cache = new RefreshingCache<string, unknown>({
     name: 'c',
     load,
     schedule: 1000,
     clock,
     logger,
-    lock,
-    store,
+    backend: { lock, store },
   });
   const events = recordEvents(cache);
   const value = await cache.get('k').catch((error: Error) => error);

@@ -34,8 +34,10 @@ class Instance {
       schedule: period,
       coolDown,
       timeout: loadTimeout,
-      lock: tellingLock(this.#shared.lock),
-      store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
+      backend: {
+        lock: tellingLock(this.#shared.lock),
+        store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
+      },
       whenLockUnavailable,
       logger: false,
     });

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { postgresHints, postgresLock, postgresStore } from '../../../../src/backends/postgres.ts';
-import { redisBackend, redisHints, redisLock, redisStore } from '../../../../src/backends/redis.ts';
+import { postgresBackend, postgresHints } from '../../../../src/backends/postgres.ts';
+import { redisBackend, redisHints } from '../../../../src/backends/redis.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import { lockOf, storeOf } from '../../../support/parts.ts';
 
 /** The clients that hints are sent with. */
 export const hintedKinds = ['ioredis', 'node-redis', 'pg'] as const;
@@ -50,8 +51,8 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? postgresHints({ client: connect, channel: `${space} "hints"` }) : undefined;
     return {
       shared: {
-        lock: postgresLock({ client, table: `${space}_lock`, leaseFor }),
-        store: postgresStore({ client, table: `${space}_store`, ...some, hints }),
+        lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
+        store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, hints })),
       },
       closeClient: () => client.end(),
       async close() {
@@ -71,8 +72,8 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
     return {
       shared: {
-        lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
-        store: redisStore({ client, prefix: prefixes.store, ...some, hints }),
+        lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
+        store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, hints })),
       },
       closeClient: async () => client.disconnect(),
       async close() {
@@ -91,7 +92,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     subscriber: hasHints ? subscriber : undefined,
   });
   return {
-    shared: { lock: backend.lock, store: backend.store },
+    shared: { lock: lockOf(backend), store: storeOf(backend) },
     closeClient: async () => client.destroy(),
     async close() {
       for (const one of [client, subscriber]) if (one.isOpen) one.destroy();
