@@ -118,7 +118,6 @@ const backend = memoryBackend();
     ScheduleModule.forRoot(),
     TerminusModule,
     TicklessModule.forRoot({
-      namespace: 'shop',
       backend,
       schedule: '10m',
       lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '600ms' },

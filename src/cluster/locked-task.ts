@@ -39,7 +39,7 @@ import type { LockSteps } from './backend-steps.ts';
 import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import { longestWithin, namespacePrefix, recordName } from './namespace.ts';
+import { recordName } from './namespace.ts';
 import { PendingRequest } from './pending-request.ts';
 import { isRegistering, register } from './registration.ts';
 import { RunningTasks, type TaskRun } from './running-tasks.ts';
@@ -164,15 +164,6 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
   options: LockedTaskOptions<A>,
 ): LockedTask<A, R> {
-  return lockedTaskIn(undefined, task, options);
-}
-
-/** A {@link lockedTask} whose lock is in a namespace. */
-export function lockedTaskIn<R, A extends readonly unknown[] = []>(
-  namespace: string | undefined,
-  task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
-  options: LockedTaskOptions<A>,
-): LockedTask<A, R> {
   const {
     name,
     backend,
@@ -199,9 +190,7 @@ export function lockedTaskIn<R, A extends readonly unknown[] = []>(
     'clock',
   ]);
   checks.function('task', task);
-  const prefix = namespacePrefix(namespace);
-  const longest = longestWithin(longestName, prefix) as number;
-  if (typeof name !== 'function') checkName(checks, name, longest);
+  if (typeof name !== 'function') checkName(checks, name, longestName);
   const isEither = (backend === undefined) !== (givenLock === undefined);
   checks.that(isEither, 'backend', 'must be given, or a lock in its place', backend);
   checks.that(backend === undefined || isBackend(backend), 'backend', BACKEND_RULE, backend);
@@ -218,12 +207,12 @@ export function lockedTaskIn<R, A extends readonly unknown[] = []>(
   const source = accessOf<LockSteps>(lock) as BackendAccess<LockSteps>;
 
   function nameOf(args: A): string {
-    if (typeof name !== 'function') return prefix + recordName(name);
+    if (typeof name !== 'function') return recordName(name);
     const computed = ignoreThenable(name(...args));
     const found = new OptionChecks(about);
-    checkName(found, computed, longest);
+    checkName(found, computed, longestName);
     found.done();
-    return prefix + recordName(computed);
+    return recordName(computed);
   }
 
   async function asked<Answer>(lockName: string, step: () => Promise<Answer>): Promise<Answer> {

@@ -8,7 +8,7 @@ import { showDuration } from '../time/show-duration.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { fleetOf, named } from './fleet.ts';
-import { idOf, readReport } from './fleet-report.ts';
+import { readReport } from './fleet-report.ts';
 import { thisHost } from './identity.ts';
 import { type Missing, notHolding } from './not-holding.ts';
 import { pollAfter } from './poll-delays.ts';
@@ -86,7 +86,7 @@ export class StoreFleet {
   /** This instance has left its report: where it is not among the reports, others may be missing too. */
   #missing(reports: readonly StoredReport[], { version }: WantedVersion, member: MemberName): Missing {
     if (reports.length === 0) throw keepsNone(member.name);
-    const of = new Set([idOf(member)]);
+    const of = new Set([member.name]);
     const instances = reports
       .flatMap((report) => readReport(report, of) ?? [])
       .filter(({ isIdle }) => !isIdle);

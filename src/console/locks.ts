@@ -27,7 +27,7 @@ export interface LockRow extends LockRecord {
   readonly isInternal?: true;
 }
 
-/** The records of the library itself, in any namespace: the audit of the console, pauses and schedules of all instances. */
+/** The records of the library itself: the audit of the console, pauses and schedules of all instances. */
 const INTERNAL = /(^|\/)tickless-(console|control)/;
 
 /** The records of all locks, or of those that answer. */

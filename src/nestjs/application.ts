@@ -10,7 +10,6 @@ export interface Application {
   readonly group: RefreshGroup;
   readonly backend: Backend | undefined;
   readonly lock: Backend | LockLike | undefined;
-  readonly namespace: string | undefined;
   readonly logger: Logger | false;
   readonly clock: Clock | undefined;
 }

@@ -14,7 +14,7 @@ export type RefreshingMethodOptions = Omit<RefreshingDecoratorOptions, 'group'>;
  * The options of {@link Locked}: those of `locked` of `tickless/decorators`. None is required: `backend` and `lock` are by default those of
  * the options of `TicklessModule`.
  */
-export type LockedMethodOptions = Omit<LockedDecoratorOptions, 'namespace'>;
+export type LockedMethodOptions = LockedDecoratorOptions;
 
 /**
  * Keeps fresh what a method or getter of a provider or controller returns, as a member of the group of `TicklessModule`: with
@@ -32,7 +32,7 @@ export type LockedMethodOptions = Omit<LockedDecoratorOptions, 'namespace'>;
  * ```
  *
  * The member is made when the application starts, before `onModuleInit` of its provider, so `required` needs no further
- * decorator. It is named `Cities.city` by default, in the `namespace` of the module. Only singletons are found: a first use in a
+ * decorator. It is named `Cities.city` by default. Only singletons are found: a first use in a
  * constructor, or in a provider with the scope of a request, throws a `TypeError`.
  *
  * @throws {TypeError} on anything but a method or a getter.
@@ -59,7 +59,7 @@ export function Refreshing<This extends object>(
  * }
  * ```
  *
- * The lock is named `Reports.send` by default, in the `namespace` of the module. The runs are kept in the backend of the
+ * The lock is named `Reports.send` by default. The runs are kept in the backend of the
  * module, for operators. `lockedTaskOf(reports, 'send')` of `tickless/decorators` has the outcome of a call.
  *
  * @throws {TypeError} on anything but a method.
@@ -70,9 +70,9 @@ export function Locked<This extends object>(
   return locked<This>((instance) => lockedBy(optionsOf(options, instance), instance));
 }
 
-/** Options with what the module gives. A backend or lock of the method's own comes without the namespace of the module. */
+/** Options with what the module gives. A method's own backend or lock replaces those of the module. */
 export function lockedBy(given: LockedMethodOptions | undefined, instance: object): LockedDecoratorOptions {
-  const { backend, lock, namespace, logger, clock } = applicationOf(instance, 'Locked');
+  const { backend, lock, logger, clock } = applicationOf(instance, 'Locked');
   if (given?.lock !== undefined || given?.backend !== undefined) return { logger, clock, ...given };
-  return { logger, clock, backend, lock, namespace, ...given };
+  return { logger, clock, backend, lock, ...given };
 }

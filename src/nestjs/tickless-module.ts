@@ -42,7 +42,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
  * ```ts ignore
  * @Module({
  *   imports: [
- *     TicklessModule.forRoot({ namespace: 'shop', backend: redisBackend({ client }), schedule: '10m' }),
+ *     TicklessModule.forRoot({ backend: redisBackend({ client }), schedule: '10m' }),
  *     TicklessModule.forFeature([provideValue(RATES, { load: fetchRates, required: true })]),
  *   ],
  *   providers: [Cities], // with `@Refreshing` methods
@@ -169,7 +169,7 @@ Module({})(TicklessFeatureModule);
 function assemble(options: TicklessModuleOptions): Assembled {
   const { closeTimeout, console, lockedScheduler, ...ofGroup } = ownOptions(options);
   const checks = new OptionChecks('TicklessModule');
-  const { backend, lock, namespace, clock, logger = new Logger('Tickless') } = ofGroup;
+  const { backend, lock, clock, logger = new Logger('Tickless') } = ofGroup;
   if (closeTimeout !== undefined) checks.durationFromZero('closeTimeout', closeTimeout);
   if (console !== undefined) checks.function('console', console);
   if (lockedScheduler !== undefined) {
@@ -184,6 +184,6 @@ function assemble(options: TicklessModuleOptions): Assembled {
   }
   checks.done();
   const group = new RefreshGroup({ ...ofGroup, logger });
-  const ofMethods: Application = { group, backend: backend || undefined, lock, namespace, logger, clock };
+  const ofMethods: Application = { group, backend: backend || undefined, lock, logger, clock };
   return { ...ofMethods, closeTimeout, console: console?.(group), lockedScheduler };
 }

@@ -47,7 +47,6 @@ type Required = boolean | readonly unknown[];
 /** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
-  'namespace',
   'schedule',
   'retry',
   'coolDown',
@@ -117,7 +116,6 @@ export function resolveOptions(
   const given = ownOptions(picked);
   const {
     name,
-    namespace,
     schedule: scheduleLike = defaults.schedule,
     retry: retryLike,
     coolDown: coolDownLike,
@@ -146,7 +144,6 @@ export function resolveOptions(
 
   checks.names('', own ?? {}, names);
   checks.name('name', name);
-  if (namespace !== undefined) checks.name('namespace', namespace);
   check(checks);
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', scheduleRule(scheduleLike), scheduleLike);
@@ -188,8 +185,7 @@ export function resolveOptions(
   const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
   for (const part of [lock, kind === 'task' ? undefined : store]) {
     const longest = part?.longestName ?? Infinity;
-    const whole = typeof namespace === 'string' ? `${namespace}/${name}` : name;
-    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
+    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(name).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
   checkGuardOptions({ schema, accept, maxQuarantined, unchanged }, checks);
@@ -200,7 +196,6 @@ export function resolveOptions(
   const membership: Membership | undefined = (lock ?? store)?.[coordinationKey]?.join({ lock, store, clock });
   return Object.freeze({
     name: name as string,
-    namespace,
     kind,
     schedule: schedule as Schedule,
     periodMs,

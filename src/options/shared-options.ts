@@ -28,15 +28,10 @@ export interface CoolDownOptions {
 export interface SharedOptions {
   /**
    * The name in errors, events, log lines and (in a cluster) of the lock and the snapshot: the same on all instances of a
-   * service, and no other value, cache or task on the same backend may have it. Where services share a backend, give each a
-   * `namespace`, here, in the group, or in the lock and the store. Required, not empty.
+   * service, and no other value, cache or task on the same backend may have it. Where services share a server, give the backend of each
+   * a `namespace`. Required, not empty.
    */
   readonly name: string;
-  /**
-   * Begins the names of locks and snapshots at the backend, as `namespace/name`; the name in errors, events and log lines
-   * stays as it is. No two namespaces and names share a record, whatever slashes they have. Not empty. @default undefined: that of the group; without one none
-   */
-  readonly namespace?: string | undefined;
   /**
    * When to execute next: a schedule (`dailyAt`, `cron`, …), a function of the last execution that returns epoch
    * milliseconds, or a duration, counted from the end of the last execution. It is asked after each success; after

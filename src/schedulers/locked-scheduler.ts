@@ -4,9 +4,8 @@ import {
   type LockedContext,
   type LockedTask,
   type LockedTaskOptions,
-  lockedTaskIn,
+  lockedTask,
 } from '../cluster/locked-task.ts';
-import { checkNamespace } from '../cluster/namespace.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
 import { isLockUnavailableError } from '../errors.ts';
 import { messageOf, SafeLogger } from '../observe/logger.ts';
@@ -22,8 +21,6 @@ export interface LockedSchedulerOptions extends Omit<LockedTaskOptions, 'name' |
    * instances differ, and shorter than the time between two runs of any job.
    */
   readonly lockAtLeastFor: DurationLike;
-  /** Begins the names of the locks, as `namespace/name`. Not empty. @default none: but that of the lock, where it has one */
-  readonly namespace?: string | undefined;
 }
 
 /** A scheduler whose jobs are locked. */
@@ -72,7 +69,7 @@ export function lockedScheduler<S extends object>(
   scheduler: S,
   options: LockedSchedulerOptions,
 ): LockedScheduler<S> {
-  const { namespace, ...ofTasks } = ownOptions(options ?? ({} as LockedSchedulerOptions));
+  const ofTasks = ownOptions(options ?? ({} as LockedSchedulerOptions));
   const checks = new OptionChecks('lockedScheduler');
   const isScheduler = typeof scheduler === 'function' || typeof scheduler === 'object';
   checks.that(isScheduler && scheduler !== null, 'scheduler', 'must be a class or an object', scheduler);
@@ -82,7 +79,6 @@ export function lockedScheduler<S extends object>(
     'must be given',
     ofTasks.lockAtLeastFor,
   );
-  checkNamespace(checks, namespace);
   checks.done();
   const { logger = console } = ofTasks;
   const tasks = new Set<LockedTask<unknown[], unknown>>();
@@ -90,9 +86,9 @@ export function lockedScheduler<S extends object>(
   function locked(name: string, job: Job): Job {
     const run = (context: LockedContext, ...args: unknown[]): unknown =>
       taskOnStack.run(context, () => job(...args));
-    const task = lockedTaskIn(namespace, run, { ...ofTasks, name } as LockedTaskOptions<unknown[]>);
+    const task = lockedTask(run, { ...ofTasks, name } as LockedTaskOptions<unknown[]>);
     tasks.add(task);
-    const log = new SafeLogger(namespace === undefined ? name : `${namespace}/${name}`, logger);
+    const log = new SafeLogger(name, logger);
     return async (...args) => {
       try {
         const outcome = await task(...args);

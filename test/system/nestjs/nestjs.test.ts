@@ -285,7 +285,7 @@ describe('@Refreshing', () => {
         return `Plain ${await super.city(code)}`;
       }
     }
-    const options = { backend: memoryBackend(), namespace: 'shop' };
+    const options = { backend: memoryBackend({ namespace: 'shop' }) };
     const app = await started(options, { providers: [Town, Decorated, Plain] });
     const [decorated, plain] = [app.get(Decorated), app.get(Plain)];
     const read = async (one: Town): Promise<string[]> => [await one.city('1'), await one.city('1')];
@@ -359,9 +359,9 @@ describe('@Locked', () => {
     }
   }
 
-  it('has the lock, the store and the namespace of the module', async () => {
+  it('has the backend of the module', async () => {
     const backend = memoryBackend();
-    const options = { backend, namespace: 'shop' };
+    const options = { backend };
     const apps = [
       await started(options, { providers: [Reports] }),
       await started(options, { providers: [Reports] }),
@@ -373,7 +373,7 @@ describe('@Locked', () => {
     const { kind } = await lockedTaskOf(reports[1] as Reports, 'send')();
     assert.equal(kind, 'already-done');
     const names = (await backend.lock.list()).map(({ name }) => name);
-    assert.deepEqual(names.sort(), ['shop/Reports.send', 'shop/report of nl']);
+    assert.deepEqual(names.sort(), ['Reports.send', 'report of nl']);
     for (const app of apps) await app.close();
     await assert.rejects(reports[0]?.send() as Promise<void>, /closed/);
   });
@@ -406,7 +406,7 @@ describe('@Locked', () => {
       }
     }
     const backend = memoryBackend();
-    const app = await started({ backend, namespace: 'shop' }, { providers: [Mail, Newsletter, Plain] });
+    const app = await started({ backend }, { providers: [Mail, Newsletter, Plain] });
     const all = [app.get(Mail), app.get(Newsletter), app.get(Plain)];
     for (const one of all) await one.send();
     assert.deepEqual(
@@ -415,10 +415,10 @@ describe('@Locked', () => {
     );
     const names = (await backend.lock.list()).map(({ name }) => name);
     assert.deepEqual(names.sort(), [
-      'shop/Mail.send',
-      'shop/Mail.send of Newsletter',
-      'shop/Mail.send of Plain',
-      'shop/Newsletter.send',
+      'Mail.send',
+      'Mail.send of Newsletter',
+      'Mail.send of Plain',
+      'Newsletter.send',
     ]);
     await app.close();
     for (const one of all) await assert.rejects(one.viaSuper(), /closed/);
@@ -461,7 +461,7 @@ describe('@Locked', () => {
       @Locked({ lock: own })
       async run(): Promise<void> {}
     }
-    const app = await started({ namespace: 'shop' }, { providers: [WithOwn] });
+    const app = await started({}, { providers: [WithOwn] });
     await app.get(WithOwn).run();
     assert.notEqual(await own.inspect('WithOwn.run'), undefined);
     await app.close();
@@ -506,7 +506,6 @@ describe('lockedScheduler', () => {
       const backend = memoryBackend();
       const tickless = TicklessModule.forRoot({
         backend,
-        namespace: 'shop',
         lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '30s' },
       });
       const imports = isFirst ? [tickless, ScheduleModule.forRoot()] : [ScheduleModule.forRoot(), tickless];
@@ -524,7 +523,7 @@ describe('lockedScheduler', () => {
       assert.deepEqual([count('cron'), count('interval'), count('timeout')], [1, 1, 1]);
       assert.ok(count('own') >= 2 && count('too') >= 2);
       for (const job of ['Jobs.cron', 'Jobs.interval', 'Jobs.timeout', 'its own', 'its own too']) {
-        assert.notEqual(await backend.lock.inspect(`shop/${job}`), undefined, job);
+        assert.notEqual(await backend.lock.inspect(job), undefined, job);
       }
     });
   }

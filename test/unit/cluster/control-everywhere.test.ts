@@ -196,22 +196,6 @@ describe('what is set everywhere', () => {
       expect(group.inspect().members.map(({ paused }) => paused)).toEqual([false, false, true, true]);
   });
 
-  it('belongs to a namespace', async () => {
-    const cluster = new ManualCluster();
-    const instance = (namespace: string) => {
-      const { value } = cluster.instance({ ...own, namespace });
-      return value;
-    };
-    const [a, b] = [instance('a'), instance('b')];
-    for (const value of [a, b]) value.set('x');
-    await a.pause(everywhere);
-    for (let at = 0; at < 2 * WITHIN; at += 10) {
-      b.current;
-      await cluster.clock.advance(10);
-    }
-    expect(b.inspect().paused).toBe(false);
-  });
-
   it('concerns members of the same name in one process, which share the store object', async () => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();

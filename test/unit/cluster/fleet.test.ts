@@ -290,7 +290,7 @@ describe('the fleet of a group', () => {
     const [a] = await cluster.warm(1, { ...own, group });
     const make = (name: string, more: object): RefreshingValue<string> =>
       group.value({ name, load: () => 'one', ...own, backend: { lock, store: a.link.store }, ...more });
-    make('namesake', { namespace: 'shop' });
+    make('namesake', {});
     const there = make('there', { backend: { lock, store: elsewhere } });
     group.value({ name: 'alone', load: () => 'one' });
     group.cache({ name: 'keys', load: (key: string) => key, backend: { lock, store: a.link.store } });
@@ -311,8 +311,8 @@ describe('the fleet of a group', () => {
     const { members, instances } = await group.fleet();
     expect(members.map(({ name, of }) => [name, of])).toEqual([
       ['keys', 1],
-      ['v', 2],
       ['namesake', 1],
+      ['v', 2],
       ['there', 1],
       ['second', 2],
     ]);
@@ -407,7 +407,7 @@ describe('everywhere', () => {
       ],
       0,
     );
-    await leave('elsewhere', [{ name: 'v', namespace: 'shop', version: 1, age: 5 }], 0);
+    await leave('elsewhere', [{ name: 'w', version: 1, age: 5 }], 0);
     const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
     expect(error.missing.map(({ id }) => id)).toEqual(['left-out', 'local', 'twice']);
     expect(error.message).toContain(

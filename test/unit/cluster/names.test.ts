@@ -40,7 +40,7 @@ function sharedBackend() {
 }
 
 describe('a namespace', () => {
-  it('of locks and stores keeps two services with one name apart', async () => {
+  it('keeps two services with one name apart', async () => {
     const { clock, names, lock, store } = sharedBackend();
     const service = (namespace: string): RefreshingValue<string> =>
       new RefreshingValue({
@@ -71,56 +71,34 @@ describe('a namespace', () => {
     expect(await lock('shop').release(answer.lease, { as: 'abandoned' })).toBe(true);
   });
 
-  it('of a group begins the names of its members; errors keep the plain name', async () => {
+  it('begins the names of all members of the backend', async () => {
     const { clock, names, lock, store } = sharedBackend();
-    const group = new RefreshGroup({
-      namespace: 'shop',
-      clock,
-      backend: { lock: lock('eu'), store: store() },
-    });
+    const group = new RefreshGroup({ clock, backend: { lock: lock('shop'), store: store('shop') } });
     await group.value({ name: 'rates', load: async () => 1 }).get();
     await group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key }).get('1012');
-    await group.value({ name: 'own', namespace: 'bank', load: async () => 1 }).get();
     await clock.flush();
-    const expected = ['shop/rates', 'shop/cities["1012"]', 'bank/own'];
-    expect([...names].sort()).toEqual([...expected, ...expected.map((name) => `eu/${name}`)].sort());
+    expect([...names].sort()).toEqual(['shop/cities["1012"]', 'shop/rates']);
   });
 
   it('and names with slashes, brackets or the names of records of our own are never one record', async () => {
     const { clock, names, lock, store } = sharedBackend();
     const load = async (): Promise<number> => 1;
-    const given = { clock, backend: { lock: lock(), store: store() }, logger: false, load } as const;
+    const backend = (namespace?: string) => ({ lock: lock(namespace), store: store(namespace) });
+    const given = { clock, backend: backend(), logger: false, load } as const;
     const members: readonly (() => Promise<unknown>)[] = [
-      () => new RefreshingValue({ ...given, name: 'eu/secrets', namespace: 'acme' }).get(),
-      () => new RefreshingValue({ ...given, name: 'secrets', namespace: 'acme/eu' }).get(),
-      () => new RefreshingValue({ ...given, name: 'secrets', namespace: 'acme%2Feu' }).get(),
+      () => new RefreshingValue({ ...given, name: 'eu/secrets', backend: backend('acme') }).get(),
+      () => new RefreshingValue({ ...given, name: 'secrets', backend: backend('acme/eu') }).get(),
+      () => new RefreshingValue({ ...given, name: 'secrets', backend: backend('acme%2Feu') }).get(),
       () => new RefreshingValue({ ...given, name: 'acme/eu/secrets' }).get(),
       () => new RefreshingValue({ ...given, name: '/acme/eu/secrets' }).get(),
-      () => new RefreshingValue({ ...given, name: 'secrets', namespace: '/acme/eu' }).get(),
-      () =>
-        new RefreshingValue({
-          ...given,
-          name: 'x',
-          namespace: 'eu',
-          backend: { lock: lock('acme'), store: store('acme') },
-        }).get(),
-      () =>
-        new RefreshingValue({
-          ...given,
-          name: 'eu/x',
-          backend: { lock: lock('acme'), store: store('acme') },
-        }).get(),
-      () =>
-        new RefreshingValue({
-          ...given,
-          name: 'x',
-          backend: { lock: lock('acme/eu'), store: store('acme/eu') },
-        }).get(),
+      () => new RefreshingValue({ ...given, name: 'secrets', backend: backend('/acme/eu') }).get(),
+      () => new RefreshingValue({ ...given, name: 'eu/x', backend: backend('acme') }).get(),
+      () => new RefreshingValue({ ...given, name: 'x', backend: backend('acme/eu') }).get(),
       () => new RefreshingCache({ ...given, name: 'a' }).get('b'),
       () => new RefreshingValue({ ...given, name: 'a["b"]' }).get(),
       () => new RefreshingValue({ ...given, name: 'a["b"]/' }).get(),
       () => new RefreshingCache({ ...given, name: 'a["b"]/' }).get('c'),
-      () => new RefreshingCache({ ...given, name: 'b', namespace: 'p["a' }).get('c'),
+      () => new RefreshingCache({ ...given, name: 'b', backend: backend('p["a') }).get('c'),
       () => new RefreshingCache({ ...given, name: 'p' }).get('a/b["c"]'),
       () => new RefreshingValue({ ...given, name: 'tickless-control' }).get(),
       () => new RefreshingValue({ ...given, name: '/tickless-control' }).get(),
@@ -143,20 +121,18 @@ describe('a namespace', () => {
     const { clock, names, lock, store } = sharedBackend();
     const given = { clock, backend: { lock: lock(), store: store() }, load: async () => 1 } as const;
     await new RefreshingValue({ ...given, name: 'rates' }).get();
-    await new RefreshingValue({ ...given, name: 'rates', namespace: 'shop' }).get();
+    const shop = { lock: lock('shop'), store: store('shop') };
+    await new RefreshingValue({ ...given, name: 'rates', backend: shop }).get();
     await new RefreshingCache({ ...given, name: 'cities' }).get('1012');
     await clock.flush();
     expect([...names].sort()).toEqual(['cities["1012"]', 'rates', 'shop/rates']);
   });
 
-  it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])(
-    '%j is refused by locks and stores',
-    (namespace) => {
-      const { lock, store } = sharedBackend();
-      expect(thrownBy(() => lock(namespace as string))).toMatchObject({ option: 'namespace' });
-      expect(thrownBy(() => store(namespace as string))).toMatchObject({ option: 'namespace' });
-    },
-  );
+  it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])('%j is refused', (namespace) => {
+    const { lock, store } = sharedBackend();
+    expect(thrownBy(() => lock(namespace as string))).toMatchObject({ option: 'namespace' });
+    expect(thrownBy(() => store(namespace as string))).toMatchObject({ option: 'namespace' });
+  });
 });
 
 describe('a snapshot of another maker', () => {

@@ -11,7 +11,7 @@ const load = (): number => 1;
 describe('register()', () => {
   it('shows members to operators that have not run, and runs nothing', async () => {
     const lock = lockOf(memoryBackend());
-    const group = new RefreshGroup({ lock, namespace: 'shop' });
+    const group = new RefreshGroup({ lock });
     let runs = 0;
     group.executor(() => void runs++, { name: 'report' });
     group.value({ name: 'rates', load });
@@ -19,7 +19,7 @@ describe('register()', () => {
     group.value({ name: 'local', load, backend: false });
     await group.register();
     const records = (await lock.list()).map(({ name, state }) => `${name} ${state}`);
-    expect(records).toEqual(['shop/cities registered', 'shop/rates registered', 'shop/report registered']);
+    expect(records).toEqual(['cities registered', 'rates registered', 'report registered']);
     expect(runs).toBe(0);
     expect(group.members().map(({ member }) => member.stats().loads)).toEqual([0, 0, 0, 0]);
     await group.close();

@@ -21,7 +21,6 @@ describe('the schema of the API', () => {
     const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
     const group = new RefreshGroup({
       backend: { lock, store },
-      namespace: 'shop',
       propagateWithin: 50,
       logger: false,
       retry: false,

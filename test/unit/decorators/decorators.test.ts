@@ -13,7 +13,7 @@ import {
   refreshing,
   refreshingOf,
 } from '../../../src/decorators/index.ts';
-import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
+import { isOptionError, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { lockOf } from '../../support/parts.ts';
@@ -135,9 +135,9 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
     expect(
       group
         .members()
-        .map(({ name, namespace }) => `${namespace}/${name}`)
+        .map(({ name }) => name)
         .toSorted(),
-    ).toEqual(['shop/Rates.all', 'shop/Rates.version', 'shop/bases']);
+    ).toEqual(['Rates.all', 'Rates.version', 'bases']);
     expect([Rates.name, refreshingOf(rates, 'all').current, await Rates.version()]).toEqual([
       'Rates',
       ['USD'],
@@ -182,37 +182,6 @@ describe('decorators', () => {
     expect(isOptionError(await shared.report().catch((error: unknown) => error))).toBe(true);
     const { rates } = shared;
     expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');
-  });
-
-  it('put the namespace before the name of a lock, given, computed or by default', async () => {
-    const lock = lockOf(memoryBackend());
-    class Reports {
-      @locked({ lock, namespace: 'shop' })
-      async send(): Promise<void> {}
-      @locked({ lock, namespace: 'shop', name: (tenant: string) => `report of ${tenant}` })
-      async of(_tenant: string): Promise<void> {}
-      @locked({ lock, namespace: '' })
-      async wrong(): Promise<void> {}
-    }
-    const reports = new Reports();
-    await reports.send();
-    await reports.of('nl');
-    const names = (await lock.list()).map(({ name }) => name);
-    expect(names.sort()).toEqual(['shop/Reports.send', 'shop/report of nl']);
-    class Apart {
-      @locked({ lock, namespace: 'acme', name: 'eu/send' })
-      async one(): Promise<void> {}
-      @locked({ lock, namespace: 'acme/eu', name: 'send' })
-      async another(): Promise<void> {}
-      @locked({ lock, name: 'acme/eu/send' })
-      async third(): Promise<void> {}
-    }
-    const apart = new Apart();
-    for (const run of ['one', 'another', 'third'] as const) await apart[run]();
-    await lockedTask(() => {}, { name: 'acme/send', lock })();
-    const more = (await lock.list()).map(({ name }) => name).filter((name) => !names.includes(name));
-    expect(more.sort()).toEqual(['/acme/eu/send', '/acme/send', 'acme%2Feu/send', 'acme//eu/send']);
-    expect(isOptionError(await rejectionOf(reports.wrong()))).toBe(true);
   });
 
   it('make members of a group, which has them until it is closed', async () => {

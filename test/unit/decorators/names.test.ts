@@ -210,7 +210,7 @@ describe.each([
       service({ lock }),
       service({ lock }),
       service({ lock: lockOf(memoryBackend()) }),
-      service({ lock, namespace: 'other' }),
+      service({ lock: memoryBackend() }),
     ];
     for (const One of [First, Third, Fourth]) await (new One!() as Service).all();
     for (const One of [First, Third, Fourth]) await (new One!() as Service).send();

@@ -201,14 +201,14 @@ describe('the options of a group', () => {
 
   it('members are returned with their kind, names and backends, in their order, until they are closed', async () => {
     const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
-    const group = new RefreshGroup({ lock, namespace: 'shop' });
+    const group = new RefreshGroup({ lock });
     const value = group.value({ name: 'v', load, backend: { store } });
-    const cache = group.cache({ name: 'c', load, namespace: 'other' });
+    const cache = group.cache({ name: 'c', load });
     const executor = group.executor(() => {}, { name: 'e' });
     expect(group.members()).toEqual([
-      { kind: 'value', name: 'v', namespace: 'shop', member: value, lock: undefined, store },
-      { kind: 'cache', name: 'c', namespace: 'other', member: cache, lock: undefined, store: undefined },
-      { kind: 'executor', name: 'e', namespace: 'shop', member: executor, lock, store: undefined },
+      { kind: 'value', name: 'v', member: value, lock: undefined, store },
+      { kind: 'cache', name: 'c', member: cache, lock: undefined, store: undefined },
+      { kind: 'executor', name: 'e', member: executor, lock, store: undefined },
     ]);
     expect(group.members()[0]?.member).toBe(value);
     await value.close();

@@ -27,7 +27,7 @@ it('runs each job of croner on one instance a round, with the arguments of the s
   const lock = lockOf(memoryBackend());
   const runs: string[] = [];
   const instances = ['here', 'there'].map((instance) => {
-    const locked = lockedCron({ lock, namespace: 'shop' });
+    const locked = lockedCron({ lock });
     const jobs = ['reports', 'clean-up'].map(
       (name) =>
         new locked.scheduler(AT_FIVE, { name, paused: true }, async (self: Cron) => {
@@ -43,7 +43,7 @@ it('runs each job of croner on one instance a round, with the arguments of the s
   expect(runs).toEqual(['reports here true false', 'clean-up here true false']);
   const [first] = instances[0]?.jobs ?? [];
   expect(first).toBeInstanceOf(Cron);
-  expect((await lock.list()).map(({ name }) => name).sort()).toEqual(['shop/clean-up', 'shop/reports']);
+  expect((await lock.list()).map(({ name }) => name).sort()).toEqual(['clean-up', 'reports']);
   for (const { locked } of instances) expect((await locked.close()).drained).toBe(true);
 });
 
@@ -85,9 +85,7 @@ it('refuses jobs without a name or a function, and options that break a rule', (
   const later = { name: 'later', paused: true };
   expect(() => new scheduler(AT_FIVE, later)).toThrow('job must be a function');
   expect(() => lockedCron({ lock: {} as never }).scheduler).not.toThrow(); // known when there is a job
-  for (const wrong of [{ lockAtLeastFor: undefined as never }, { namespace: '' }]) {
-    expect(isOptionError(thrownBy(() => lockedCron(wrong)))).toBe(true);
-  }
+  expect(isOptionError(thrownBy(() => lockedCron({ lockAtLeastFor: undefined as never })))).toBe(true);
   expect(isOptionError(thrownBy(() => lockedScheduler(5 as never, {} as never)))).toBe(true);
 });
 
