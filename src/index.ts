@@ -21,17 +21,6 @@ export type {
 } from './callable/callable-types.ts';
 export { loadContext } from './callable/load-context.ts';
 export { refreshing } from './callable/refreshing.ts';
-export type {
-  AcquireAnswer,
-  AcquireRequest,
-  Lease,
-  LeaseId,
-  ListOptions,
-  LockProvider,
-  LockRecord,
-  LockState,
-  ReleaseOutcome,
-} from './cluster/lock-contract.ts';
 // In a cluster.
 export {
   type LockedContext,
@@ -40,15 +29,7 @@ export {
   type LockedTaskOptions,
   lockedTask,
 } from './cluster/locked-task.ts';
-export type {
-  Codec,
-  InstanceReport,
-  SnapshotStore,
-  Store,
-  StoredReport,
-  StoredSnapshot,
-  WriteAnswer,
-} from './cluster/store-contract.ts';
+export type { Codec } from './cluster/store-contract.ts';
 export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 export type { CloseReport, CutOff, LeaseLeft } from './data/close-report.ts';
 // The versions of a value.

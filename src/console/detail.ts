@@ -1,9 +1,8 @@
+import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
 import { failureText } from '../errors.ts';
 import type {
   Fleet,
   GroupMember,
-  LockProvider,
-  LockRecord,
   MemberStats,
   QuarantineStatus,
   RefreshingCache,

@@ -1,6 +1,7 @@
+import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
 import type { BackendParts } from '../engine/backend.ts';
 import { failureText } from '../errors.ts';
-import { type LockProvider, type LockRecord, type RefreshGroup, type TaskRun, taskRuns } from '../index.ts';
+import { type RefreshGroup, type TaskRun, taskRuns } from '../index.ts';
 import type { Redact } from './redact.ts';
 import { isIdOf, shortId } from './short-id.ts';
 import { TurnsOfOperators } from './turns-of-operators.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type LoadContext, type LockProvider, RefreshingValue } from '../../src/index.ts';
+import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import { type LoadContext, RefreshingValue } from '../../src/index.ts';
 import { type Fault, Link, MachineClock, ManualCluster, type Step } from '../support/cluster.ts';
 import { settled } from '../support/settle.ts';
 import { doing } from './commands.ts';

@@ -1,17 +1,19 @@
 import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
 import type { Hints } from '../../src/cluster/hint-contract.ts';
+import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import type {
+  InstanceReport,
+  SnapshotStore,
+  Store,
+  StoredSnapshot,
+} from '../../src/cluster/store-contract.ts';
 import {
   type Backend,
-  type InstanceReport,
   type LockLike,
-  type LockProvider,
   PeriodicExecutor,
   type PeriodicExecutorOptions,
   RefreshingValue,
   type RefreshingValueOptions,
-  type SnapshotStore,
-  type Store,
-  type StoredSnapshot,
   type StoreLike,
   type TaskContext,
   type TicklessEvent,

@@ -5,7 +5,7 @@ import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
 import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
 import { PostgresSql } from '../../../src/backends/sql/postgres.ts';
-import type { Store } from '../../../src/index.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { OpenRecords } from '../../../src/records/records-kind.ts';
 import { lockOn, storeOn } from '../../support/parts.ts';

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
-import type { SnapshotStore } from '../../../src/index.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { backends, type Connected, snapshotKey } from './support/backends.ts';

@@ -9,7 +9,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
-import { type LockProvider, RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 
 // A server that accepts connections and never answers. The clients have the settings of docs/cluster.md.

@@ -1,16 +1,14 @@
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { StoredVersion } from '../../../src/cluster/store-contract.ts';
+import type { AcquireRequest, LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type {
-  AcquireRequest,
-  Fleet,
   InstanceReport,
-  LeaseId,
-  ReleaseOutcome,
   Store,
   StoredReport,
   StoredSnapshot,
+  StoredVersion,
   WriteAnswer,
-} from '../../../src/index.ts';
+} from '../../../src/cluster/store-contract.ts';
+import type { Fleet } from '../../../src/index.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import { claimOf, endOf, extensionOf, lockRow } from '../../../src/records/lock/record-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';

@@ -4,7 +4,7 @@ import { confirmationIn } from '../../../src/cluster/confirmation.ts';
 import type { Hints } from '../../../src/cluster/hint-contract.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
-import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
+import type { InstanceReport, SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockOn, storeOn } from '../../support/parts.ts';
 import { recordsOfLock, recordsOfStore, type StepsOfLock } from '../../support/records-of-steps.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FleetMember, RefreshGroup, RefreshingCache, type StoredReport } from '../../../src/index.ts';
+import type { StoredReport } from '../../../src/cluster/store-contract.ts';
+import { type FleetMember, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import {
   type Fleet,
   type FleetMember,
-  type InstanceReport,
   isClosedError,
   isNotEverywhereError,
   isStoreUnavailableError,

@@ -1,7 +1,8 @@
 // Records and snapshots that were edited, or written by a clock that was years ahead.
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { type Codec, RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';

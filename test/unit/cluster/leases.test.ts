@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
-  type AcquireRequest,
   isClosedError,
   isLeaseLostError,
   type LockedContext,

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
-  type AcquireRequest,
   isClosedError,
   isLeaseLostError,
   isLockUnavailableError,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, type LockProvider, type SnapshotStore } from '../../../src/index.ts';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { isLoadTimeoutError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';

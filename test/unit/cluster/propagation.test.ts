@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isPinnedError, RefreshGroup, RefreshingValue, type Store } from '../../../src/index.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
+import { isPinnedError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import {
   type Backend,
   isOptionError,
-  type LockProvider,
   PeriodicExecutor,
   RefreshingCache,
   RefreshingValue,
-  type SnapshotStore,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';

@@ -3,6 +3,7 @@ import { etcdBackend } from '../../../src/backends/etcd.ts';
 import { fileBackend } from '../../../src/backends/file.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type SqliteBackendOptions, sqliteBackend } from '../../../src/backends/sqlite.ts';
+import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
@@ -16,7 +17,6 @@ import {
   fixedRate,
   httpFreshness,
   keep,
-  type Lease,
   loaded,
   lockedTask,
   probabilisticEarly,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { InstanceReport, StoredReport } from '../../../src/index.ts';
+import type { InstanceReport, StoredReport } from '../../../src/cluster/store-contract.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { storeOf, storeOn } from '../../support/parts.ts';
 import { recordsOfStore, type StepsOfStore } from '../../support/records-of-steps.ts';

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { Store } from '../../../src/index.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import { storeOf } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
 

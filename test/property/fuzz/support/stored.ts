@@ -1,10 +1,9 @@
 import { memoryBackend } from '../../../../src/backends/memory.ts';
+import type { SnapshotStore, StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
 import {
   RefreshingCache,
   RefreshingValue,
   type RefreshingValueOptions,
-  type SnapshotStore,
-  type StoredSnapshot,
   type TicklessEvent,
 } from '../../../../src/index.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
