@@ -1,6 +1,7 @@
 // Closing prices, published on working days at 17:35 in New York: a cron expression in the zone of the exchange, with a
 // little jitter so that the instances do not all load in the same second.
-import { cron, RefreshingValue, withJitter } from 'tickless';
+import { RefreshingValue, withJitter } from 'tickless';
+import { cron } from 'tickless/calendar';
 import { FakeClock } from 'tickless/testing';
 
 const clock = new FakeClock({ now: '2026-10-29T12:00:00Z' }); // a test clock, set to a Thursday in autumn

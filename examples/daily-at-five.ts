@@ -1,7 +1,8 @@
 // A reload at 05:00 in Amsterdam every day, also on the days that have 23 or 25 hours: by `dailyAt`, and by a
 // subclass that computes the next execute time itself. A table is also filled when the process starts; a mail waits for five o'clock.
 import { DateTime } from 'luxon';
-import { dailyAt, type Execution, PeriodicExecutor, RefreshingValue } from 'tickless';
+import { type Execution, PeriodicExecutor, RefreshingValue } from 'tickless';
+import { dailyAt } from 'tickless/calendar';
 import { FakeClock } from 'tickless/testing';
 
 const zone = 'Europe/Amsterdam';

@@ -45,12 +45,12 @@ async function thereWhen(isSo: () => boolean): Promise<string> {
 }
 
 // 1. An operator switches the new checkout on. `await`: the store has it.
-await here.flags.set({ newCheckout: true }, { everywhere: true });
+await here.flags.set({ newCheckout: true });
 console.log(`new checkout: ${await thereWhen(() => there.flags.current.newCheckout)}`);
 
 // 2. Tenant 7 has paid: the flags of all its users are due, on all instances. Each is loaded once for all, when it is read.
 plans['tenant-7'] = 'paid';
-await here.ofUser.invalidateTag('tenant-7', { everywhere: true });
+await here.ofUser.invalidateTag('tenant-7');
 console.log(`export for ann: ${await thereWhen(() => there.ofUser.current('tenant-7/ann').export)}`);
 console.log(`${loads} loads by now`);
 

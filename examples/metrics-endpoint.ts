@@ -15,7 +15,6 @@ group.on('load-failed', ({ name, error }) => console.log(`${name}: ${error.messa
 const rates = group.value({
   name: 'rates',
   load: async () => new Map([['USD', 1.08]]),
-  freshness: { within: { minutes: 15 }, target: 0.999 },
 });
 const cities = group.cache({
   name: 'cities',
@@ -37,7 +36,7 @@ await once(server, 'listening');
 const url = `http://localhost:${(server.address() as AddressInfo).port}/metrics`;
 
 const lines = (await (await fetch(url)).text()).split('\n');
-const shown = /^tickless_(value_max_age|reads_total|cache_|freshness_ratio|loads_total.*(loaded|failed))/;
+const shown = /^tickless_(value_max_age|reads_total|cache_|loads_total.*(loaded|failed))/;
 console.log(lines.filter((line) => shown.test(line)).join('\n'));
 
 server.close();

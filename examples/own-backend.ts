@@ -129,7 +129,7 @@ async function main(): Promise<void> {
   const [here, there] = [instance(), instance()];
   console.log(`here ${(await here.get()).USD}, there ${(await there.get()).USD}, ${loads} load`);
 
-  await here.set({ USD: 108, loads }, { everywhere: true }); // a slip
+  await here.set({ USD: 108, loads }); // a slip
   await here.rollback({ by: 'ann' });
   console.log(`back to ${here.current.USD}, of ${(await there.history()).length} versions`);
   console.log((await objects.list('', 10)).keys);

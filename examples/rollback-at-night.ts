@@ -1,5 +1,4 @@
-// 05:10: a bad edition of the price list is live. An operator looks at what changed, and puts the edition before it back
-// into place, on all instances within five seconds. The schedule does not bring the bad one back while it is pinned.
+// 05:10: a bad edition of the price list is live. An operator puts the edition before it back into place, on all instances within five seconds. The schedule does not bring the bad one back while it is pinned.
 import { RefreshingValue } from 'tickless';
 import { memoryBackend } from 'tickless/memory';
 import { FakeClock } from 'tickless/testing';
@@ -33,10 +32,7 @@ await a.refresh(); // 05:10: the bad edition
 b.current;
 await clock.flush();
 
-const [present, before] = await a.history();
-if (present === undefined || before === undefined) throw new Error('there is one edition only');
-const difference = await a.compare(before.version, present.version, { idOf: ({ code }: Price) => code });
-console.log(`${difference.changed.count} prices changed, for example`, difference.changed.samples[0]);
+console.log(`${(await a.history()).length} editions are in the store`);
 
 await a.rollback({ by: 'ann', note: 'all prices are 0', hold: { hours: 4 } });
 console.log('here', a.current[0]);

@@ -72,12 +72,12 @@ const noCycle = {
  */
 const CHUNKS = [
   ['cache', /^(cache|group)\//],
-  ['cron', /^schedule\/cron\.ts$/],
-  ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
+  ['cron', /^calendar\/cron\.ts$/],
+  ['calendar', /^calendar\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
   // All of the cluster that `tickless` itself imports, for `lockedTask`.
   [
     'task',
-    /^(callable\/on-stack|schedulers\/.+|cluster\/(locked-task|task-runs|running-tasks|pending-request|(acquire|held)-lease|answer-watch|backend-(access|patience)|circuit-breaker|damage|identity|longest-lease|namespace|plausible|registration|time-limits))\.ts$/,
+    /^(cluster\/(locked-task|task-runs|running-tasks|pending-request|(acquire|held)-lease|answer-watch|backend-(access|patience)|circuit-breaker|damage|identity|longest-lease|namespace|plausible|registration|time-limits))\.ts$/,
   ],
   ['cluster', /^cluster\//],
   [

@@ -15,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { build } from 'esbuild';
-import { parseSync } from 'oxc-parser';
 import { scriptArguments } from './support/arguments.mjs';
 import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
@@ -104,29 +103,6 @@ function notices({ paths }) {
   return missing.length === 0 ? undefined : `${path} lacks the license of ${missing.join(', ')}`;
 }
 
-/** docs/api-review.md has the names that the entries export, and no others. */
-function apiReview() {
-  const review = readFileSync(join(root, 'docs/api-review.md'), 'utf8').split(/^## /m);
-  const entries = Object.entries(manifest.exports).filter(([, { types }]) => types);
-  const differences = entries.flatMap(([subpath, { types }]) => {
-    const entry = posix.join(manifest.name, subpath);
-    const { module } = parseSync(types, readFileSync(join(root, types), 'utf8'));
-    const exported = module.staticExports.flatMap((each) =>
-      each.entries.map(({ exportName }) => exportName.name),
-    );
-    const rows =
-      review.find((section) => section.startsWith(`\`${entry}\``))?.matchAll(/^\| (`.*?) \|/gm) ?? [];
-    const reviewed = Array.from(rows, ([, names]) => names.slice(1, -1).split('`, `')).flat();
-    return [
-      ...exported.filter((name) => !reviewed.includes(name)).map((name) => `${entry}: ${name} is not in it`),
-      ...reviewed
-        .filter((name) => !exported.includes(name))
-        .map((name) => `${entry}: ${name} is not exported`),
-    ];
-  });
-  return differences.length === 0 ? undefined : `docs/api-review.md:\n${differences.join('\n')}`;
-}
-
 /** The cheat sheet is short, in the tarball, and has each function, class and constant of each entry; of a guard the error is enough. */
 async function cheatSheet({ paths }) {
   const path = 'docs/cheatsheet.md';
@@ -211,7 +187,6 @@ try {
   await check('links of the README', () => readmeLinks(packed));
   await check('length of the README', readmeLength);
   await check('notices of what is bundled', () => notices(packed));
-  await check('review of the API', apiReview);
   await check('cheat sheet', () => cheatSheet(packed));
   await check('publint', () => command(tool('publint', ['run', tarball, '--strict'])));
   await check('are the types wrong', () => command(tool('@arethetypeswrong/cli', attw, 'attw')));

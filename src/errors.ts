@@ -117,7 +117,7 @@ export class OptionError extends TicklessError {
   }
 }
 
-/** Bounds of the message: a dump may have a million invalid entries, and each may be long. */
+/** Bounds of the message: there may be many problems, and each may be long. */
 const MOST_PROBLEMS = 20;
 const LONGEST_RECEIVED = 200;
 
@@ -443,32 +443,4 @@ export class StoreUnavailableError extends TicklessError {
 /** Whether it is a {@link StoreUnavailableError}, of this or another installed copy of tickless. Never throws. */
 export function isStoreUnavailableError(error: unknown): error is StoreUnavailableError {
   return hasCode(error, 'ERR_TICKLESS_STORE_UNAVAILABLE');
-}
-
-/**
- * Not all instances were known to hold a version when the time of `everywhere()` was over. They may hold it since: the
- * others take it over with their next check. `store.fleet()` shows them.
- */
-export class NotEverywhereError extends TicklessError {
-  override readonly name: string = 'NotEverywhereError';
-  readonly code = 'ERR_TICKLESS_NOT_EVERYWHERE';
-  /** The version that was waited for. */
-  readonly version: number;
-  /** Those that did not hold it, with the version that they had last; `undefined`: none, or it is not known. */
-  readonly missing: readonly {
-    readonly id: string;
-    readonly host: string;
-    readonly version: number | undefined;
-  }[];
-
-  constructor(message: string, details: ErrorDetails & Pick<NotEverywhereError, 'version' | 'missing'>) {
-    super(message, details);
-    this.version = details.version;
-    this.missing = details.missing;
-  }
-}
-
-/** Whether it is a {@link NotEverywhereError}, of this or another installed copy of tickless. Never throws. */
-export function isNotEverywhereError(error: unknown): error is NotEverywhereError {
-  return hasCode(error, 'ERR_TICKLESS_NOT_EVERYWHERE');
 }

@@ -1,11 +1,9 @@
 // The executor, and the caches built on it.
 
-export type { Advice } from './advice/advice.ts';
 export type { ManyAnswers, WhenMissing } from './cache/batch-results.ts';
 export type { LoadMany, LoadManyContext } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
 export type { CacheStatus } from './cache/cache-status.ts';
-export type { CacheDump, DumpedEntry } from './cache/dump.ts';
 export type { GetManyOptions } from './cache/read-many.ts';
 export { RefreshingCache } from './cache/refreshing-cache.ts';
 export type { StartKeysOptions } from './cache/start-requests.ts';
@@ -19,7 +17,6 @@ export type {
   RefreshingFunction,
   RefreshingFunctionOptions,
 } from './callable/callable-types.ts';
-export { loadContext } from './callable/load-context.ts';
 export { refreshing } from './callable/refreshing.ts';
 // In a cluster.
 export {
@@ -45,7 +42,6 @@ export type {
   Fleet,
   FleetInstance,
   FleetMember,
-  HeldOptions,
   InstanceName,
   InstanceWith,
   MemberName,
@@ -56,7 +52,7 @@ export type { IdOf } from './data/id-of.ts';
 export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
 export type { ValueMeta } from './data/value-meta.ts';
-export type { CompareOptions, RollbackOptions, UnpinOptions } from './data/version-control.ts';
+export type { RollbackOptions, UnpinOptions } from './data/version-control.ts';
 export type { VersionMaker, VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';
@@ -81,6 +77,7 @@ export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';
+export type { ScopeOptions } from './engine/scope.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
 export {
@@ -96,7 +93,6 @@ export {
   isLoadError,
   isLoadTimeoutError,
   isLockUnavailableError,
-  isNotEverywhereError,
   isNotLoadedError,
   isOptionError,
   isPinnedError,
@@ -107,7 +103,6 @@ export {
   LoadError,
   LoadTimeoutError,
   LockUnavailableError,
-  NotEverywhereError,
   NotLoadedError,
   OptionError,
   type OptionProblem,
@@ -143,7 +138,6 @@ export {
   eventTypes,
   type TicklessEvent,
 } from './observe/events.ts';
-export type { FreshnessStatus, FreshnessWindow } from './observe/freshness.ts';
 export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
 export type { MemberStats } from './observe/stats.ts';
@@ -153,14 +147,10 @@ export { defaults } from './options/defaults.ts';
 export type { GroupLike } from './options/group-handle.ts';
 export type {
   CoolDownOptions,
-  FreshnessOptions,
   SharedOptions,
   SingleSharedOptions,
   ValueSharedOptions,
 } from './options/shared-options.ts';
-export { cron } from './schedule/cron.ts';
-export { dailyAt, type ZoneOptions } from './schedule/daily-at.ts';
-export { duringHours, type HoursOptions } from './schedule/during-hours.ts';
 export { earliest } from './schedule/earliest.ts';
 export { fixedDelay } from './schedule/fixed-delay.ts';
 export { type FixedRateOptions, fixedRate } from './schedule/fixed-rate.ts';
@@ -170,18 +160,10 @@ export { type ProbabilisticEarlyOptions, probabilisticEarly } from './schedule/p
 // Schedules.
 export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
 export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
-export { lockedContext } from './schedulers/locked-context.ts';
-export {
-  type LockedScheduler,
-  type LockedSchedulerOptions,
-  lockedScheduler,
-} from './schedulers/locked-scheduler.ts';
 export type { StandardResult, StandardSchema } from './schema.ts';
 export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
 export { type AgeHeaders, ageHeaders } from './value/age-headers.ts';
-export type { Dump, DumpedValue, RestoreReport, ValueDump } from './value/dump.ts';
-export type { EverywhereOptions, SetEverywhereOptions } from './value/everywhere.ts';
 export type { InitialValue } from './value/initial.ts';
 export type { CloseOptions, Lifecycle } from './value/lifecycle.ts';
 export type { Periodic, RequestStartOptions } from './value/periodic.ts';
@@ -193,10 +175,10 @@ export {
 } from './value/periodic-executor.ts';
 export type { ReadResult } from './value/read-result.ts';
 export {
-  type InvalidateEverywhereOptions,
   type InvalidateOptions,
   RefreshingValue,
   type RefreshingValueOptions,
   type RefreshOptions,
 } from './value/refreshing-value.ts';
+export type { SetOptions } from './value/shared-change.ts';
 export type { InspectOptions, ValueStatus } from './value/value-status.ts';

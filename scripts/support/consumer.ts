@@ -2,8 +2,6 @@
 // `skipLibCheck: false`, under both module resolutions that matter.
 
 import {
-  cron,
-  dailyAt,
   type Execution,
   isLoadError,
   type LoadContext,
@@ -13,6 +11,7 @@ import {
   refreshing,
   type StandardSchema,
 } from 'tickless';
+import { cron, dailyAt } from 'tickless/calendar';
 import { publishDiagnostics } from 'tickless/diagnostics';
 import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { FakeClock } from 'tickless/testing';

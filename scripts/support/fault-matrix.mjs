@@ -1,7 +1,7 @@
 // What docs/RELIABILITY.md shows of a run of `npm run faults`: faults × engines, as Markdown. Computes only.
 
-/** What is shown of each fault, if it has it. */
-const ALWAYS = [
+/** These are shown first, and where they are not 0 on all backends. */
+const FIRST = [
   'rounds published',
   'double rounds',
   'stale publishes',
@@ -12,7 +12,7 @@ const ALWAYS = [
 /** How often the fault itself was brought about. */
 const HITS = /^holders (killed|stopped) |^of their results refused/;
 /** Times that it took until all was well again. */
-const RECOVERY = / (after|until)\b/;
+const RECOVERY = /^longest until | after, /;
 const MILLISECONDS = / ms$/;
 
 const MEDIAN = /, median$/;
@@ -74,8 +74,8 @@ export function faultMatrix({ date, node, options, seconds, engines, verdicts, l
 function rowsOf(found) {
   const figures = found.flatMap((told) => told?.figures ?? []);
   const labels = [...new Set(figures.filter(isShown).map(({ label }) => label))];
-  const first = ALWAYS.filter((label) => labels.includes(label));
-  const rest = labels.filter((label) => !ALWAYS.includes(label));
+  const first = FIRST.filter((label) => labels.includes(label));
+  const rest = labels.filter((label) => !FIRST.includes(label));
   const rows = [...first, ...rest.filter((label) => !isSecond(label, labels))].map((label) => {
     const longest = label.replace(MEDIAN, LONGEST);
     const isPair = longest !== label && labels.includes(longest);
@@ -86,8 +86,9 @@ function rowsOf(found) {
   return rows.length > 0 ? rows : [['', ...found.map((told) => cell(told, []))]];
 }
 
-function isShown({ label, value }) {
-  return ALWAYS.includes(label) || HITS.test(label) || (RECOVERY.test(label) && MILLISECONDS.test(value));
+function isShown({ label, value, isBroken }) {
+  if (FIRST.includes(label)) return value !== '0' || isBroken;
+  return HITS.test(label) || RECOVERY.test(label);
 }
 
 /** It stands beside its median. */

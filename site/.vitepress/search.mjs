@@ -1,7 +1,7 @@
 // How the site is searched: part of its configuration, and what site/check-search.mjs searches with.
 
-/** They name everything, and explain nothing. */
-const UNSEARCHED = ['api-review.md', 'CHANGELOG.md'];
+/** It names everything, and explains nothing. */
+const UNSEARCHED = ['CHANGELOG.md'];
 
 /** The page as HTML for the index, which is empty where the page is not searched. */
 export function renderForSearch(source, env, markdown) {

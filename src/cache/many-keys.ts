@@ -73,7 +73,8 @@ export class ManyKeys<K, V> {
       const key = table.key(id, slot);
       if (isPicked(key, table.columns.value(slot))) picked.push({ id, key });
     }
-    for (const entry of this.#entries.active()) if (isPicked(entry.key, entry.value)) picked.push(entry);
+    const others = [...this.#entries.active(), ...this.#entries.negative()];
+    for (const entry of others) if (isPicked(entry.key, entry.value)) picked.push(entry);
     this.#useEach(picked, (entry) => this.#engine.invalidate(entry, false));
     return picked.length;
   }

@@ -7,30 +7,22 @@ import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { SeenQuarantine } from '../engine/quarantined.ts';
 import type { ReadOptions } from '../engine/reader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import { isAbsentError } from '../errors.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { objectiveOf } from '../observe/freshness.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
-import { dumpOf, type RestoreReport } from '../value/dump.ts';
-import {
-  type EverywhereOptions,
-  everywhereArgument,
-  invalidateIf,
-  type SetEverywhereOptions,
-  setArgument,
-  shareIf,
-} from '../value/everywhere.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import type { ReadResult } from '../value/read-result.ts';
-import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
+import type { InvalidateOptions } from '../value/refreshing-value.ts';
+import { invalidateEntry, type SetOptions, setArgument, shareValue } from '../value/shared-change.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
@@ -42,18 +34,16 @@ import type {
 } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
-import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { KeyedReader } from './keyed-reader.ts';
-import { keyArgument, markIf, marksArgument, thenMarked } from './keys-everywhere.ts';
 import { ManyKeys } from './many-keys.ts';
 import { MarkedKeys } from './marked-keys.ts';
 import { type GetManyOptions, readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
-import { restore } from './restore.ts';
+import { markIf, thenMarked } from './shared-keys.ts';
 import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
 import { type StartKeysOptions, StartRequests } from './start-requests.ts';
@@ -132,7 +122,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#reader = new KeyedReader(entries, engine, resolved.ahead && dueKeys);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
-    this.#counters.objective = objectiveOf(member);
     this.#rules = engine.loader.rules;
     this.#table = entries.table;
     this.#columns = entries.table.columns;
@@ -272,12 +261,13 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the
    * source has no such key.
    */
-  refresh(key: K, options?: EverywhereOptions): Promise<V> {
+  refresh(key: K, options?: ScopeOptions): Promise<V> {
     try {
-      const isForAll = keyArgument(engineOf(this), options);
+      const engine = engineOf(this);
+      const isForAll = reachesAll(engine.options, options);
       return this.#entries.use(key, (entry) => {
-        const refreshed = engineOf(this).refresh(entry, isForAll);
-        return isForAll ? thenMarked(engineOf(this), entry, refreshed, 'changed') : refreshed;
+        const refreshed = engine.refresh(entry, isForAll);
+        return isForAll ? thenMarked(engine, entry, refreshed, 'changed') : refreshed;
       });
     } catch (error) {
       return rejected(error);
@@ -288,30 +278,30 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Marks the value of a key as out of date; as `invalidate` of `RefreshingValue`. A key that was absent is loaded again.
    * Without an argument it marks all keys: the cost does not depend on their number, each is checked at its next read.
    *
-   * With `everywhere` it is marked on all instances; of a key as `invalidate` of `RefreshingValue` does it.
-   *
    * @throws {OptionError} for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
    */
-  invalidate(key: K, options: InvalidateEverywhereOptions): Promise<void>;
-  invalidate(...given: [key?: K, options?: InvalidateOptions]): void;
-  invalidate(...given: [key?: K, options?: Partial<InvalidateEverywhereOptions>]): Promise<void> | undefined {
+  invalidate(...given: [key?: K, options?: InvalidateOptions]): Promise<void> {
     const [key, options] = given;
+    const engine = engineOf(this);
+    const isForAll = reachesAll(engine.options, options, 'drop');
     if (given.length === 0) {
       this.#many.invalidateAll();
-      return undefined;
+      return markIf(isForAll, engine, { of: 'all', mark: 'invalidated' });
     }
-    const isForAll = everywhereArgument(this.#options.member, options, 'drop');
     const { drop = false } = ownOptions(options ?? {});
-    if (!isForAll && !this.#entries.mayHave(key as K)) return undefined;
-    return this.#entries.use(key as K, (entry) => {
-      const marked = invalidateIf(isForAll, engineOf(this), entry, drop);
-      return marked && thenMarked(engineOf(this), entry, marked, drop ? 'dropped' : 'invalidated');
-    });
+    if (!isForAll && !this.#entries.mayHave(key as K)) return Promise.resolve();
+    return this.#entries.use(key as K, (entry) => this.#invalidate(entry, isForAll, drop));
+  }
+
+  #invalidate(entry: Entry<V>, isForAll: boolean, drop: boolean): Promise<void> {
+    const engine = engineOf(this);
+    const marked = invalidateEntry(isForAll, engine, entry, drop);
+    return isForAll ? thenMarked(engine, entry, marked, drop ? 'dropped' : 'invalidated') : marked;
   }
 
   /**
-   * Marks the values as out of date for which the predicate returns true; for keys that are being loaded for the first
-   * time it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
+   * Marks the values as out of date for which the predicate returns true; for keys without a value, which are being loaded
+   * for the first time or absent, it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
    *
    * @returns how many were marked.
    * @throws {OptionError} when it is not a function, or returns a promise.
@@ -325,45 +315,38 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * on their number: each is checked at its next read. A load under way began before: if its value has the tag, reads
    * that come after this call wait for the next load; those that wait already get the value, which is due at once.
    *
-   * With `everywhere` they are marked on all instances: here at once, on the others when they learn of it, within
-   * `propagateWithin`, which it needs, as it needs a lock and a store. Snapshots with the tag that are older than the mark are
-   * adopted by none.
+   * With a `backend` they are marked on all instances: here at once, on the others within `propagateWithin`. Snapshots with the tag that
+   * are older than the mark are adopted by none.
    *
-   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} when it is not a string, and for `everywhere` without `propagateWithin`; nothing was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} when it is not a string; nothing was changed then.
    */
-  invalidateTag(tag: string): void;
-  invalidateTag(tag: string, options: EverywhereOptions): Promise<void>;
-  invalidateTag(tag: string, options?: EverywhereOptions): Promise<void> | undefined {
+  invalidateTag(tag: string, options?: ScopeOptions): Promise<void> {
     const checks = new OptionChecks(this.#options.member.name);
     checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
     checks.done();
-    const isForAll = marksArgument(engineOf(this), options);
+    const isForAll = reachesAll(this.#options.member, options);
     this.#many.invalidateTag(tag);
-    return options && markIf(isForAll, engineOf(this), { of: 'tag', tag, mark: 'invalidated' });
+    return markIf(isForAll, engineOf(this), { of: 'tag', tag, mark: 'invalidated' });
   }
 
   /**
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
    * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
-   * for which `sizeOf` returns no size or one over `maxSize`, when the `schema` is asynchronous, and for `everywhere`
-   * without a store, or with `propagateWithin` without a lock; nothing was changed then.
+   * for which `sizeOf` returns no size or one over `maxSize`, and when the `schema` is asynchronous; nothing was changed then.
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
-  set(key: K, value: V): void;
-  set(key: K, value: V, options: SetEverywhereOptions): Promise<void>;
-  set(key: K, value: V, given?: SetEverywhereOptions): Promise<void> | undefined {
-    const [options, origin] = setArgument(this.#options.member.name, given);
-    const isForAll = keyArgument(engineOf(this), options);
+  set(key: K, value: V, options?: SetOptions): Promise<void> {
+    const [isForAll, origin] = setArgument(this.#options.member, options);
     checkValue(this.#options.member, key, value);
     const checked = schemaArgument(this.#options.member, key, value);
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
       engine.set(entry, checked, () => entry.describe(size, undefined));
-      const shared = options && shareIf(isForAll, engine, entry, origin);
-      return isForAll && shared ? thenMarked(engine, entry, shared, 'changed') : shared;
+      if (!isForAll) return Promise.resolve();
+      return thenMarked(engine, entry, shareValue(engine, entry, origin), 'changed');
     });
   }
 
@@ -402,17 +385,18 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
 
   /**
    * Forgets the value of a key, and that it was absent. The result of a load under way answers the reads that wait for it
-   * already, and is not stored; without such reads the load is aborted. A cool-down stays in force.
+   * already, and is not stored; without such reads the load is aborted. A cool-down stays in force. With a `backend` on all
+   * instances, as {@link invalidate} with `drop`.
    *
-   * @returns whether there was a value.
-   * @throws {OptionError} for the key `undefined`.
+   * @returns whether there was a value here. The promise may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for the key `undefined`, and for an unknown option.
    */
-  delete(key: K): boolean {
-    if (!this.#entries.mayHave(key)) return false;
+  delete(key: K, options?: ScopeOptions): Promise<boolean> {
+    const isForAll = reachesAll(this.#options.member, options);
+    if (!isForAll && !this.#entries.mayHave(key)) return Promise.resolve(false);
     return this.#entries.use(key, (entry) => {
       const had = entry.isLoaded;
-      engineOf(this).invalidate(entry, true);
-      return had;
+      return ignoreRejection(this.#invalidate(entry, isForAll, true).then(() => had));
     });
   }
 
@@ -429,17 +413,15 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   }
 
   /**
-   * {@link delete} of all keys. With `everywhere` on all instances: as {@link invalidateTag}, for all keys.
+   * {@link delete} of all keys: as {@link invalidateTag}, for all keys.
    *
-   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for `everywhere` without `propagateWithin`; nothing was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for an unknown option; nothing was changed then.
    */
-  clear(): void;
-  clear(options: EverywhereOptions): Promise<void>;
-  clear(options?: EverywhereOptions): Promise<void> | undefined {
-    const isForAll = marksArgument(engineOf(this), options);
+  clear(options?: ScopeOptions): Promise<void> {
+    const isForAll = reachesAll(this.#options.member, options);
     this.#many.clear();
-    return options && markIf(isForAll, engineOf(this), { of: 'all', mark: 'dropped' });
+    return markIf(isForAll, engineOf(this), { of: 'all', mark: 'dropped' });
   }
 
   /**
@@ -456,30 +438,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     return droppable(() => this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history()));
   }
 
-  /**
-   * Dumps all values for a warm start, with their ages, next execute times and tags. Keys without a value and failures are
-   * left out.
-   */
-  dump(): CacheDump<K, V> {
-    this.#many.compareClocks();
-    const entries = Array.from(this.#entries.eachLoaded(), ([, entry]) => entry);
-    return dumpOf(entries, this.#options.member, ({ key, tags }) => {
-      return tags === undefined ? { key } : { key, tags };
-    }) as CacheDump<K, V>;
-  }
-
-  /**
-   * Restores the values of a dump, of this cache or another; a `schema` checks each. They have aged since by the wall clock; values older than
-   * `maxStaleness`, older than the one in the cache, or beyond its bound are dropped. A value that is due by now is served,
-   * and reloaded at its next read. The values that were used last are taken, as many as fit; the others are not looked at,
-   * so that a large dump costs no more than a full cache.
-   *
-   * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing was restored then.
-   */
-  restore(dump: CacheDump<K, V>): RestoreReport {
-    return restore(dump, this.#entries, engineOf(this), this.#options);
-  }
-
   /** The slot of a key, which counts as used now; -1 where it has none. */
   #use(key: K): number {
     if (key === undefined) return -1; // keyOf never gets it
@@ -492,9 +450,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     clock.update(this.#counters);
     const { instant } = clock;
     if (instant >= this.#stepWatch.checkAt) this.#entries.validity.checkClockStep();
-    const isFresh =
-      this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh) this.#counters.objective?.served(instant, instant - this.#columns.loadedAt(slot));
-    return isFresh;
+    return this.#columns.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
   }
 }

@@ -5,7 +5,7 @@ import { ignoreThenable } from '../time/deferred.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 
 /** The size of a value. Throws when `sizeOf` does, or returns what is not a size. */
-export function sizeOfValue<K, V>(sizeOf: ResolvedCacheOptions<K, V>['sizeOf'], value: V, key: K): number {
+function sizeOfValue<K, V>(sizeOf: ResolvedCacheOptions<K, V>['sizeOf'], value: V, key: K): number {
   if (sizeOf === undefined) return 1;
   const size = ignoreThenable(sizeOf(value, key));
   if (!isNumber(size, 0, Number.MAX_SAFE_INTEGER)) {

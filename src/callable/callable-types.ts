@@ -97,12 +97,10 @@ type KeyedMethod = (typeof KEYED_METHODS)[number];
 export type WithoutArguments<F extends AnyLoad, Options> =
   Parameters<F> extends readonly [] ? [options?: Options] : [options: never];
 
-/**
- * The same for one that is always called with an argument. A context is none: such a load reads it with `loadContext()`.
- */
+/** The same for one that is always called with an argument. A context is none: only loads of the classes have one. */
 export type WithArguments<F extends AnyLoad, Options> =
   Parameters<F> extends readonly [infer First, ...unknown[]]
     ? First extends TaskContext
-      ? [options: 'read the context with loadContext()']
+      ? [options: 'a load with a context is one of RefreshingValue or RefreshingCache']
       : [options?: Options]
     : [options: never];

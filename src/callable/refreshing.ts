@@ -1,5 +1,4 @@
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
-import type { LoadContext } from '../engine/load-context.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
@@ -18,7 +17,6 @@ import {
 } from './callable-types.ts';
 import { delegates, type HasMember } from './delegates.ts';
 import { keyOfArguments } from './key-of-arguments.ts';
-import { loadOnStack } from './load-context.ts';
 
 /** Any function, called with any arguments. */
 export type Call = (...args: unknown[]) => unknown;
@@ -40,8 +38,8 @@ export type Call = (...args: unknown[]) => unknown;
  * ```
  *
  * A call reads as `get` does: the first one waits for the load, later ones return at once. The load gets the arguments of
- * the call, and its signal by `loadContext()`. A due reload gets those of an earlier call with the same key, so objects must
- * not be changed after they were passed.
+ * the call; one that needs its context (`signal`, `previous`) is a load of the class. A due reload gets the arguments of an earlier
+ * call with the same key, so objects must not be changed after they were passed.
  *
  * Whether it is keyed follows from `load.length`, the number of parameters before the first default. Give `keyed` where the
  * load can be called with and without arguments (`(code = 'nl') => …`, `(...codes) => …`), and where another function wraps
@@ -120,10 +118,7 @@ const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
 const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
 
 function valueFunction(load: Call, options: { readonly name: string }): Call & HasMember {
-  const member = new RefreshingValue<unknown>({
-    ...options,
-    load: (context: LoadContext) => loadOnStack.run(context, load),
-  });
+  const member = new RefreshingValue<unknown>({ ...options, load: () => load() });
   const read = (...args: unknown[]): Promise<unknown> =>
     args.length === 0 ? member.get() : rejected(unexpected(options.name, args));
   return callable(read, member, OF_VALUE, options.name);
@@ -137,8 +132,7 @@ function keyedFunction(
   const { name } = options;
   const member = new RefreshingCache<unknown[], unknown>({
     ...options,
-    load: (args: unknown[], context) =>
-      loadOnStack.run(context, () => load(...args) as KeyedLoadReturn<unknown>),
+    load: (args: unknown[]) => load(...args) as KeyedLoadReturn<unknown>,
     keyOf: (args) => {
       if (!Array.isArray(args)) throw noArguments(name, args);
       return keyOf === undefined ? keyOfArguments(name, args) : keyOf(...(args as unknown[]));

@@ -7,7 +7,8 @@ import type { Target } from './target.ts';
 
 /** How far a command reaches. */
 interface Reach {
-  readonly everywhere: boolean;
+  /** The instance that answers only. */
+  readonly here: boolean;
   /** Of `invalidate`: the value is forgotten too. */
   readonly drop: boolean;
   /** Of `pin`, in milliseconds; `undefined`: until it is unpinned. */
@@ -23,8 +24,8 @@ export interface MemberCommand {
   readonly description: string;
   /** It takes a key of a cache: none, one, or for a cache always one. */
   readonly key: 'none' | 'optional' | 'required';
-  /** It takes `--everywhere`. */
-  readonly canReachAll: boolean;
+  /** It reaches all instances, and takes `--here`. */
+  readonly reachesAll: boolean;
   /** It takes this option besides. */
   readonly takes?: 'drop' | 'hold' | 'every';
   /** It names this of what was shown: it is refused when that is not in place any more. */
@@ -43,15 +44,12 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     action: 'refresh',
     description: 'loads now, due or not; runs the task of an executor',
     key: 'required',
-    canReachAll: true,
-    question: (target, { everywhere }) => {
-      if (target.detail.kind === 'executor') {
-        if (everywhere) throw new ConsoleError('an executor runs on one instance: leave --everywhere out');
-        return `Run ${target.label} now ${onHere(target)}?`;
-      }
-      return everywhere
+    reachesAll: true,
+    question: (target, { here }) => {
+      if (target.detail.kind === 'executor') return `Run ${target.label} now ${onHere(target)}?`;
+      return isForAll(target, here)
         ? `Load ${target.label} now on ${answering(target)}, for ${all(target)}? The others take the result over.`
-        : `Load ${target.label} now ${on(target, everywhere)}?`;
+        : `Load ${target.label} now ${onHere(target)}?`;
     },
   },
   {
@@ -60,16 +58,15 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     names: 'in-place',
     description: 'marks the value as due: the next read loads it. Of a cache without a key: all its keys',
     key: 'optional',
-    canReachAll: true,
+    reachesAll: true,
     takes: 'drop',
-    question: (target, { everywhere, drop }) => {
+    question: (target, { here, drop }) => {
       const { detail, label } = target;
       const isCache = detail.kind === 'cache' && detail.key === undefined;
-      const drops = drop || (isCache && everywhere); // a cache has no other way to do it everywhere
       const what = isCache ? `all keys of ${label} (${detail.here.size ?? 0} here)` : label;
-      return drops
-        ? `Forget ${what} ${on(target, everywhere)}? The next reads wait for a load.`
-        : `Mark ${what} as due ${on(target, everywhere)}? The next read starts a load, and is served the value in place.`;
+      return drop
+        ? `Forget ${what} ${on(target, here)}? The next reads wait for a load.`
+        : `Mark ${what} as due ${on(target, here)}? The next read starts a load, and is served the value in place.`;
     },
   },
   {
@@ -78,7 +75,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     names: 'running',
     description: 'aborts the load under way on the instance that answers',
     key: 'required',
-    canReachAll: false,
+    reachesAll: false,
     question: (target) => `Abort the load of ${target.label} ${onHere(target)}? It counts as failed.`,
   },
   {
@@ -86,8 +83,8 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     action: 'pause',
     description: 'reads start no loads until it is resumed',
     key: 'none',
-    canReachAll: true,
-    question: (target, { everywhere }) => {
+    reachesAll: true,
+    question: (target, { here }) => {
       const { maxStaleness } = target.detail.here;
       const limit =
         maxStaleness === undefined ? '' : `, up to its maxStaleness of ${showDuration(maxStaleness)}`;
@@ -95,7 +92,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
         target.detail.kind === 'executor'
           ? ''
           : ` Reads are served the value in place${limit}, and start no loads.`;
-      return `Pause ${target.label} ${on(target, everywhere)}?${reads}`;
+      return `Pause ${target.label} ${on(target, here)}?${reads}`;
     },
   },
   {
@@ -103,19 +100,19 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     action: 'resume',
     description: 'ends a pause',
     key: 'none',
-    canReachAll: true,
-    question: (target, { everywhere }) =>
-      `Resume ${target.label} ${on(target, everywhere)}? The next read loads it if it is due.`,
+    reachesAll: true,
+    question: (target, { here }) =>
+      `Resume ${target.label} ${on(target, here)}? The next read loads it if it is due.`,
   },
   {
     name: 'reschedule',
     action: 'reschedule',
     description: 'loads it at fixed intervals from now on',
     key: 'none',
-    canReachAll: true,
+    reachesAll: false,
     takes: 'every',
-    question: (target, { everywhere, every = 0 }) =>
-      `Load ${target.label} every ${showDuration(every)} from now on, ${on(target, everywhere)}?`,
+    question: (target, { every = 0 }) =>
+      `Load ${target.label} every ${showDuration(every)} from now on, ${onHere(target)}?`,
   },
   {
     name: 'accept',
@@ -123,7 +120,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     names: 'digest',
     description: 'puts the value into place that the guard has refused',
     key: 'required',
-    canReachAll: false,
+    reachesAll: false,
     question: (target) => {
       const { note } = refusedValue(target);
       if (note !== undefined) {
@@ -143,7 +140,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     names: 'digest',
     description: 'forgets the value that the guard has refused',
     key: 'required',
-    canReachAll: false,
+    reachesAll: false,
     question: (target) => {
       refusedValue(target);
       return `Forget the refused value of ${target.label} ${onHere(target)}?`;
@@ -155,7 +152,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     names: 'present',
     description: 'keeps the present version on all instances: loads do not replace it',
     key: 'none',
-    canReachAll: false,
+    reachesAll: false,
     takes: 'hold',
     question: (target, { hold }) =>
       `Keep the present version of ${target.label} on ${all(target)}, pinned ${pinnedFor(hold)}?`,
@@ -166,7 +163,7 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     names: 'present',
     description: 'ends a pin: loads replace the version again',
     key: 'none',
-    canReachAll: false,
+    reachesAll: false,
     question: (target) => {
       const { pinned } = target.detail.here;
       const by =
@@ -194,11 +191,13 @@ function refusedValue(target: Target): NonNullable<Detail['quarantine']> {
   throw new ConsoleError(`no value of ${label} was refused on ${answering(target)}${elsewhere}`);
 }
 
-/** Of a command that takes `--everywhere`. */
-function on(target: Target, everywhere: boolean): string {
-  if (everywhere) return `on ${all(target)}`;
-  const hasOthers = target.detail.backends.store && target.instances !== 1;
-  return hasOthers ? `${onHere(target)} (--everywhere: on all)` : onHere(target);
+/** Of a command that takes `--here`. */
+function on(target: Target, here: boolean): string {
+  return isForAll(target, here) ? `on ${all(target)}` : onHere(target);
+}
+
+function isForAll({ detail: { backends } }: Target, here: boolean): boolean {
+  return !here && backends.lock && backends.store;
 }
 
 function onHere(target: Target): string {

@@ -82,22 +82,22 @@ function addStates(line: CommandLine): void {
 
 /** Adds a command that does something to a member, or to a key of a cache. */
 function addMemberCommand(line: CommandLine, command: MemberCommand): void {
-  const { name, action, description, key, canReachAll, takes, names, question } = command;
+  const { name, action, description, key, reachesAll, takes, names, question } = command;
   const made = line.acting(`${name} <member>${key === 'none' ? '' : ' [key]'}`, description);
-  if (canReachAll) made.option('--everywhere', 'on all instances, not only on the one that answers');
+  if (reachesAll) made.option('--here', 'only on the instance that answers, not on all');
   if (takes !== undefined) made.addOption(OPTIONS[takes]());
   made.action(async (member: string, ...rest: readonly unknown[]) => {
-    const options = made.opts<Acting & { everywhere?: true; drop?: true; hold?: number; every?: number }>();
-    const { everywhere = false, drop = false, hold, every } = options;
+    const options = made.opts<Acting & { here?: true; drop?: true; hold?: number; every?: number }>();
+    const { here = false, drop = false, hold, every } = options;
     const client = line.clientOf(options);
     const typed = key === 'none' ? undefined : (rest[0] as string | undefined);
     const target = await targetOf(client, member, typed);
     if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
       throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
-    const asks = question(target, { everywhere, drop, hold, every });
+    const asks = question(target, { here, drop, hold, every });
     const refused = names === 'digest' ? await refusedValue(client, target) : undefined;
     if (refused !== undefined && !options.json) line.terminal.print(refusedText(target.detail, refused));
-    const reach = { ...(everywhere && { everywhere }), ...(drop && { drop }) };
+    const reach = { ...(here && { here }), ...(drop && { drop }) };
     const seen = seenOf(command, target.detail, refused);
     const body = { ...target.ids, ...reach, ...seen, holdMs: hold, everyMs: every };
     await line.act(client, action, { question: asks, body }, options);

@@ -22,8 +22,6 @@ export type StoreSteps = Pick<
   readonly codec: Codec;
   /** As of {@link SnapshotStore}. */
   readonly versions: NonNullable<SnapshotStore['versions']>;
-  /** That of members which leave it out, in milliseconds. @default Infinity */
-  readonly propagateWithinMs?: number | undefined;
   /** Those that go with its changes. @default none */
   readonly hints?: Hints | undefined;
 };

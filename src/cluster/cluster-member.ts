@@ -66,8 +66,8 @@ export class ClusterMember {
     record?: string,
   ) {
     const log = new ClusterLog(options, lock, store);
-    this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
-    const isTask = options.kind === 'task'; // which has no snapshots: its store is for reports, and for what is set everywhere
+    this.propagateWithinMs = store === undefined ? Infinity : options.propagateWithinMs;
+    const isTask = options.kind === 'task'; // which has no snapshots: its store is for reports, and for pauses
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
     this.reports = isTask ? store?.checks : undefined;
     this.hints = store?.hints;
@@ -89,7 +89,7 @@ export class ClusterMember {
     return this.#forRecord(invalidationLogCodec);
   }
 
-  /** The same for what is set for members everywhere, under a name of its own. */
+  /** The same for the record of paused members, under a name of its own. */
   forControl(): ClusterMember {
     return this.#forRecord(controlCodec, CONTROL);
   }

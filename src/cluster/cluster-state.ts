@@ -23,8 +23,6 @@ export interface RoundUnderWay {
   /** A load runs. */
   readonly isLoading: boolean;
   requireFresh(): void;
-  /** It may still read from the store, or write to it. */
-  readonly mayAskStore: boolean;
   /**
    * True if a check may adopt this version of another instance during this round, because the result of this round will be newer.
    */
@@ -49,8 +47,6 @@ export interface Publishing {
   readonly version: number | undefined;
   /** It is the value in place. */
   readonly isInPlace: () => boolean;
-  /** The write is on its way. */
-  isSent: boolean;
 }
 
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
@@ -161,12 +157,6 @@ export class ClusterState implements ClusterStateLike {
   get takingOver(): number | undefined {
     const { version, isInPlace } = this.publishing ?? {};
     return version !== undefined && isInPlace?.() ? version : this.reading;
-  }
-
-  /** The round under way is about to ask the store. */
-  get willAskStore(): boolean {
-    const isAsking = this.publishing?.isSent === true || this.reading !== undefined;
-    return this.round?.mayAskStore === true && !isAsking;
   }
 
   /** A snapshot is looked for that is newer than this: the version in place, or those before it, or a mark. */

@@ -1,52 +1,38 @@
 import { parseJson } from '../bounded-json.ts';
-import type { Control } from '../engine/control.ts';
 
-/** One field of a {@link Control}, with the version under which it was set. */
-interface SetField<V> {
-  readonly is: V;
-  readonly at: number;
-}
+/** The members that were paused or resumed on all instances, by their names, each with the version under which that was done. */
+export type ControlRecord = Readonly<
+  Record<string, { readonly isPaused?: { readonly is: boolean; readonly at: number } }>
+>;
 
-/** The settings of one member. */
-type ControlOfMember = {
-  readonly [field in keyof Control]?: SetField<NonNullable<Control[field]>>;
-};
-
-/** The settings of members on all instances, by the names of the members. */
-export type ControlRecord = Readonly<Record<string, ControlOfMember>>;
-
-/** Settings for the member of a name. */
-export interface NamedControl {
+/** A member of that name is paused or resumed. `undefined`: neither, the record is published again. */
+export interface NamedPause {
   readonly name: string;
-  readonly control: Control;
+  readonly isPaused: boolean | undefined;
 }
 
 /** The record with these changes, of that version. Pure. */
-export function withControls(
+export function withPauses(
   record: ControlRecord,
-  changes: readonly NamedControl[],
+  changes: readonly NamedPause[],
   version: number,
 ): ControlRecord {
   const names = new Map(Object.entries(record));
-  for (const { name, control } of changes) {
-    const set = Object.entries(control).map(([field, is]) => [field, { is, at: version }]);
-    names.set(name, { ...names.get(name), ...(Object.fromEntries(set) as ControlOfMember) });
-  }
+  for (const { name, isPaused: is } of changes)
+    if (is !== undefined) names.set(name, { isPaused: { is, at: version } });
   return Object.fromEntries(names);
 }
 
-/** The settings of a member from after a version, but for the fields of changes that are being published here. Pure. */
-export function setAfter(
+/** Whether a member was paused or resumed after a version, unless it is being done here. `undefined`: it was not. Pure. */
+export function pausedAfter(
   record: ControlRecord,
   name: string,
   version: number,
-  unpublished: readonly NamedControl[],
-): Control {
-  const own = unpublished.filter((change) => change.name === name);
-  const isNews = ([field, { at }]: [string, SetField<unknown>]): boolean =>
-    at > version && !own.some(({ control }) => Object.hasOwn(control, field));
-  const news = Object.hasOwn(record, name) ? Object.entries(record[name] as object).filter(isNews) : [];
-  return Object.fromEntries(news.map(([field, { is }]) => [field, is])) as Control;
+  unpublished: readonly NamedPause[],
+): boolean | undefined {
+  const { isPaused } = (Object.hasOwn(record, name) && record[name]) || {};
+  const isOwn = unpublished.some((change) => change.name === name && change.isPaused !== undefined);
+  return isPaused !== undefined && isPaused.at > version && !isOwn ? isPaused.is : undefined;
 }
 
 /** The record as it travels. */
@@ -57,13 +43,10 @@ export const controlCodec = {
 };
 
 function checked(record: ControlRecord): ControlRecord {
-  const isSet = (field: SetField<unknown> | undefined, holds: (is: never) => boolean): boolean =>
-    field === undefined || (Number.isSafeInteger(field.at) && holds(field.is as never));
   const isSound = Object.values(record).every(
-    ({ isPaused, schedule }) =>
-      isSet(isPaused, (is) => typeof is === 'boolean') &&
-      isSet(schedule, ({ of, given }) => typeof of === 'string' && Array.isArray(given)),
+    ({ isPaused }) =>
+      isPaused === undefined || (Number.isSafeInteger(isPaused.at) && typeof isPaused.is === 'boolean'),
   );
-  if (!isSound) throw new TypeError('not a record of what was set everywhere');
+  if (!isSound) throw new TypeError('not a record of paused members');
   return record;
 }

@@ -1,25 +1,24 @@
-import type { Control, ControlledMember } from '../engine/control.ts';
-import { scheduleOfData } from '../schedule/schedule-data.ts';
+import type { ControlledMember } from '../engine/control.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { type ControlRecord, type NamedControl, setAfter, withControls } from './control-record.ts';
+import { type ControlRecord, type NamedPause, pausedAfter, withPauses } from './control-record.ts';
 import { PolledRecord } from './polled-record.ts';
 import type { VersionPoll } from './version-poll.ts';
 import { WeakMembers } from './weak-members.ts';
 
 /** A change, with the member for which it was made here. */
-interface MemberChange extends NamedControl {
+interface MemberChange extends NamedPause {
   readonly host: ControlledMember;
   readonly member: ClusterMember;
 }
 
 /**
- * How long before what was set is published again, so that the retention of the store does not end it, in milliseconds. Up to
+ * How long before the record is published again, so that the retention of the store does not end it, in milliseconds. Up to
  * twice as long, so that instances do not do it together: the others learn of it by their checks.
  */
 const RENEWED_AFTER_MS = 3_600_000;
 
 /**
- * The settings of members on all instances: publishes those of this instance, and puts those of the others into force here. All members that
+ * The pauses of members on all instances: publishes those of this instance, and follows those of the others. All members that
  * use a store object share a record, so that a check asks about one name more however many members there are.
  */
 export class Controls extends PolledRecord<ControlRecord, MemberChange> {
@@ -41,11 +40,11 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   join(host: ControlledMember, member: ClusterMember): void {
     const { poller = member } = this;
     this.#members.set(host, member);
-    this.#follow(sooner(poller, member));
+    this.#askAs(sooner(poller, member));
     // The member may still be under construction.
     queueMicrotask(() => {
       if (this.#members.get(host) === member)
-        this.#apply(host, member, setAfter(this.#record, member.options.name, 0, []));
+        this.#follow(host, pausedAfter(this.#record, member.options.name, 0, []));
     });
   }
 
@@ -55,7 +54,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     if (left !== this.#soonest?.deref()) return;
     this.#soonest = undefined;
     const { poller } = this;
-    if (poller !== undefined) this.#follow(poller);
+    if (poller !== undefined) this.#askAs(poller);
     else {
       this.#checks.leave(this);
       this.giveUp();
@@ -63,7 +62,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   }
 
   /** Checks ask about the record as often as the most impatient of the members wants. */
-  #follow(soonest: ClusterMember): void {
+  #askAs(soonest: ClusterMember): void {
     if (soonest === this.#soonest?.deref()) return;
     this.#soonest = new WeakRef(soonest);
     this.#checks.join(this, soonest, soonest.propagateWithinMs);
@@ -103,11 +102,11 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     const [host, member] = writer;
     const { options } = member;
     this.#renewLater(options, options.clock.monotonic()); // also where it can't be published now
-    await this.publish({ host, member, name: options.name, control: {} }).catch(() => {});
+    await this.publish({ host, member, name: options.name, isPaused: undefined }).catch(() => {});
   }
 
   protected changed(changes: readonly MemberChange[], version: number): ControlRecord {
-    return withControls(this.#record, changes, version);
+    return withPauses(this.#record, changes, version);
   }
 
   protected override shared(changes: readonly MemberChange[], record: ControlRecord): void {
@@ -117,8 +116,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
       this.#renewLater(options, options.clock.monotonic());
       // Others of that name in this process.
       for (const [host, member] of this.#members) {
-        if (host !== change.host && member.options.name === change.name)
-          this.#apply(host, member, change.control);
+        if (host !== change.host && member.options.name === change.name) this.#follow(host, change.isPaused);
       }
     }
   }
@@ -129,19 +127,13 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     for (const [host, member] of this.#members) {
       this.#renewLater(member.options, writtenAt);
       const own = this.unpublished.filter((change) => change.host === host);
-      this.#apply(host, member, setAfter(record, member.options.name, after, own));
+      this.#follow(host, pausedAfter(record, member.options.name, after, own));
     }
   }
 
-  #apply(host: ControlledMember, { options }: ClusterMember, { isPaused, schedule }: Control): void {
+  #follow(host: ControlledMember, isPaused: boolean | undefined): void {
     if (isPaused === true) host.pause();
     if (isPaused === false) host.resume();
-    if (schedule === undefined) return;
-    try {
-      host.reschedule(scheduleOfData(schedule));
-    } catch (error) {
-      options.logger.warn('the schedule that was set everywhere is not in force here', error);
-    }
   }
 
   #renewLater({ random }: ClusterMember['options'], from: number): void {

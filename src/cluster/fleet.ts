@@ -134,7 +134,7 @@ function lines<One>(all: readonly One[], show: (one: One) => string): string[] {
 }
 
 /** The first few of them, and how many more there are. */
-export function named<One>(all: readonly One[], show: (one: One) => string): string {
+function named<One>(all: readonly One[], show: (one: One) => string): string {
   const shown = all.slice(0, MOST_NAMED).map(show).join(', ');
   const more = all.length - MOST_NAMED;
   return more > 0 ? `${shown} and ${more} more` : shown;

@@ -59,7 +59,7 @@ export class InstanceReporter {
    * The report to be left now; `undefined`: it would say nothing new, and the last one need not be renewed yet.
    *
    * @param now the monotonic clock.
-   * @param everyMs the time between two checks; without checks that between two rounds.
+   * @param everyMs the time between two checks.
    * @param isForced leaves one in any case.
    */
   next(

@@ -1,6 +1,5 @@
 import type { KeysMark } from '../data/mark.ts';
 import type { PolledKeys } from '../engine/coordinator.ts';
-import { OptionError } from '../errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { OwnMember } from './fleet-report.ts';
 import {
@@ -23,8 +22,6 @@ import type { Reporting } from './store-reports.ts';
  * many keys there are.
  */
 export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements Reporting, MarksOnKeys {
-  /** Each key has its own. */
-  readonly roundsEveryMs: undefined;
   protected readonly member: ClusterMember;
   readonly poller: ClusterMember;
   readonly #keys: PolledKeys;
@@ -42,10 +39,6 @@ export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements
     return reportedKeys(this.member, this.#keys, this.applied);
   }
 
-  get willAskStore(): boolean {
-    return false;
-  }
-
   /** The version up to which values of a key with these tags are out of date. */
   outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number {
     return outOfDateUpTo(this.#log, id, tags);
@@ -55,15 +48,6 @@ export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements
     return this.unpublished.some(
       (mark) => mark.of === 'all' || (mark.of === 'tag' && tags?.includes(mark.tag) === true),
     );
-  }
-
-  /** Publishes a mark, which was applied here. */
-  override publish(mark: KeysMark): Promise<void> {
-    const { lock, options } = this.member;
-    if (lock !== undefined) return super.publish(mark);
-    const rule = 'must not be given without a lock';
-    const about = { cacheName: options.name };
-    return Promise.reject(new OptionError([{ option: 'everywhere', rule, received: true }], about));
   }
 
   protected memberFor(): ClusterMember {

@@ -1,5 +1,6 @@
 import type { VersionMaker } from '../data/version-record.ts';
 import type { ShareRequest } from '../engine/coordinator.ts';
+import { inDetachedContext } from '../engine/detached-context.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
@@ -66,11 +67,12 @@ export class ManualRound extends SerialRound<unknown> {
       return isPinned(as) && pin !== undefined ? pinned(record, pin) : record;
     };
     const record = recordNow();
-    this.shared = this.#share(async (token) => {
+    const prepared = async (token: number): Promise<PublishRecord> => {
       if (prepare === undefined) return record;
       await prepare(token);
       return recordNow();
-    });
+    };
+    this.shared = inDetachedContext(() => this.#share(prepared));
     const end = (): void => this.end();
     this.shared.then(end, end);
   }

@@ -3,7 +3,7 @@ import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
-import type { Control, ControlledMember } from '../engine/control.ts';
+import type { ControlledMember } from '../engine/control.ts';
 import type {
   ChecksStatus,
   CoordinatedRound,
@@ -108,10 +108,10 @@ export class MemberCoordinator implements Coordinator {
     by.join(host, this.#member);
   }
 
-  async control(control: Control): Promise<void> {
+  async control(isPaused: boolean): Promise<void> {
     const member = this.#member;
     const { by, host } = this.#controlled ?? {};
-    if (host !== undefined) await by?.publish({ host, member, name: member.options.name, control });
+    if (host !== undefined) await by?.publish({ host, member, name: member.options.name, isPaused });
   }
 
   get hasMarks(): boolean {

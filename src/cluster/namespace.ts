@@ -1,6 +1,6 @@
 import type { OptionChecks } from '../option-checks.ts';
 
-/** The name of what is set for members everywhere, beside its namespace. No member has its record. */
+/** The name of the record of paused members, beside its namespace. No member has its record. */
 export const CONTROL = 'tickless-control';
 
 /** The beginning of all names in a namespace: up to a slash, of which the namespace itself has none there. */

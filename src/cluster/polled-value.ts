@@ -1,7 +1,7 @@
 import type { PolledEntry } from '../engine/coordinator.ts';
 import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { type ClusterState, clusterStateOf } from './cluster-state.ts';
+import { clusterStateOf } from './cluster-state.ts';
 import { type OwnMember, reasonIn } from './fleet-report.ts';
 import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
@@ -88,16 +88,6 @@ export class PolledValue<T> implements PolledName, Reporting {
   /** No round under way here stands against that version. */
   #allowsAdoption(version: number): boolean {
     return clusterStateOf(this.#host.entry).round?.allowsAdoption(version) !== false;
-  }
-
-  get roundsEveryMs(): number | undefined {
-    const { isLoaded, dueAt, loadedAt } = this.#host.entry;
-    const everyMs = dueAt - loadedAt;
-    return isLoaded && everyMs > 0 && everyMs < Infinity ? everyMs : undefined;
-  }
-
-  get willAskStore(): boolean {
-    return (this.#host.entry.cluster as ClusterState | undefined)?.willAskStore === true;
   }
 
   reported(written: ReadonlySet<number>): OwnMember {

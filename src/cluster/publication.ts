@@ -117,7 +117,7 @@ async function publish(
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
-  state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
+  state.publishing = { version: lease?.id.token, isInPlace };
   const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
   const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual, encoded });
   state.publishing = undefined;

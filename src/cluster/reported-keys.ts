@@ -8,18 +8,12 @@ type KeyedMember = Pick<ClusterMember, 'options' | 'events'>;
 
 /** A cache without marks of other instances, as reports show it. */
 export class ReportedKeys implements Reporting {
-  /** Each key has its own. */
-  readonly roundsEveryMs: undefined;
   readonly #member: KeyedMember;
   readonly #keys: PolledKeys;
 
   constructor(member: KeyedMember, keys: PolledKeys) {
     this.#member = member;
     this.#keys = keys;
-  }
-
-  get willAskStore(): boolean {
-    return false;
   }
 
   reported(): OwnMember {

@@ -9,7 +9,6 @@ import type { Reporting } from './store-reports.ts';
  * command of its own, where it says something new or the last one is to be renewed.
  */
 export class ReportedTask implements Reporting {
-  readonly willAskStore: boolean = false;
   readonly #member: ClusterMember;
   readonly #entry: Entry<unknown>;
   #underWay: Promise<unknown> = Promise.resolve();

@@ -178,7 +178,6 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   discard(): Promise<void> {
     this.#hasResult = false;
-    this.asksNoMore();
     this.lease?.stop();
     void this.release(() => ({ as: 'abandoned' })).then(() => this.end());
     return this.over;
@@ -187,7 +186,6 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   fail(error: Error): Promise<void> {
     if (this.#isCompleted) return this.over;
     this.#hasResult = false;
-    this.asksNoMore();
     this.#admission.expectAgain();
     void Promise.resolve()
       .then(() => this.release(this.#failure(error)))
@@ -240,7 +238,6 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
     this.#hasResult = false;
-    this.asksNoMore();
     void this.release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
       this.end(),
     );

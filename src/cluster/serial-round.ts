@@ -16,7 +16,6 @@ export abstract class SerialRound<T> implements RoundUnderWay {
   /** The round before, until it is over. */
   protected before: RoundUnderWay | undefined;
   protected lease: HeldLease | undefined;
-  #mayAskStore = true;
   readonly #over: Deferred<void> = new Deferred();
   readonly #published: Deferred<void> = new Deferred();
 
@@ -45,10 +44,6 @@ export abstract class SerialRound<T> implements RoundUnderWay {
     return this.lease !== undefined && !this.lease.isLost;
   }
 
-  get mayAskStore(): boolean {
-    return this.#mayAskStore;
-  }
-
   /**
    * Publishes its result, and releases the lease. Never rejects.
    *
@@ -61,11 +56,6 @@ export abstract class SerialRound<T> implements RoundUnderWay {
     });
   }
 
-  /** It neither reads from the store nor writes to it any more. */
-  protected asksNoMore(): void {
-    this.#mayAskStore = false;
-  }
-
   /** Gives the lease back, if there is one. Never rejects. */
   protected release(outcome: () => ReleaseOutcome): Promise<unknown> {
     const { lock } = this.member;
@@ -75,7 +65,6 @@ export abstract class SerialRound<T> implements RoundUnderWay {
 
   /** Its result is in the store, or there is none. */
   protected hasPublished(): void {
-    this.asksNoMore();
     this.#published.resolve();
   }
 

@@ -146,7 +146,7 @@ export class SnapshotWriter {
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
   #send(
-    entry: Entry<unknown>,
+    _entry: Entry<unknown>,
     lease: HeldLease | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
@@ -155,12 +155,10 @@ export class SnapshotWriter {
     const { answers, backgroundTimeoutMs } = this.#access;
     const { options, events } = this.#context;
     const { clock } = options;
-    const { publishing } = clusterStateOf(entry);
     let length = 0;
     const sendOnce = (): Promise<WriteAnswer> => {
       const text = payload();
       length = bytes(text);
-      if (publishing !== undefined) publishing.isSent = true;
       return send(text);
     };
     const write = (): Promise<WriteAnswer> => {

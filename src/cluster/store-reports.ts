@@ -8,10 +8,8 @@ import { WeakMembers } from './weak-members.ts';
 export interface Reporting {
   /** @param written the tokens of the writes in the command that carries the report. */
   reported(written: ReadonlySet<number>): OwnMember;
-  /** From one of its rounds to the next, in milliseconds; `undefined`: not known. */
-  readonly roundsEveryMs: number | undefined;
-  /** A round of it is under way, and has not asked the store for the last time. */
-  readonly willAskStore: boolean;
+  /** Of a task, which is not read in between: from one execution to the next, in milliseconds. */
+  readonly roundsEveryMs?: number | undefined;
 }
 
 /** The destination of the reports. */
@@ -23,22 +21,15 @@ export interface ReportCarrier {
 /** No write is in the command. */
 const NONE: ReadonlySet<number> = new Set();
 
-/** Without checks an instance that was never asked for its fleet leaves at most one report in this time. */
-const APART_MS = 60_000;
-
-/** One that was asked. With checks a round carries a report where none was made for twice the time between two, or for this time. */
-const APART_ASKED_MS = 5000;
-
-/** The rounds of an instance whose members have no value yet: from one to the next. */
-const UNKNOWN_MS = 200_000;
+/** A round carries a report where none was made for twice the time between two checks, or for this time. */
+const APART_MS = 5000;
 
 /**
  * The reports that this instance leaves in a store: of the members that use the store object, in the commands that these send
- * anyway. Checks have reports of their own; the reads and writes of rounds carry one where no check will soon. Of members that
- * are due together the last command carries it.
+ * anyway. Checks have reports of their own; the reads and writes of rounds carry one where no check will soon.
  */
 export class StoreReports {
-  /** The time between two checks; `Infinity`: there are none. */
+  /** The time between two checks; `Infinity`: no member has joined yet. */
   checksEveryMs: number = Infinity;
   readonly #records: ReportCarrier;
   readonly #reporter: InstanceReporter = new InstanceReporter();
@@ -46,7 +37,6 @@ export class StoreReports {
   #madeAt: number = -Infinity;
   /** One has shown a version or a failure, or was the second: from then on they are apart. */
   #hasNews = false;
-  #isAskedFor = false;
   readonly #members: WeakMembers<Reporting, undefined> = new WeakMembers();
   #clock: Clock | undefined;
   /** Commands with a report that have no answer yet. */
@@ -83,11 +73,6 @@ export class StoreReports {
     return this.isEmpty ? this.#reporter.withdrawal() : undefined;
   }
 
-  /** People see the fleet of this instance. */
-  askedFor(): void {
-    this.#isAskedFor = true;
-  }
-
   /** The report of a check: see {@link InstanceReporter.next}. */
   next(now: number, isForced: boolean = false): NextReport | undefined {
     return this.#next(now, this.#reported(NONE), isForced);
@@ -99,7 +84,7 @@ export class StoreReports {
   }
 
   #next(now: number, members: readonly OwnMember[], isForced: boolean): NextReport | undefined {
-    this.#hasNews ||= members.some(isNews);
+    this.#hasNews ||= this.#madeAt > -Infinity || members.some(isNews);
     this.#madeAt = now;
     return this.#reporter.next(members, now, this.#everyMs, isForced);
   }
@@ -130,31 +115,16 @@ export class StoreReports {
     const now = this.#clock?.monotonic();
     const isIdle = this.isEmpty || !this.#records.sharesCommands;
     if (now === undefined || isIdle) return undefined;
-    const past = now - this.#madeAt;
-    if (this.#hasNews && !this.#mayReport(past)) return undefined;
+    const isSoon = now - this.#madeAt < Math.min(2 * this.checksEveryMs, APART_MS);
+    if (isSoon && this.#hasNews) return undefined;
     const members = this.#reported(new Set(tokens.filter((token) => token !== undefined)));
-    const pastEnough = members.some(isNews) ? Math.max(past, this.#apartMs) : past;
-    if (!this.#hasNews && !this.#mayReport(pastEnough)) return undefined;
-    this.#hasNews = past < Infinity;
-    return this.#next(now, members, false);
+    return isSoon && !members.some(isNews) ? undefined : this.#next(now, members, false);
   }
 
-  /** @param past since the last one, in milliseconds. */
-  #mayReport(past: number): boolean {
-    if (this.checksEveryMs < Infinity) return past >= Math.min(2 * this.checksEveryMs, APART_ASKED_MS);
-    if (past < this.#apartMs) return false;
-    return past >= 2 * this.#apartMs || !this.#present.some(({ willAskStore }) => willAskStore);
-  }
-
-  get #apartMs(): number {
-    return this.#isAskedFor ? APART_ASKED_MS : APART_MS;
-  }
-
-  /** How long it may be until the next report. */
+  /** How long it may be until the next report: of an instance with tasks alone their shortest period. */
   get #everyMs(): number {
-    if (this.checksEveryMs < Infinity) return this.checksEveryMs;
-    const shortest = Math.min(...this.#present.map(({ roundsEveryMs = Infinity }) => roundsEveryMs));
-    return shortest === Infinity ? UNKNOWN_MS : Math.max(shortest, this.#apartMs);
+    const periods = this.#present.map(({ roundsEveryMs = 0 }) => roundsEveryMs);
+    return Math.max(this.checksEveryMs, periods.length === 0 ? 0 : Math.min(...periods));
   }
 
   get #present(): readonly Reporting[] {
@@ -162,7 +132,7 @@ export class StoreReports {
   }
 }
 
-/** It has a version, or none because loads fail. A value may be there before: an initial one, one of a dump. */
+/** It has a version, or none because loads fail. A value may be there before: an initial one. */
 function isNews({ kind, version, takingOver = 0, failures }: OwnMember): boolean {
   return kind === 'value' && (version !== undefined || takingOver > 0 || failures > 0);
 }

@@ -1,14 +1,8 @@
 import type { Difference } from '../data/difference.ts';
-import type { HeldOptions } from '../data/fleet.ts';
 import type { Mark } from '../data/mark.ts';
 import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { PinRequest } from '../data/pin.ts';
-import type {
-  CompareOptions,
-  RollbackOptions,
-  UnpinOptions,
-  VersionControl,
-} from '../data/version-control.ts';
+import type { RollbackOptions, UnpinOptions, VersionControl } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
@@ -24,7 +18,6 @@ import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { refusedOption, throwIfNewer, throwUnlessSeen } from './seen-version.ts';
-import type { StoreFleet } from './store-fleet.ts';
 
 /** The versions of one entry in the store, and the pin of the one in place. */
 export class EntryVersions<T> implements VersionControl<T> {
@@ -129,7 +122,6 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   async mark(mark: Mark): Promise<void> {
-    this.#store('everywhere', true);
     this.#throwIfPinned();
     this.#host.invalidate(mark === 'dropped');
     await this.#host.share(mark);
@@ -143,23 +135,11 @@ export class EntryVersions<T> implements VersionControl<T> {
     return value;
   }
 
-  async compare(before: number, after: number, given: CompareOptions = {}): Promise<Difference> {
-    const { clock, timeoutMs, name, idOf: ownIdOf } = this.#member.options;
-    this.#store('compare');
-    if (given === null) throw this.#refused('options', 'must be an object', given);
-    namesArgument(name, given, ['idOf']);
-    const { idOf = ownIdOf } = ownOptions(given);
-    if (idOf !== undefined && typeof idOf !== 'function')
-      throw this.#refused('idOf', 'must be a function', idOf);
+  async compare(before: number, after: number): Promise<Difference> {
+    const { clock, timeoutMs, idOf } = this.#member.options;
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
     const { differenceOf } = await import('../data/difference.ts');
     return differenceOf(earlier, later, idOf, yieldsFor(clock, timeoutMs));
-  }
-
-  async everywhere(given?: HeldOptions): Promise<void> {
-    this.#store('everywhere');
-    const held = this.#entry.isLoaded ? sharedVersion(clusterStateOf(this.#entry).held) : 0;
-    await (this.#member.fleet as StoreFleet).everywhere(given, held, this.#member);
   }
 
   /**

@@ -14,7 +14,7 @@ const FIELDS = [
   'id',
   'key',
   'lock',
-  'everywhere',
+  'here',
   'drop',
   'note',
   'version',
@@ -26,8 +26,8 @@ const FIELDS = [
   'since',
 ];
 
-/** They concern this instance alone: a record of one that says `everywhere` would be wrong. */
-const LOCAL: readonly string[] = ['cancel', 'discard-quarantined', 'release-lock'];
+/** They can be narrowed to this instance. The others concern it alone, or all instances. */
+const NARROWED: readonly string[] = ['refresh', 'end-cool-down', 'invalidate', 'pause', 'resume'];
 
 /** The request in a body; a text: why it is refused. Pure. */
 export function actionRequest(
@@ -43,21 +43,9 @@ export function actionRequest(
     const given = body[field];
     if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
   }
-  const {
-    everywhere = false,
-    drop = false,
-    note,
-    version,
-    holdMs,
-    everyMs,
-    token,
-    digest,
-    present,
-    since,
-  } = body;
-  if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
-    return 'everywhere and drop must be true or false';
-  if (everywhere && LOCAL.includes(action)) return `${action} has no everywhere: leave it out`;
+  const { here = false, drop = false, note, version, holdMs, everyMs, token, digest, present, since } = body;
+  if (typeof here !== 'boolean' || typeof drop !== 'boolean') return 'here and drop must be true or false';
+  if (here && !NARROWED.includes(action)) return `${action} has no here: leave it out`;
   if (note !== undefined && !(typeof note === 'string' && note.length <= LONGEST_NOTE)) {
     return `note must be a text of at most ${LONGEST_NOTE} characters`;
   }
@@ -79,7 +67,7 @@ export function actionRequest(
   return {
     action: action as ActionName,
     by,
-    everywhere,
+    here,
     drop,
     note,
     version,

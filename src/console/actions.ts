@@ -9,7 +9,8 @@ import { Refusal } from './refusals.ts';
 export interface ActionRequest {
   readonly action: ActionName;
   readonly by: string;
-  readonly everywhere: boolean;
+  /** On this instance only. */
+  readonly here: boolean;
   /** Forget the value too. */
   readonly drop: boolean;
   readonly note: string | undefined;
@@ -36,41 +37,44 @@ export interface ActionRequest {
  * @returns what happened, for the operator. Rejects with a {@link Refusal}, or with the error of the member.
  */
 export async function act(
-  { kind, member }: GroupMember,
+  { kind, member, lock, store }: GroupMember,
   key: readonly [key?: unknown],
   request: ActionRequest,
 ): Promise<string> {
-  const { action, everywhere } = request;
-  const at = everywhere ? 'everywhere' : 'on this instance';
+  const { action, here } = request;
+  const isHere = here || lock === undefined || store === undefined;
+  const at = isHere ? 'on this instance' : 'on all instances';
   if (action === 'pause' || action === 'resume') {
-    await member[action]({ everywhere });
+    await member[action]({ here });
     return `${action}d ${at}`;
   }
   if (action === 'reschedule') {
     if (request.everyMs === undefined) throw new Refusal('every is missing');
-    await member.reschedule(request.everyMs, { everywhere });
-    const until = everywhere ? '' : ', until it is started again';
-    return `is loaded every ${showDuration(request.everyMs)} from now on, ${at}${until}`;
+    member.reschedule(request.everyMs);
+    return `is loaded every ${showDuration(request.everyMs)} from now on, on this instance, until it is started again`;
   }
-  if (kind === 'cache') return actOnCache(member, key, request);
-  return kind === 'value' ? actOnValue(member, request) : actOnExecutor(member, request);
+  if (kind === 'cache') return actOnCache(member, key, request, at);
+  return kind === 'value' ? actOnValue(member, request, at) : actOnExecutor(member, request);
 }
 
-async function actOnValue(value: RefreshingValue<unknown>, request: ActionRequest): Promise<string> {
-  const { action, everywhere, drop, by, note, version, holdMs } = request;
+async function actOnValue(
+  value: RefreshingValue<unknown>,
+  request: ActionRequest,
+  at: string,
+): Promise<string> {
+  const { action, here, drop, by, note, version, holdMs } = request;
   switch (action) {
     case 'end-cool-down':
     case 'refresh': {
       if (action === 'end-cool-down') coolingDown(value.inspect({ values: false }).failures);
-      await value.refresh({ everywhere });
+      await value.refresh({ here });
       const version = value.inspect({ values: false }).lock?.version;
       return version === undefined ? 'loaded' : `loaded, version ${version}`;
     }
     case 'invalidate':
       throwUnlessInPlace(value.inspect({ values: false }), request);
-      if (everywhere) await value.invalidate({ drop, everywhere });
-      else value.invalidate({ drop });
-      return `${drop ? 'dropped' : 'invalidated'} ${where(everywhere)}; the next read loads it`;
+      await value.invalidate({ drop, here });
+      return `${drop ? 'dropped' : 'invalidated'} ${at}; the next read loads it`;
     case 'cancel':
       throwUnlessRunning(value.inspect({ values: false }), request);
       return cancelled(value.cancel(`by ${by} in the console`));
@@ -105,28 +109,28 @@ async function actOnCache(
   cache: RefreshingCache<unknown, unknown>,
   keys: readonly [key?: unknown],
   request: ActionRequest,
+  at: string,
 ): Promise<string> {
-  const { action, everywhere, drop, by } = request;
+  const { action, here, drop, by } = request;
   if (keys.length === 0) {
     if (OF_VALUES.includes(action)) throw new Refusal(`a cache has no ${action}`);
     if (action !== 'invalidate') throw new Refusal(`${action} of a cache needs a key`);
-    if (everywhere) await cache.clear({ everywhere });
-    else if (drop) cache.clear();
-    else cache.invalidate();
-    return `all keys are ${everywhere || drop ? 'dropped' : 'invalidated'} ${where(everywhere)}`;
+    if (drop) await cache.clear({ here });
+    else if (here) cache.invalidateWhere(() => true);
+    else await cache.invalidate();
+    return `all keys are ${drop ? 'dropped' : 'invalidated'} ${at}`;
   }
   const [key] = keys;
   switch (action) {
     case 'end-cool-down':
     case 'refresh':
       if (action === 'end-cool-down') coolingDown(cache.inspect(key, { values: false })?.failures ?? 0);
-      await cache.refresh(key, { everywhere });
+      await cache.refresh(key, { here });
       return 'loaded';
     case 'invalidate':
       throwUnlessInPlace(cache.inspect(key, { values: false }), request);
-      if (everywhere) await cache.invalidate(key, { drop, everywhere });
-      else cache.invalidate(key, { drop });
-      return `${drop ? 'dropped' : 'invalidated'} ${where(everywhere)}; the next read loads it`;
+      await cache.invalidate(key, { drop, here });
+      return `${drop ? 'dropped' : 'invalidated'} ${at}; the next read loads it`;
     case 'cancel':
       throwUnlessRunning(cache.inspect(key, { values: false }), request);
       return cancelled(cache.cancel(key, `by ${by} in the console`));
@@ -143,8 +147,7 @@ async function actOnCache(
 const OF_VALUES: readonly ActionName[] = ['rollback', 'pin', 'unpin'];
 
 async function actOnExecutor(executor: PeriodicExecutor, request: ActionRequest): Promise<string> {
-  const { action, by, everywhere } = request;
-  if (everywhere) throw new Refusal(`${action} of an executor has no everywhere: leave it out`);
+  const { action, by } = request;
   switch (action) {
     case 'end-cool-down':
     case 'refresh':
@@ -197,10 +200,6 @@ function coolingDown(failures: number): void {
 function cancelled(was: boolean): string {
   if (!was) throw new Refusal('no load is under way here');
   return 'the load under way is cancelled; it counts as failed';
-}
-
-function where(everywhere: boolean): string {
-  return everywhere ? 'everywhere' : 'on this instance';
 }
 
 function until(holdMs: number | undefined): string {

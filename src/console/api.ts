@@ -174,7 +174,7 @@ export class Api {
   async #answer(
     result: 'done' | 'failed' | 'refused',
     message: string,
-    { action, by, everywhere, note }: ActionRequest,
+    { action, by, here, note }: ActionRequest,
     { id, key, lock }: Readonly<Record<string, unknown>>,
     code?: ErrorCode,
   ): Promise<Response> {
@@ -189,7 +189,7 @@ export class Api {
       name: member?.name ?? (isShown ? named : shownText(named, LONGEST_TEXT, this.#redact)),
       ...(isLock && Number.isSafeInteger(lock) ? { lock: lock as number } : {}),
       ...(key === undefined ? {} : { key: shownText(String(key), 200, this.#redact) }),
-      ...(everywhere ? { everywhere: true } : {}),
+      ...(here ? { here: true } : {}),
       ...(note ? { note } : {}),
       result,
       message: shownText(message, LONGEST_TEXT, this.#redact),
@@ -266,7 +266,7 @@ export class Api {
     const [before, after] = [Number(query.get('before')), Number(query.get('after'))];
     try {
       // Two versions at a time are in memory.
-      const difference = await this.#turns.run(by, () => member.member.compare(before, after));
+      const difference = await this.#turns.run(by, () => member.compare(before, after));
       return json(shownDifference(difference, member.name, this.#options), this.#redact);
     } catch (error) {
       if (error instanceof TooMany) throw error;

@@ -11,8 +11,8 @@ export interface AuditRecord {
   readonly lock?: number;
   /** The key as text, where the action concerned one key of a cache. */
   readonly key?: string;
-  /** On all instances, not only on this one. */
-  readonly everywhere?: true;
+  /** On this instance only. */
+  readonly here?: true;
   /** The operator's reason, where one was given. */
   readonly note?: string;
   /** `done`, `failed`, or `refused`: it was not tried. */

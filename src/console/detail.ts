@@ -34,7 +34,7 @@ export interface Detail {
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */
   readonly checks?: { readonly checkedAt?: number | undefined; readonly error?: string | undefined };
-  /** The counters of this instance, and its freshness objective; left out of a key. */
+  /** The counters of this instance; left out of a key. */
   readonly stats?: MemberStats;
   readonly backends: { readonly lock: boolean; readonly store: boolean };
   /** The record of the lock; left out: there is none. */

@@ -77,7 +77,7 @@ export class Overviews {
     const rowOf = await this.#time.step(() => rowMaker(fleet, now, show));
     const before = new Map(this.#last?.members.map((row) => [row.id, row]));
     const rows = await this.#time.each(group.members(), (member) => {
-      const problems = [...member.health(), ...member.notices()];
+      const problems = member.health();
       const row = rowOf(member, member.inspect(), problems);
       return steadyRow(before.get(row.id), row);
     });

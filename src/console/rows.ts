@@ -211,7 +211,6 @@ const LEVEL_OF_KIND: { readonly [kind in string]?: Level } = {
   'not-loaded': 'note',
   paused: 'note',
   behind: 'note',
-  burning: 'note',
 };
 
 /** How much a problem wants attention. */

@@ -1,5 +1,4 @@
 import type { JsonStatus } from '../json.ts';
-import type { DurationLike } from '../time/duration.ts';
 import type { ReportedExecution } from './execution-record.ts';
 
 /** The name of a member, unique among those of a store. */
@@ -96,7 +95,7 @@ export interface Fleet extends JsonStatus {
   /** By host and id; those of a group store by store. */
   readonly instances: readonly FleetInstance[];
   /**
-   * Those that were live in the last ten minutes, likewise: no member counts them, `everywhere()` waits for none of them. Each is there
+   * Those that were live in the last ten minutes, likewise: no member counts them. Each is there
    * again when it is read.
    */
   readonly idle: readonly FleetInstance[];
@@ -111,15 +110,4 @@ export interface UnansweredStore {
   /** Those that use it. */
   readonly members: readonly MemberName[];
   readonly error: Error;
-}
-
-/** The options of `everywhere`. */
-export interface HeldOptions {
-  /** The version that all instances are to hold, or a newer one. @default that of the value in place here */
-  readonly version?: number | undefined;
-  /**
-   * How long to wait. 0: they hold it already; `Infinity`: until they do, or until `close()`. @default 10 seconds, or three
-   * times `propagateWithin` where that is longer
-   */
-  readonly timeout?: DurationLike | undefined;
 }

@@ -10,7 +10,7 @@ export type ValueMeta = Readonly<Record<string, unknown>>;
 const LONGEST_META = 2000;
 
 /** Ready to follow the name of the option. */
-export const META_RULE: string = `must be a plain object of at most ${LONGEST_META} characters of JSON`;
+const META_RULE: string = `must be a plain object of at most ${LONGEST_META} characters of JSON`;
 
 /** It is what {@link metaOf} returns. */
 export function isMeta(thing: unknown): thing is ValueMeta {

@@ -1,7 +1,5 @@
 import type { DurationLike } from '../time/duration.ts';
 import type { Difference } from './difference.ts';
-import type { HeldOptions } from './fleet.ts';
-import type { IdOf } from './id-of.ts';
 import type { Mark } from './mark.ts';
 import type { PublishOrigin } from './origin.ts';
 import type { VersionRecord } from './version-record.ts';
@@ -35,12 +33,6 @@ export interface UnpinOptions extends PublishOrigin {
   readonly version?: number | undefined;
 }
 
-/** The options of `compare`. */
-export interface CompareOptions {
-  /** Returns what tells a record of an array from the others. @default that of the guard or the source; else a field `id`, `code`, `key` or `name` where that tells all apart, else by content */
-  readonly idOf?: IdOf | undefined;
-}
-
 /** The versions of one value in its store, and the pin of the one in place. */
 export interface VersionControl<T> {
   history(): Promise<readonly VersionRecord[]>;
@@ -59,7 +51,9 @@ export interface VersionControl<T> {
   mark(mark: Mark): Promise<void>;
   /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */
   refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
-  compare(before: number, after: number, options?: CompareOptions): Promise<Difference>;
-  /** Resolves when each live instance holds a version of it. */
-  everywhere(options?: HeldOptions): Promise<void>;
+  /**
+   * The changes from one version to another, by parts: records of lists by the `idOf` of the guard or the source. Rejects with
+   * `OptionError` for a version that the store does not keep.
+   */
+  compare(before: number, after: number): Promise<Difference>;
 }

@@ -1,7 +1,7 @@
 import type { Mark } from './mark.ts';
 
 /**
- * The origin of a version: `load`: a load; `set`: `set` everywhere, or `acceptQuarantined`; `rollback`, `unpin`; `invalidate`: a mark of it.
+ * The origin of a version: `load`: a load; `set`: `set`, or `acceptQuarantined`; `rollback`, `unpin`; `invalidate`: a mark of it.
  */
 export type VersionMaker = 'load' | 'set' | 'rollback' | 'unpin' | 'invalidate';
 
@@ -25,7 +25,7 @@ export interface VersionRecord {
   readonly note: string | undefined;
   /** A person has pinned it, and the `hold` of that is not over: see `rollback`. */
   readonly isPinned: boolean;
-  /** It is a mark of `invalidate` everywhere, and has no value. @default undefined: it has one */
+  /** It is a mark of `invalidate`, and has no value. @default undefined: it has one */
   readonly mark?: Mark | undefined;
   /** Why the version can't be read. @default undefined: it is readable */
   readonly damage?: string | undefined;

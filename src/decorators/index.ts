@@ -1,7 +1,5 @@
 // Decorators of methods and getters.
 
-export { loadContext } from '../callable/load-context.ts';
-export { lockedContext } from '../schedulers/locked-context.ts';
 export {
   type LockedDecorator,
   type LockedDecoratorOptions,

@@ -1,7 +1,6 @@
 import type { Call } from '../callable/refreshing.ts';
 import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
 import { ownOptions } from '../option-checks.ts';
-import { taskOnStack } from '../schedulers/locked-context.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
 import { claimName, nameFor } from './default-name.ts';
 import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
@@ -47,14 +46,13 @@ export interface LockedDecorator {
  *   @Cron('0 5 * * *')
  *   @locked<Reports>(({ backend }) => ({ name: 'reports', backend, lockAtMostFor: '10m', lockAtLeastFor: '1m' }))
  *   async send(): Promise<void> {
- *     const { signal } = lockedContext();
- *     await this.sendAll({ signal });
+ *     await this.sendAll();
  *   }
  * }
  * ```
  *
  * The method resolves with `undefined` where another instance runs it, or has run it; else with its own result. It rejects as
- * `lockedTask` does. {@link lockedTaskOf} returns the task, which has the outcome of a call, `register` and `close`.
+ * `lockedTask` does; a task that needs the `signal` or the token of its lease is a `lockedTask`. {@link lockedTaskOf} returns the task, which has the outcome of a call, `register` and `close`.
  *
  * For standard decorators and `experimentalDecorators`, above or below that of the scheduler. Options that break a rule make
  * the first call throw an `OptionError`: they may depend on the instance.
@@ -87,16 +85,13 @@ function make(
   const { name: ownName, ...given } = ownOptions(options ?? ({} as LockedDecoratorOptions));
   const name = ownName ?? known;
   if (ownName === undefined && known !== undefined) claimName(instance, known, [given.backend, given.lock]);
-  return lockedTask(
-    (context, ...args: unknown[]) => taskOnStack.run(context, () => (original as Call).apply(instance, args)),
-    {
-      ...(given as Omit<LockedTaskOptions<unknown[]>, 'name'>),
-      name:
-        typeof name === 'function'
-          ? (...args: unknown[]) => (name as Call).apply(instance, args) as string
-          : (name as string),
-    },
-  );
+  return lockedTask((_context, ...args: unknown[]) => (original as Call).apply(instance, args), {
+    ...(given as Omit<LockedTaskOptions<unknown[]>, 'name'>),
+    name:
+      typeof name === 'function'
+        ? (...args: unknown[]) => (name as Call).apply(instance, args) as string
+        : (name as string),
+  });
 }
 
 /** The task behind a property of type `M`. */

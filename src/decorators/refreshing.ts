@@ -50,7 +50,7 @@ export interface RefreshingDecorator {
 
 /**
  * Keeps fresh what a method or getter returns, for each instance apart: as the function `refreshing` does, with the arguments
- * of the method as the key. It reads its context by `loadContext()`.
+ * of the method as the key.
  *
  * ```ts ignore
  * class Cities {
@@ -58,7 +58,7 @@ export interface RefreshingDecorator {
  *
  *   @refreshing({ schedule: '10m', max: 10_000 })
  *   async city(code: string): Promise<string> {
- *     return this.source.city(code, loadContext().signal);
+ *     return this.source.city(code);
  *   }
  *
  *   @refreshing<Cities>((cities) => ({ name: `countries of ${cities.source.name}`, store: cities.source.store }))

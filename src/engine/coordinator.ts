@@ -11,7 +11,7 @@ import type { VersionControl } from '../data/version-control.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Control, ControlledMember } from './control.ts';
+import type { ControlledMember } from './control.ts';
 import type { coordinationKey } from './coordination-key.ts';
 import type { Entry } from './entry.ts';
 import type { FlightScope } from './flight.ts';
@@ -72,7 +72,7 @@ export interface Coordinator {
    * Publishes what was set here for all instances, which look for it where there are checks. Resolves when the store has it.
    * Rejects with `LockUnavailableError` or `StoreUnavailableError`. Only with a lock.
    */
-  control(change: Control): Promise<void>;
+  control(isPaused: boolean): Promise<void>;
   /** Instances look for marks on keys: see `propagateWithin`. */
   readonly hasMarks: boolean;
   /**
@@ -126,7 +126,7 @@ export interface Coordinator {
   share(entry: Entry<unknown>, as?: ShareRequest): Promise<number | undefined>;
   /** The versions of the entry in the store. */
   versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T>;
-  /** The value of the entry was set by hand or restored: it has no version. */
+  /** The value of the entry was set by hand, or is an initial one: it has no version. */
   replaced(entry: Entry<unknown>): void;
   /** The version of the value as one number, for a table of many entries. 0: none. */
   packVersion(entry: Entry<unknown>): number;

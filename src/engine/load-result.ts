@@ -51,7 +51,7 @@ export interface KeepOptions {
    */
   readonly tags?: readonly string[] | undefined;
   /**
-   * The next load gets it as `context.previous.meta`, on any instance of a cluster and after `restore`: an `ETag`, a
+   * The next load gets it as `context.previous.meta`, on any instance of a cluster and after a restart with a backend: an `ETag`, a
    * `Last-Modified`, a cursor. A plain object of at most 2,000 characters of JSON, which keeps what JSON does. It holds as long as
    * the value does, also when that is kept.
    */

@@ -15,10 +15,11 @@ import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
-import { type ControlChange, type ControlOptions, control } from './member-control.ts';
+import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { alwaysTriggers, bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
+import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
 
@@ -134,7 +135,7 @@ export class MemberEngine<T> {
    * Loads now, due or not, cooling down or not. Joins the load under way. The result of a shared entry is published, as
    * far as it can be, when this resolves; readers that joined are served before.
    *
-   * @param isForAll rejects if it could not be published.
+   * @param isForAll it is to reach all instances: rejects if it could not be published.
    */
   refresh(entry: Entry<T>, isForAll: boolean = false): Promise<T> {
     if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
@@ -226,9 +227,9 @@ export class MemberEngine<T> {
       throw closedError(this.options.name, key, 'is closed, nothing was changed');
   }
 
-  /** Pauses, resumes or reschedules it: see {@link control}. */
-  control(change: ControlChange, options: ControlOptions | undefined): Promise<void> | undefined {
-    return control(this, change, options);
+  /** Pauses or resumes it: see {@link control}. */
+  control(isPaused: boolean, options: ScopeOptions | undefined): Promise<void> {
+    return control(this, isPaused, options);
   }
 
   /** Replaces the schedule: due times are computed anew from the last executions. @throws {OptionError} when it is not one. */

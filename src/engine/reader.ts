@@ -177,9 +177,7 @@ export class Reader<T> {
   readNow(entry: Entry<T>): T {
     if (!entry.isLoaded) this.#counters.misses += 1;
     try {
-      const value = this.#readNow(entry);
-      this.#counters.objective?.servedNow(entry.loadedAt);
-      return value;
+      return this.#readNow(entry);
     } catch (error) {
       this.#counters.refused(error);
       const isTooEarly = isNotLoadedError(error) && error.cause === undefined; // the load has not ended yet

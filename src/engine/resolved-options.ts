@@ -1,5 +1,4 @@
 import type { IdOf } from '../data/id-of.ts';
-import type { FreshnessRule } from '../observe/freshness.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -37,10 +36,8 @@ export interface ResolvedOptions {
   readonly idOf: IdOf | undefined;
   /** How long a key stays absent. */
   readonly absentForMs: number;
-  /** Within what time it takes over changes of other instances, in milliseconds; `undefined`: as its store says. */
-  readonly propagateWithinMs: number | undefined;
-  /** The objective for the age of what reads are served; `undefined`: none. */
-  readonly freshness: FreshnessRule | undefined;
+  /** Within what time it takes over changes of other instances, in milliseconds. */
+  readonly propagateWithinMs: number;
   readonly waitUntil: WaitUntil | undefined;
   readonly logger: SafeLogger;
   /** The clock of this machine: durations, timers. */

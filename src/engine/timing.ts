@@ -109,7 +109,7 @@ export class Timing {
   }
 
   /**
-   * A value from a dump or from another instance is in place, with its age and its due time.
+   * An initial value, or one from another instance, is in place, with its age and its due time.
    *
    * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
    * @param took how long its load took, in milliseconds.

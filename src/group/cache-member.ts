@@ -1,14 +1,7 @@
 import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
-import {
-  backendHealth,
-  backupHealth,
-  failureKind,
-  hangingHealth,
-  objectiveHealth,
-  runStateHealth,
-} from './health.ts';
+import { backendHealth, backupHealth, failureKind, hangingHealth, runStateHealth } from './health.ts';
 import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
@@ -79,10 +72,6 @@ export class CacheMember<V> implements Member {
     const backups = backupHealth(this.#member.backups(), name);
     const hanging = hangingHealth(engine.options);
     return causesFirst(backends, [...runState, ...required, ...problems, ...backups, ...hanging]);
-  }
-
-  notices(): HealthProblem[] {
-    return objectiveHealth(this.engine.events.counters, this.name);
   }
 
   firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[] {

@@ -1,15 +1,16 @@
+import type { Difference } from '../data/difference.ts';
 import type { GroupSlot, StartOfOne } from '../due/refreshable.ts';
 import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
+import { versionsOf } from '../value/versions.ts';
 import {
   backendHealth,
   backupHealth,
   backupsOf,
   entryHealth,
   hangingHealth,
-  objectiveHealth,
   runStateHealth,
 } from './health.ts';
 import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
@@ -38,6 +39,11 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     this.#member = member;
     this.#slot = join(this);
     this.#plan();
+  }
+
+  async compare(before: number, after: number): Promise<Difference> {
+    const { engine, entry } = this.#member;
+    return versionsOf(engine, entry).compare(before, after);
   }
 
   changed(): void {
@@ -86,10 +92,6 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
       ...backupHealth(backupsOf(entry), name),
       ...hangingHealth(engine.options),
     ]);
-  }
-
-  notices(): HealthProblem[] {
-    return objectiveHealth(this.engine.events.counters, this.name);
   }
 
   firstLoads(signal: AbortSignal): (() => Promise<void>)[] {

@@ -6,8 +6,6 @@ import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { EndlessPlace } from '../engine/load-limit.ts';
 import { isValueRejectedError, reasonOf, showKey } from '../errors.ts';
-import type { Counters } from '../observe/counters.ts';
-import { showShare } from '../observe/show-share.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { HealthProblem } from './member.ts';
 
@@ -118,16 +116,6 @@ export function hangingHealth({
   const taken = `${places.length} of ${loadLimit.narrowest} places (maxConcurrentLoads)`;
   const message = `a load without a deadline${which} is under way since ${since}; such loads keep ${taken} until cancel()`;
   return [{ name, kind: 'hanging', isFatal: false, message, ...(key === undefined ? {} : { key }) }];
-}
-
-/** The notice of a member that misses its objective for the age of what reads are served: it may have recovered. */
-export function objectiveHealth({ objective }: Counters, name: string): HealthProblem[] {
-  if (objective === undefined) return [];
-  const { hour, target, within, burning } = objective.status;
-  if (!burning) return [];
-  const share = showShare(hour.share as number);
-  const message = `${share} of the reads of the last hour were served within ${showDuration(within)}, the target is ${showShare(target)}`;
-  return [{ name, kind: 'burning', isFatal: false, message }];
 }
 
 /** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */

@@ -1,5 +1,6 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { Difference } from '../data/difference.ts';
 import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
@@ -29,7 +30,6 @@ export interface HealthProblem {
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
    * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `maxConcurrentLoads`, which `cancel()` frees;
-   * - `burning`, of notices: fewer reads of the last hour than the option `freshness` wants were served within its age;
    * - `paused`, `closed`: it starts no loads.
    */
   readonly kind:
@@ -42,7 +42,6 @@ export interface HealthProblem {
     | 'store-unavailable'
     | 'checks-failing'
     | 'hanging'
-    | 'burning'
     | 'paused'
     | 'closed';
   /** Reads fail because of it, and will go on failing. */
@@ -71,14 +70,17 @@ interface AnyMember {
   executions(): readonly ExecutionRecord[];
   /** As in `health({ start: false })` of the group: a backend that is down first, then those that are fatal. */
   health(): readonly HealthProblem[];
-  /** Problems of the last hour that may be over: a missed objective. As `notices` of `health()` of the group. */
-  notices(): readonly HealthProblem[];
 }
 
 /** A member of a group, for tools that act on any group, such as a console: see `RefreshGroup.members`. */
 export type GroupMember = AnyMember &
   (
-    | { readonly kind: 'value'; readonly member: RefreshingValue<unknown> }
+    | {
+        readonly kind: 'value';
+        readonly member: RefreshingValue<unknown>;
+        /** The changes from one version in the store to another, for the console. @internal */
+        compare(before: number, after: number): Promise<Difference>;
+      }
     | { readonly kind: 'cache'; readonly member: RefreshingCache<unknown, unknown> }
     | { readonly kind: 'executor'; readonly member: PeriodicExecutor }
   );
@@ -91,7 +93,7 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
 };
 
 /** The member behind it. */
-type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'notices'>;
+type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'compare'>;
 
 /** A member as the group returns it to tools. */
 export function groupMember(
@@ -122,16 +124,16 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
     return this.#member.status(false);
   }
 
+  compare(before: number, after: number): Promise<Difference> | undefined {
+    return this.#member.compare?.(before, after);
+  }
+
   executions(): ExecutionRecord[] {
     return this.#member.engine.events.executions.newest;
   }
 
   health(): HealthProblem[] {
     return this.#member.health();
-  }
-
-  notices(): HealthProblem[] {
-    return this.#member.notices();
   }
 }
 
@@ -153,10 +155,11 @@ export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
   readonly engine: ControlledEngine &
-    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options'>;
+    Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options' | 'reschedule'>;
   health(): HealthProblem[];
-  notices(): HealthProblem[];
   status(hasValues: boolean): unknown;
+  /** Of one entry: two of its versions in the store. */
+  compare?(before: number, after: number): Promise<Difference>;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
   firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
 }

@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Advice } from '../advice/advice.ts';
 import type { CheckedCacheOptions, KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
@@ -11,10 +10,11 @@ import type { GroupSlot } from '../due/refreshable.ts';
 import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
-import { type ControlChange, control, controlArgument } from '../engine/member-control.ts';
+import { control } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { type JsonStatus, withJson } from '../json.ts';
@@ -31,16 +31,13 @@ import {
   ownOptions,
 } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
-import { isDevelopment } from '../options/development.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
-import { Deferred, voided } from '../time/deferred.ts';
+import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { showDuration } from '../time/show-duration.ts';
-import type { EverywhereOptions } from '../value/everywhere.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import {
@@ -112,8 +109,6 @@ export interface Health extends JsonStatus {
    * follows.
    */
   readonly problems: readonly HealthProblem[];
-  /** Objectives that were missed in the last hour (`burning`), also where the members have recovered; not present: none. */
-  readonly notices?: readonly HealthProblem[];
 }
 
 /** The options of `ready`. */
@@ -168,8 +163,6 @@ export class RefreshGroup implements GroupLike {
   /** Between `pause()` and `resume()` of the group. */
   #isPaused = false;
   #closing: Deferred<CloseReport> | undefined;
-  /** Advice was logged, or there was none. */
-  #isAdvised = false;
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
 
@@ -294,7 +287,6 @@ export class RefreshGroup implements GroupLike {
     this.#waits.add(end);
     const ready = promise.then(() => {
       this.#waits.delete(end);
-      if (!this.#isAdvised && isDevelopment()) void this.#logAdvice();
       const health = this.#healthOf(required);
       this.#logReadiness(health, required, timeoutMs);
       return health;
@@ -370,18 +362,6 @@ export class RefreshGroup implements GroupLike {
     return this.#listeners.on(type, listener as (event: TicklessEvent) => void);
   }
 
-  /**
-   * Combinations of options that work, and will hurt one day: each with the line to write. It looks at the options of the
-   * members as they are now. Starts nothing, never rejects. Empty: there is nothing to say.
-   *
-   * In development the first {@link ready} logs it as one line: where there is a
-   * `process` whose `NODE_ENV` is neither `production` nor `test`, and outside of the test runner of Node.
-   */
-  async advice(): Promise<readonly Advice[]> {
-    const { adviceFor } = await import('../advice/advice.ts'); // a chunk of its own: for those that ask
-    return adviceFor(this.#all, showDuration);
-  }
-
   /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
   stats(): GroupStats {
     return groupStats(this.#all);
@@ -401,38 +381,28 @@ export class RefreshGroup implements GroupLike {
    * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
    * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
    *
-   * With `everywhere` also on all other instances, each member that is there now: as `pause` of a member, which see.
+   * Members with a `backend` also on all other instances, each that is there now: as `pause` of a member, which see.
    *
-   * @returns with options, a promise. It may be dropped.
-   * @throws {OptionError} for an unknown option, and for `everywhere` where a member can't do it; nothing was changed then.
+   * @returns a promise, which may be dropped.
+   * @throws {OptionError} for an unknown option; nothing was changed then.
    */
-  pause(): void;
-  pause(options: EverywhereOptions): Promise<void>;
-  pause(options?: EverywhereOptions): Promise<void> | undefined {
-    return this.#control({ isPaused: true }, options);
+  pause(options?: ScopeOptions): Promise<void> {
+    return this.#control(true, options);
+  }
+
+  /** Resumes all members, also those that were paused one by one, as {@link pause}. Executions that fell due start at the next read or request. */
+  resume(options?: ScopeOptions): Promise<void> {
+    return this.#control(false, options);
   }
 
   /**
-   * Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. With
-   * `everywhere` on all instances, as {@link pause}.
-   */
-  resume(): void;
-  resume(options: EverywhereOptions): Promise<void>;
-  resume(options?: EverywhereOptions): Promise<void> | undefined {
-    return this.#control({ isPaused: false }, options);
-  }
-
-  /**
-   * Replaces the schedules of all members that are there now, as `reschedule` of a member does. With `everywhere` on all
-   * instances, as {@link pause}.
+   * Replaces the schedules of all members that are there now, as `reschedule` of a member does.
    *
-   * @throws {OptionError} when it is not a schedule, or with `everywhere` not one that travels as data; nothing was changed then.
+   * @throws {OptionError} when it is not a schedule; nothing was changed then.
    */
-  reschedule(schedule: ScheduleLike): void;
-  reschedule(schedule: ScheduleLike, options: EverywhereOptions): Promise<void>;
-  reschedule(schedule: ScheduleLike, options?: EverywhereOptions): Promise<void> | undefined {
+  reschedule(schedule: ScheduleLike): void {
     scheduleArgument(this.#options.name, schedule);
-    return this.#control({ schedule }, options);
+    for (const { engine } of this.#all) engine.reschedule(schedule);
   }
 
   /**
@@ -475,13 +445,11 @@ export class RefreshGroup implements GroupLike {
     this.#connect(member.engine);
   }
 
-  #control(change: ControlChange, options: EverywhereOptions | undefined): Promise<void> | undefined {
-    namesArgument(this.#options.name, options, ['everywhere']);
-    const engines = this.#all.map(({ engine }) => engine);
-    for (const engine of engines) controlArgument(engine, change, options);
-    if (change.isPaused !== undefined) this.#isPaused = change.isPaused && this.#closing === undefined;
-    const all = engines.map((engine) => control(engine, change, options));
-    return options === undefined ? undefined : voided(Promise.all(all));
+  #control(isPaused: boolean, options: ScopeOptions | undefined): Promise<void> {
+    reachesAll({ name: this.#options.name, membership: undefined }, options);
+    this.#isPaused = isPaused && this.#closing === undefined;
+    const all = this.#all.map(({ engine }) => control(engine, isPaused, options));
+    return ignoreRejection(voided(Promise.all(all)));
   }
 
   #unlessOwn<R>(result: Promise<R>): Promise<R> {
@@ -507,13 +475,6 @@ export class RefreshGroup implements GroupLike {
       slot.leave();
     };
     return { ...slot, leave };
-  }
-
-  async #logAdvice(): Promise<void> {
-    this.#isAdvised = true;
-    const { adviceFor, adviceLine } = await import('../advice/advice.ts');
-    const line = adviceLine(adviceFor(this.#all, showDuration));
-    if (line !== undefined) this.#options.logger.warn(line);
   }
 
   get #all(): Member[] {
@@ -545,7 +506,6 @@ export class RefreshGroup implements GroupLike {
     const isFatal = (problems: readonly HealthProblem[]): boolean => problems.some((one) => one.isFatal);
     const fatal = each.filter(isFatal);
     const problems = [...fatal, ...each.filter((one) => !isFatal(one))].flat();
-    const notices = members.flatMap((member) => member.notices());
-    return withJson({ ok: fatal.length === 0, problems, ...(notices.length > 0 && { notices }) });
+    return withJson({ ok: fatal.length === 0, problems });
   }
 }

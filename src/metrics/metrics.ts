@@ -83,25 +83,6 @@ export const GAUGES: readonly Metric[] = [
             [Number(lock.storeError !== undefined), { backend: 'store' }],
           ],
   },
-  {
-    name: 'tickless_freshness_target_ratio',
-    help: 'Share of the reads that are to be served within the age of the objective.',
-    of: one(({ stats }) => stats.freshness?.target),
-  },
-  {
-    name: 'tickless_freshness_ratio',
-    help: 'Share of the reads of the last hour or day that were served within the age of the objective.',
-    labels: ['window'],
-    of: ({ stats: { freshness } }) => [
-      [freshness?.hour.share, { window: '1h' }],
-      [freshness?.day.share, { window: '24h' }],
-    ],
-  },
-  {
-    name: 'tickless_freshness_burning',
-    help: '1: the share of the last hour is under the target.',
-    of: one(({ stats }) => stats.freshness?.burning),
-  },
 ];
 
 export const COUNTERS: readonly Metric[] = [

@@ -18,15 +18,14 @@ export type LockedMethodOptions = LockedDecoratorOptions;
 
 /**
  * Keeps fresh what a method or getter of a provider or controller returns, as a member of the group of `TicklessModule`: with
- * its defaults, and its backend where it has one. The arguments of the method are the key. `loadContext()` has the
- * context of the load.
+ * its defaults, and its backend where it has one. The arguments of the method are the key.
  *
  * ```ts ignore
  * @Injectable()
  * class Cities {
  *   @Refreshing({ schedule: '10m', max: 10_000 })
  *   async city(code: string): Promise<string> {
- *     return fetchCity(code, loadContext().signal);
+ *     return fetchCity(code);
  *   }
  * }
  * ```
@@ -48,7 +47,7 @@ export function Refreshing<This extends object>(
 
 /**
  * Guards a method of a provider or controller that a scheduler calls on every instance of the service: it runs on one of them at
- * a time, as with `lockedTask`. `lockedContext()` has `signal` and `token`. A method that was not run resolves with `undefined`.
+ * a time, as with `lockedTask`. A method that was not run resolves with `undefined`.
  *
  * ```ts ignore
  * @Injectable()

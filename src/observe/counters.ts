@@ -1,12 +1,10 @@
 import { isAbsentError, isOptionError, TicklessError } from '../errors.ts';
 import type { EventType } from './events.ts';
-import type { FreshnessObjective } from './freshness.ts';
 import { LoadTimeCounter } from './load-times.ts';
 
 /** An entry that is read. */
 interface ReadEntry {
   readonly promise: Promise<unknown> | undefined;
-  readonly loadedAt: number;
 }
 
 /** Hears of reads that were refused. */
@@ -32,8 +30,6 @@ export class Counters {
   readonly loading: LoadTimeCounter = new LoadTimeCounter();
   /** How many events of each type there were. */
   readonly events: { [type in EventType]?: number } = {};
-  /** That of the option `freshness`; `undefined`: none. */
-  objective: FreshnessObjective | undefined = undefined;
 
   /** The readers that wait for one and the same promise, as the last one does: they are counted together. */
   #crowd: { readonly read: Promise<unknown>; size: number } | undefined = undefined;
@@ -42,10 +38,10 @@ export class Counters {
     this.events[type] = (this.events[type] ?? 0) + times;
   }
 
-  /** A read has begun that is not fresh: its end counts once, here, for the objective, and for the log where it is refused. */
+  /** A read has begun that is not fresh: its end counts once, and is logged, where it is refused. */
   read<E extends ReadEntry>(read: Promise<unknown>, entry: E, log: RefusalLog<E>): void {
-    if (read === entry.promise) this.objective?.servedNow(entry.loadedAt);
-    else if (this.#crowd?.read === read) this.#crowd.size += 1;
+    if (read === entry.promise) return;
+    if (this.#crowd?.read === read) this.#crowd.size += 1;
     else this.#countEnd(read, entry, log);
   }
 
@@ -56,22 +52,15 @@ export class Counters {
       if (this.#crowd === crowd) this.#crowd = undefined; // or its value would be kept
       return crowd.size;
     };
-    read.then(
-      () => {
-        const size = ended();
-        this.objective?.servedNow(entry.loadedAt, size);
-      },
-      (error) => {
-        const size = ended();
-        this.refused(error, size);
-        log.refused(entry, error, size);
-      },
-    );
+    read.then(ended, (error) => {
+      const size = ended();
+      this.refused(error, size);
+      log.refused(entry, error, size);
+    });
   }
 
   /** Reads were refused. Mistakes, absent keys and the reader's own signal do not count. */
   refused(error: unknown, times?: number): void {
-    this.objective?.refused(error, times);
     const isMistake = !(error instanceof TicklessError) || isOptionError(error);
     if (!isMistake && !isAbsentError(error)) this.readFailed(error.code, times);
   }

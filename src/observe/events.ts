@@ -54,7 +54,7 @@ export interface CoolingDown {
 
 /**
  * Why a value was replaced. `loaded`: by a load here; `adopted`: by the snapshot of another instance; `set`: by hand;
- * `rolled-back`: by an older version; `restored`: by a value of a dump or of the option `initial`.
+ * `rolled-back`: by an older version; `restored`: by the value of the option `initial`.
  */
 export type ChangeCause = 'loaded' | 'adopted' | 'set' | 'rolled-back' | 'restored';
 
@@ -131,7 +131,7 @@ export interface EventDetails<V = unknown> {
     readonly previous?: V;
     /**
      * The version of the snapshot that the value is. Of a load under a lock the token, which is the version once it is
-     * published; `undefined` without a lock, and for a value set by hand or restored.
+     * published; `undefined` without a lock, and for a value set by hand or an initial one.
      */
     readonly version: number | undefined;
     readonly cause: ChangeCause;

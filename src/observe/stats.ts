@@ -1,6 +1,5 @@
 import type { Counters } from './counters.ts';
 import type { EventType } from './events.ts';
-import type { FreshnessStatus } from './freshness.ts';
 import type { LoadTimes } from './load-times.ts';
 
 /** The counters of a value, a cache or an executor, on this instance and since it was made. A copy: it does not change. */
@@ -48,8 +47,6 @@ export interface MemberStats {
   readonly storeCommands: number;
   /** Values that left a full cache. */
   readonly evicted: number;
-  /** How well the objective is met; not present without the option `freshness`. */
-  readonly freshness?: FreshnessStatus;
 }
 
 export function memberStats(counters: Counters): MemberStats {
@@ -78,6 +75,5 @@ export function memberStats(counters: Counters): MemberStats {
     lockCommands,
     storeCommands,
     evicted: of('evicted'),
-    ...(counters.objective && { freshness: counters.objective.status }),
   });
 }

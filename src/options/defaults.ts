@@ -12,6 +12,7 @@ export const defaults: {
   };
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   readonly timeout: number;
+  readonly propagateWithin: number;
   readonly maxStaleness: number;
   readonly whenTooStale: WhenTooStale;
   readonly whenClosed: WhenClosed;
@@ -33,6 +34,7 @@ export const defaults: {
   retry: /* @__PURE__ */ Object.freeze({ retries: 2, minTimeout: 250, factor: 2, randomize: true }),
   coolDown: /* @__PURE__ */ Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
+  propagateWithin: 10_000,
   maxStaleness: Infinity,
   whenTooStale: 'wait',
   whenClosed: 'serve',

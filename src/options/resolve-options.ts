@@ -14,7 +14,6 @@ import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
 import { isUnchangedBy } from '../guard/unchanged.ts';
-import type { FreshnessRule } from '../observe/freshness.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -28,7 +27,7 @@ import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
 import type { GroupHandle } from './group-handle.ts';
-import type { FreshnessOptions, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
+import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
 export interface MemberOptions extends EngineOptions, BackendParts {
@@ -69,7 +68,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenClosed',
   'whenFailing',
   'propagateWithin',
-  'freshness',
 ];
 
 /** All options that are resolved here; a member may not have all of them. */
@@ -135,8 +133,7 @@ export function resolveOptions(
     logger = console,
     clock: givenClock = systemClock,
     random = Math.random,
-    propagateWithin,
-    freshness: freshnessOption,
+    propagateWithin = defaults.propagateWithin,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const isNamed = isText(name);
@@ -179,10 +176,9 @@ export function resolveOptions(
   checks.that(ownLock === undefined || isLock(ownLock), 'lock', LOCK_RULE, ownLock);
   const isAlone = ownLock === undefined || backend === undefined || backend === false;
   checks.that(isAlone, 'lock', 'must not be given beside a backend, which has one', ownLock);
-  if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
+  const propagateWithinMs = checks.finiteDuration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
   checks.that(canCheck, 'propagateWithin', 'must not be given without a backend', propagateWithin);
-  const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
   for (const part of [lock, kind === 'task' ? undefined : store]) {
     const longest = part?.longestName ?? Infinity;
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(name).length <= longest;
@@ -214,8 +210,7 @@ export function resolveOptions(
     isUnchanged: isUnchangedBy(unchanged),
     isDeep: unchanged === 'deep',
     absentForMs,
-    propagateWithinMs: propagateWithin === undefined ? undefined : toMillis(propagateWithin),
-    freshness,
+    propagateWithinMs,
     waitUntil,
     logger: safeLogger,
     clock,
@@ -237,14 +232,6 @@ function pick(given: object | undefined, names: readonly string[]): object {
   const own = ownOptions(given) as Record<string, unknown> | undefined;
   const values = names.map((name) => [name, own?.[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
-}
-
-function resolveFreshness(given: FreshnessOptions, checks: OptionChecks): FreshnessRule {
-  const { within, target } = ownOptions(given) ?? {};
-  checks.names('freshness.', given ?? {}, ['within', 'target']);
-  const isShare = isNumber(target, Number.MIN_VALUE, 1);
-  checks.that(isShare, 'freshness.target', 'must be a number over 0, at most 1', target);
-  return { withinMs: checks.duration('freshness.within', within), target };
 }
 
 /** Asks it once: a clock that does not tell milliseconds would break each cool-down. */

@@ -119,14 +119,6 @@ export interface SingleSharedOptions extends SharedOptions {
   readonly required?: boolean | undefined;
 }
 
-/** An objective for the age of what reads are served. */
-export interface FreshnessOptions {
-  /** The age up to which a read counts as well served. Over 0. */
-  readonly within: DurationLike;
-  /** The share of the reads that are to be served so: over 0, at most 1. */
-  readonly target: number;
-}
-
 /** The options that values and caches share. */
 export interface ValueSharedOptions extends SharedOptions {
   /**
@@ -157,19 +149,12 @@ export interface ValueSharedOptions extends SharedOptions {
    */
   readonly whenFailing?: WhenFailing | undefined;
   /**
-   * An objective for the age of what reads are served: `{ within: { minutes: 15 }, target: 0.999 }` wants 999 of 1,000 reads
-   * served a value that is at most 15 minutes old. Changes no read: `stats().freshness` has the share of the last hour and
-   * day, and `health()` of a group the notice `burning` while the share of the last hour is under the target. A read that
-   * is refused misses it; one that waits counts with the value that it gets; an absent key meets it. Of a cache all keys count
-   * together. `within`: over 0; `target`: over 0, at most 1. @default undefined: none
-   */
-  readonly freshness?: FreshnessOptions | undefined;
   /**
    * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
    * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
    * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
-   * read: the first read after a pause is served what is here. Over 0; `Infinity`: at the next load. Needs a `backend`.
-   * @default undefined: that of the group, then that of the store; without one `Infinity`
+   * read: the first read after a pause is served what is here. Over 0, finite. Needs a `backend`; without one nothing is checked.
+   * @default 10 seconds, or that of the group
    */
   readonly propagateWithin?: DurationLike | undefined;
 }

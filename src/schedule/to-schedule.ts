@@ -61,7 +61,7 @@ export function scheduleArgument(cacheName: string, received: ScheduleLike): Sch
 export function scheduleRule(received: unknown): string {
   const text = typeof received === 'string' ? received.trim() : '';
   let hint = durationHint(received);
-  if (/^(?:@\w+|\S+(?:\s+\S+){4,5})$/.test(text)) hint = ` (cron('${text}'))`;
-  if (/^\d\d?:\d\d$/.test(text)) hint = ` (dailyAt('${text}'))`;
+  if (/^(?:@\w+|\S+(?:\s+\S+){4,5})$/.test(text)) hint = ` (cron('${text}') of 'tickless/calendar')`;
+  if (/^\d\d?:\d\d$/.test(text)) hint = ` (dailyAt('${text}') of 'tickless/calendar')`;
   return `must be a schedule, a function, or a duration over 0${hint}`;
 }

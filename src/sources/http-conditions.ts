@@ -33,7 +33,7 @@ export function notesOf({ headers }: HttpResponse, now: number): HttpNotes {
 /** A text that may be sent as a header (RFC 9110 §5.5); another one fails the request. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
-/** The validators among notes: those that can be sent. Notes come from a store or a dump, which may have anything in their place. */
+/** The validators among notes: those that can be sent. Notes come from a store, which may have anything in their place. */
 export function validatorsOf({ etag, lastModified }: SourceMeta): Pick<HttpNotes, 'etag' | 'lastModified'> {
   const isDate = typeof lastModified === 'string' && parseHttpDate(lastModified, 0) !== undefined;
   return {

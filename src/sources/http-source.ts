@@ -16,7 +16,7 @@ import { targetName, urlHash, urlName } from './source-url.ts';
  * A source over HTTP: a `load` that fetches a URL, and asks for a new edition only.
  *
  * The `ETag` and `Last-Modified` of the value in place are sent with the next request, also where that value was adopted from
- * another instance or restored; "304 Not Modified" is `keep()`, and its validators are the next ones. `meta` has `source`, `editedAt` and these validators; `headers` are
+ * another instance; "304 Not Modified" is `keep()`, and its validators are the next ones. `meta` has `source`, `editedAt` and these validators; `headers` are
  * there for the schedule `httpFreshness`. An error names the URL and the status, and has the pause that the source asks for.
  *
  * ```ts no-run

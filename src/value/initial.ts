@@ -2,7 +2,6 @@ import type { Entry } from '../engine/entry.ts';
 import { isAnswer } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { putRestored } from '../engine/restored-value.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 
@@ -38,14 +37,26 @@ export function prepareInitial<T>(engine: MemberEngine<T>, entry: Entry<T>, give
     if (entry.isLoaded) return;
     try {
       const initial = typeof given === 'function' ? ignoreThenable(given()) : given;
-      if (initial === undefined || entry.isLoaded) return;
+      if (initial === undefined) return;
       if (!isInitialValue(initial, options)) throw new TypeError(INITIAL_RULE);
       const value = schemaArgument(options, undefined, initial.value);
-      const ageMs = Math.max(0, options.clock.now() - Number(initial.loadedAt));
-      const times = { ageMs, nextExecuteTime: options.now(), maxStalenessMs: undefined };
-      putRestored(engine, entry, { value, ...times, isInitial: true });
+      if (!entry.isLoaded) putInitial(engine, entry, value, Number(initial.loadedAt));
     } catch (error) {
       options.logger.error('initial failed, ignored', error);
     }
   };
+}
+
+/** With its age, before any load. A load under way goes on. */
+function putInitial<T>(
+  { options, loader, timing, coordinator }: MemberEngine<T>,
+  entry: Entry<T>,
+  value: T,
+  loadedAt: number,
+): void {
+  loader.changes.note(entry, value, 'restored', undefined);
+  entry.putValue(value, true);
+  if (options.membership?.hasStore) coordinator?.replaced(entry);
+  timing.restored(entry, Math.max(0, options.clock.now() - loadedAt), options.now(), undefined);
+  loader.inPlace(entry);
 }

@@ -2,6 +2,7 @@
 
 import type { CloseReport } from '../data/close-report.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
+import type { ScopeOptions } from '../engine/scope.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
@@ -9,7 +10,6 @@ import { defaults } from '../options/defaults.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import type { EverywhereOptions } from './everywhere.ts';
 
 /** The options of `close`. */
 export interface CloseOptions {
@@ -61,45 +61,36 @@ export abstract class Lifecycle<T> {
   /**
    * Reads and requests start nothing until {@link resume}; forced loads run. A running execution goes on.
    *
-   * With `everywhere` on all instances: it is published too, under the lock. The other instances do the same when they learn
+   * With a `backend` on all instances: it is published, under the lock. The other instances pause when they learn
    * of it, within `propagateWithin` of being read; so does one that starts later. The last call counts, there or here.
-   * Needs a lock and a store (of an executor too: `backend`, or `lock` and `store`), and `propagateWithin`. It is kept as
-   * long as one of the instances is read now and then within the retention of the store.
+   * It is kept as long as one of the instances is read now and then within the retention of the backend.
    *
-   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for an unknown option, and for `everywhere` where it needs more; nothing was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for an unknown option; nothing was changed then.
    */
-  pause(): void;
-  pause(options: EverywhereOptions): Promise<void>;
-  pause(options?: EverywhereOptions): Promise<void> | undefined {
-    return engineOf(this).control({ isPaused: true }, options);
+  pause(options?: ScopeOptions): Promise<void> {
+    return engineOf(this).control(true, options);
   }
 
   /**
-   * Ends {@link pause}: an execution that fell due meanwhile starts at the next read or request, once. With `everywhere` on all
+   * Ends {@link pause}: an execution that fell due meanwhile starts at the next read or request, once. With a `backend` on all
    * instances, as {@link pause}, also where one was paused by itself.
    */
-  resume(): void;
-  resume(options: EverywhereOptions): Promise<void>;
-  resume(options?: EverywhereOptions): Promise<void> | undefined {
-    return engineOf(this).control({ isPaused: false }, options);
+  resume(options?: ScopeOptions): Promise<void> {
+    return engineOf(this).control(false, options);
   }
 
   /**
-   * Replaces the schedule. The next execute times are computed anew from the last executions; an instant that has
+   * Replaces the schedule on this instance. The next execute times are computed anew from the last executions; an instant that has
    * passed is due. A running execution goes on. Of a cache all keys are concerned: `jitter` applies as before, and the cost grows with
    * their number. Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
    *
-   * With `everywhere` on all instances, as {@link pause}. Schedules travel as data: a duration, or one of `cron` or `dailyAt`,
-   * which the other instances must import too; without a `zone` each takes that of its machine.
+   * For all instances give a schedule that reads a shared setting: `schedule: ({ endedAt }) => endedAt + settings.current.periodMs`.
    *
-   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} when it is not a schedule, or with `everywhere` not one of those; the old one stays. As {@link pause}.
+   * @throws {OptionError} when it is not a schedule; the old one stays.
    */
-  reschedule(schedule: ScheduleLike): void;
-  reschedule(schedule: ScheduleLike, options: EverywhereOptions): Promise<void>;
-  reschedule(schedule: ScheduleLike, options?: EverywhereOptions): Promise<void> | undefined {
-    return engineOf(this).control({ schedule }, options);
+  reschedule(schedule: ScheduleLike): void {
+    engineOf(this).reschedule(schedule);
   }
 
   /**

@@ -7,12 +7,11 @@ import { MemberEngine } from '../engine/member-engine.ts';
 import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { OptionError } from '../errors.ts';
-import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { isNumber, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { isDevelopment } from '../options/development.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
-import type { FreshnessOptions, SingleSharedOptions } from '../options/shared-options.ts';
+import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { isCalendar } from '../schedule/calendar.ts';
 import { ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -27,7 +26,7 @@ import { RunLog } from './run-log.ts';
 export type Task = (context: TaskContext) => unknown;
 
 /**
- * The options of {@link PeriodicExecutor}; only `name` is required. `maxStaleness`, `whenTooStale`, `whenFailing` and `freshness` of its
+ * The options of {@link PeriodicExecutor}; only `name` is required. `maxStaleness`, `whenTooStale` and `whenFailing` of its
  * group are for values: a task has its own.
  */
 export interface PeriodicExecutorOptions extends SingleSharedOptions {
@@ -56,16 +55,11 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    */
   readonly firstRun?: 'now' | 'scheduled' | undefined;
   /**
-   * An objective for the time since the last success, at each `requestStart()`: `{ within: '15m', target: 0.99 }`. See `freshness` of
-   * values, where a read is what a request is here. @default undefined: none
-   */
-  readonly freshness?: FreshnessOptions | undefined;
-  /**
    * How many of its last runs {@link PeriodicExecutor.runs} returns: a whole number from 0 to 1000. With a backend they are
    * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
    */
   readonly keepRuns?: number | undefined;
-  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default undefined: that of the group, then that of the store; without one it is not */
+  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default 10 seconds, or that of the group */
   readonly propagateWithin?: DurationLike | undefined;
 }
 
@@ -76,7 +70,7 @@ const FIRST_RUN_ADVICE =
   "advice: the first request after each start runs the task, at any hour. Write firstRun: 'scheduled', or firstRun: 'now' where that is meant";
 
 /** Those of a group are for its values. */
-const OWN_ONLY = ['maxStaleness', 'whenTooStale', 'whenFailing', 'freshness'] as const;
+const OWN_ONLY = ['maxStaleness', 'whenTooStale', 'whenFailing'] as const;
 
 /** They are read and written whole. */
 const MOST_RUNS = 1000;
@@ -137,7 +131,6 @@ export class PeriodicExecutor extends Periodic<unknown> {
     engine.follow(entry);
     const isUnsaid = firstRun === undefined && isCalendar(resolved.schedule);
     if (isUnsaid && isDevelopment()) resolved.logger.warn(FIRST_RUN_ADVICE);
-    engine.events.counters.objective = objectiveOf(resolved);
     this.#runs = new RunLog(keepRuns, {
       shared: engine.coordinator?.runs,
       untilClosed: (work) => void engine.untilClosed(work),
@@ -153,27 +146,18 @@ export class PeriodicExecutor extends Periodic<unknown> {
    * After the first success, and without `wait`, `whenTooStale` and `whenFailing` may make it wait or reject.
    */
   override requestStart(options?: RequestStartOptions): Promise<void> {
-    const { objective } = engineOf(this).events.counters;
     try {
       const next = entryOf(this).isLoaded ? this.#requestNext(options) : this.#requestFirst(options);
-      next.then(objective && (() => this.#served(objective)), (error) => this.#refused(error, objective));
+      next.catch((error) => this.#refused(error));
       return next;
     } catch (error) {
-      this.#refused(error, objective);
+      this.#refused(error);
       throw error;
     }
   }
 
-  #refused(error: unknown, objective: FreshnessObjective | undefined): void {
-    objective?.refused(error);
+  #refused(error: unknown): void {
     engineOf(this).loader.reporter.refused(entryOf(this), error, 1);
-  }
-
-  /** One request for the objective. Nothing is known of a task that another instance runs for the first time. */
-  #served(objective: FreshnessObjective): void {
-    const { isLoaded, loadedAt } = entryOf(this);
-    const now = engineOf(this).options.clock.monotonic();
-    if (!isLoaded || loadedAt > -Infinity) objective.served(now, now - loadedAt);
   }
 
   #requestFirst(options: RequestStartOptions | undefined): Promise<void> {

@@ -1,6 +1,4 @@
-import type { Difference } from '../data/difference.ts';
-import type { HeldOptions } from '../data/fleet.ts';
-import type { CompareOptions, RollbackOptions, UnpinOptions } from '../data/version-control.ts';
+import type { RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
@@ -11,6 +9,7 @@ import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { SeenQuarantine } from '../engine/quarantined.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import {
   GUARD_OPTIONS,
   type GuardOptions,
@@ -21,25 +20,16 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
-import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
-import {
-  type EverywhereOptions,
-  everywhereArgument,
-  invalidateIf,
-  type SetEverywhereOptions,
-  setArgument,
-  shareIf,
-} from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
 import { asMethod, engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { type ReadResult, readResult } from './read-result.ts';
+import { invalidateEntry, type SetOptions, setArgument, shareValue } from './shared-change.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
 import { versionsOf } from './versions.ts';
@@ -65,7 +55,7 @@ export interface RefreshingValueOptions<T, Previous = T>
   /**
    * A value that is served before the first load has succeeded, with its honest age, while that load runs behind: a data
    * file that is shipped with the service, or a function that reads it. The function is called at most once, when the value
-   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `restore`, `health()` of the group), synchronously;
+   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `health()` of the group), synchronously;
    * `undefined` means none. If it throws, or the `schema` refuses its value, that is logged, and there is none.
    *
    * Its age counts by the wall clock from `loadedAt`; `maxStaleness` applies to it. It is due at once, whatever the schedule
@@ -82,18 +72,13 @@ export interface RefreshingValueOptions<T, Previous = T>
 }
 
 /** The options of `invalidate`. */
-export interface InvalidateOptions {
+export interface InvalidateOptions extends ScopeOptions {
   /** Forget the value too, so that the next read waits as the first did. @default false */
   readonly drop?: boolean | undefined;
 }
 
-/** The options of `invalidate` for all instances of a cluster. */
-export interface InvalidateEverywhereOptions extends InvalidateOptions, EverywhereOptions {
-  readonly everywhere: boolean;
-}
-
 /** The options of `refresh`. */
-export interface RefreshOptions extends EverywhereOptions {
+export interface RefreshOptions extends ScopeOptions {
   /** Ends the pin of a version first: see `unpin()`. @default false: a pinned version rejects the refresh */
   readonly unpin?: boolean | undefined;
 }
@@ -129,7 +114,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #reader: Reader<T>;
   readonly #rules: ReadRules;
   readonly #counters: Counters;
-  readonly #objective: FreshnessObjective | undefined;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -166,7 +150,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     this.#reader = new Reader(engine.loader);
     this.#rules = engine.loader.rules;
     this.#counters = engine.events.counters;
-    this.#objective = this.#counters.objective = objectiveOf(resolved);
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -233,18 +216,19 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Loads now, due or not, also while paused or cooling down; joins the load that runs, if one does. Resolves with
    * the value; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
    *
-   * With a `store` it resolves when the snapshot is in the store, where other instances find it; reads return the value
-   * before that. A snapshot that could not be written does not reject it: the value is loaded here. Then
-   * `inspect().lock?.version` is `undefined`, and the reason is logged. With `everywhere` it does reject then.
+   * With a `backend` it resolves when the backend has the snapshot, where other instances find it within `propagateWithin`; reads
+   * return the value before that. It rejects with `LockUnavailableError` or `StoreUnavailableError` when the snapshot could not be
+   * written; the value is loaded here. With `here` it resolves then too: `inspect().lock?.version` is `undefined`, and the
+   * reason is logged.
    *
    * While a version is pinned it rejects with `PinnedError`, unless `unpin` is given.
    *
-   * Rejects with `OptionError` for an unknown option, one that is not a boolean, and `everywhere` without a store.
+   * Rejects with `OptionError` for an unknown option, and for one that is not a boolean.
    */
   refresh(options?: RefreshOptions): Promise<T> {
     const engine = engineOf(this);
     try {
-      const isForAll = everywhereArgument(engine.options, options, 'unpin');
+      const isForAll = reachesAll(engine.options, options, 'unpin');
       const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll);
       const versions = engine.versions(entryOf(this));
       return versions === undefined
@@ -266,13 +250,13 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   }
 
   /**
-   * Puts an earlier version into place, here at once and on the other instances within `propagateWithin`, without that at
-   * their next due load, and pins it: no due load and no invalidation replaces it until the pin is over. It is published as
+   * Puts an earlier version into place, here at once and on the other instances within `propagateWithin`,
+   * and pins it: no due load and no invalidation replaces it until the pin is over. It is published as
    * a new version, so that versions grow. It keeps its honest age; no age limit applies to it until the pin is over.
    * Instances that start later serve it too. While it lasts each instance that is read asks once a minute whether it still
    * does.
    *
-   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value, { everywhere: true })` or another
+   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value)` or another
    * `rollback`, on any instance. Needs a lock, and a store with `keepVersions` of 2 or more, the same on all instances.
    *
    * Its event `changed` is emitted when the store has the new version, which it carries.
@@ -298,38 +282,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   }
 
   /**
-   * The changes from one version to another: the parts that were added, removed or changed, with up to 20 samples of each.
-   * Maps and plain objects are compared by key, arrays and Sets by their elements in any order: records by
-   * `idOf`, that of the guard or the source, else by a field `id`, `code`, `key` or `name` that tells them apart in both, else by content. Any other value is compared as a whole.
-   * Parts are compared by deep equality. Large values are compared in slices.
-   *
-   * Rejects with `OptionError` for a version that the store does not keep and for an unknown option, with
-   * `StoreUnavailableError` when it does not answer.
-   *
-   * @param before one of the versions of `history()`.
-   * @param after another one; it may be older.
-   */
-  compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
-    return droppable(() => versionsOf(engineOf(this), entryOf(this)).compare(before, after, options));
-  }
-
-  /**
-   * Resolves when each live instance holds a version of this value, or a newer one: after `set` or `rollback` everywhere, for
-   * example. It asks the store for the reports of the instances, which need `propagateWithin`: an instance that has taken
-   * over a version reports it with its next check. One that is not read leaves no reports, and is not waited for; one
-   * without a value is not either, since its first read finds the newest one. One that was killed is live until its
-   * last report is over: 15 seconds, or three times `propagateWithin` where that is longer.
-   *
-   * Rejects with `NotEverywhereError`, which names the other instances, when `timeout` is over; with `StoreUnavailableError`
-   * when the store does not answer then; with `ClosedError` after `close`, which ends it; with `OptionError` without a
-   * store that keeps reports, without `propagateWithin`, for an unknown option, and without `version` while the value here
-   * has none.
-   */
-  everywhere(options?: HeldOptions): Promise<void> {
-    return droppable(() => versionsOf(engineOf(this), entryOf(this)).everywhere(options));
-  }
-
-  /**
    * Marks the value as out of date: the next read starts a reload, and is served the old value meanwhile. With
    * `drop` the value is forgotten too: the next read waits. A cool-down stays in force.
    *
@@ -338,21 +290,18 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * while paused, and they wait for one `timeout` at most. If it fails they reject with `CoolingDownError`. After a drop
    * a load that no read waits for is aborted.
    *
-   * With `everywhere` a mark is published too, under a version that is newer than that of any load before: the snapshot in
-   * the store is replaced by it, and no instance adopts what is older. The other instances do the same when they learn of
-   * it, within `propagateWithin`, without that at their next load; then one of them loads for all. An instance that starts
-   * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`.
+   * With a `backend` a mark is published too, under a version that is newer than that of any load before: the snapshot in
+   * the backend is replaced by it, and no instance adopts what is older. The other instances do the same when they learn of
+   * it, within `propagateWithin`; then one of them loads for all. An instance that starts
+   * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`, unless `here` is given.
    *
-   * @returns with `everywhere`, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for an unknown option, one that is not a boolean, and for `everywhere` without a store; nothing
-   * was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for an unknown option, and for one that is not a boolean; nothing was changed then.
    */
-  invalidate(options: InvalidateEverywhereOptions): Promise<void>;
-  invalidate(options?: InvalidateOptions): void;
-  invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
+  invalidate(options?: InvalidateOptions): Promise<void> {
     const engine = engineOf(this);
-    const isForAll = everywhereArgument(engine.options, options, 'drop');
-    return invalidateIf(isForAll, engine, entryOf(this), ownOptions(options)?.drop ?? false);
+    const isForAll = reachesAll(engine.options, options, 'drop');
+    return invalidateEntry(isForAll, engine, entryOf(this), ownOptions(options)?.drop ?? false);
   }
 
   /**
@@ -360,47 +309,23 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * waiters of that load get this value. The next load starts when the aborted one has settled, at the latest at its
    * deadline. The schedule is asked for the next execute time; a cool-down ends.
    *
-   * With `everywhere` it is published too, under a token that is newer than that of any load before: the other instances
-   * take it over within `propagateWithin`, without that at their next due load. It is served here at once. Where another
+   * With a `backend` it is published too, under a token that is newer than that of any load before: the other instances
+   * take it over within `propagateWithin`. It is served here at once. Where another
    * instance is loading it waits for the end of that load, at most one `timeout`. Of values that are set on several
-   * instances at the same time one remains. `by` and `note` name that person and the reason, in `history()`.
+   * instances at the same time one remains. `by` and `note` name that person and the reason, in `history()`. With `here` it
+   * is served on this instance only, until the next load here, or until a newer snapshot is taken over.
    *
-   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, when
-   *   the `schema` is asynchronous, and for `everywhere` without a store; nothing was changed then.
+   * @returns a promise, which may be dropped: see {@link ScopeOptions}.
+   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
+   *   the `schema` is asynchronous; nothing was changed then.
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
-  set(value: T): void;
-  set(value: T, options: SetEverywhereOptions): Promise<void>;
-  set(value: T, given?: SetEverywhereOptions): Promise<void> | undefined {
+  set(value: T, options?: SetOptions): Promise<void> {
     const engine = engineOf(this);
-    const [options, origin] = setArgument(engine.options.name, given);
-    const isForAll = everywhereArgument(engine.options, options);
+    const [isForAll, origin] = setArgument(engine.options, options);
     checkValue(engine.options, undefined, value);
     engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
-    return options && shareIf(isForAll, engine, entryOf(this), origin);
-  }
-
-  /**
-   * Dumps the value for a warm start, with its age and its next execute time; no entry while there is none. The same format
-   * as that of a cache, without keys.
-   */
-  dump(): ValueDump<T> {
-    const entry = entryOf(this);
-    const { options } = engineOf(this);
-    engineOf(this).compareClocks(entry, options.clock.monotonic());
-    return dumpOf(entry.isLoaded ? [entry] : [], options, () => ({})) as ValueDump<T>;
-  }
-
-  /**
-   * Restores the value of a dump, of this value or another; a `schema` checks it. It has aged since by the wall clock; one that is older than
-   * `maxStaleness` or than the value that is held is dropped, any while a version is pinned (`set` replaces that). One that is
-   * due by now is served, and reloaded at its next read. A load under way goes on: reads that wait for it get its result.
-   *
-   * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
-   */
-  restore(dump: ValueDump<T>): RestoreReport {
-    return restoreValue(dump, engineOf(this), entryOf(this));
+    return isForAll ? shareValue(engine, entryOf(this), origin) : Promise.resolve();
   }
 
   /**
@@ -435,9 +360,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   #isFresh(clock: CoarseClock): boolean {
     clock.update(this.#counters);
     const { instant } = clock;
-    const isFresh = instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
-    if (isFresh && this.#objective !== undefined)
-      this.#objective.served(instant, instant - this.#entry.loadedAt);
-    return isFresh;
+    return instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
   }
 }

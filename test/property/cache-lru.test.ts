@@ -145,7 +145,7 @@ for (const [what, bound] of Object.entries(bounds)) {
           clock,
           logger: false,
         });
-        const run = (step: Command): void => {
+        const run = async (step: Command): Promise<void> => {
           const key = step.keys[0] as Key;
           switch (step.do) {
             case 'get':
@@ -179,7 +179,7 @@ for (const [what, bound] of Object.entries(bounds)) {
               break;
             }
             case 'delete':
-              expect(cache.delete(key)).toBe(model.held.delete(key));
+              expect(await cache.delete(key)).toBe(model.held.delete(key));
               break;
             case 'invalidate':
               cache.invalidate(key);
@@ -195,8 +195,9 @@ for (const [what, bound] of Object.entries(bounds)) {
         for (const step of steps) {
           ({ source, size } = step);
           results = [];
-          run(step);
+          const answered = run(step);
           await clock.advance(step.do === 'wait' ? 10 * step.size : 0);
+          await answered;
           for (const apply of results) apply();
           expect([...cache.keys()]).toEqual([...model.held.keys()]);
           expect(cache.size).toBe(model.held.size);

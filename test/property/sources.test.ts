@@ -31,12 +31,11 @@ const tree: fc.Arbitrary<Shape> = fc.record({
   parts: fc.array(shape, { minLength: 2, maxLength: 3 }),
 });
 
-/** What happens before each load: of the sources by their names; whether another instance goes on. */
+/** The sources that are down, refused or edited before a load, by their names, and the time that passes. */
 const step = fc.record({
   down: fc.subarray(['a', 'b', 'c', 'd'], { maxLength: 2 }),
   refused: fc.subarray(['a', 'b', 'c', 'd'], { maxLength: 1 }),
   edited: fc.subarray(['a', 'b', 'c', 'd']),
-  restored: fc.boolean(),
   pause: fc.constantFrom(10, 10, 10, 400, 999, 1000, 5000),
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -186,17 +185,8 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
       const { maxStaleness } = given.schedule === 5000 ? { maxStaleness: undefined } : given;
       const aged = maxStaleness === undefined ? {} : { maxStaleness };
       const limit = allowOlderAfter ?? maxStaleness ?? given.schedule;
-      const make = (): RefreshingValue<unknown> =>
-        new RefreshingValue<unknown>({
-          name: 'tree',
-          load,
-          schedule,
-          ...aged,
-          retry: false,
-          logger: false,
-          clock,
-        });
-      let member = make();
+      const common = { name: 'tree', retry: false, logger: false, clock } as const;
+      const member = new RefreshingValue<unknown>({ ...common, load, schedule, ...aged });
       let placed: Origin | undefined;
       let value: unknown;
       let loadedAt = 0;
@@ -209,12 +199,6 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
           if (!now.edited.includes(name)) continue;
           one.edition += 1;
           one.editedAt = clock.now() - one.edition; // sometimes before that of another one
-        }
-        const isKeptInDump = clock.now() - loadedAt <= (maxStaleness ?? Infinity);
-        if (now.restored && placed !== undefined && isKeptInDump) {
-          const dump = JSON.parse(JSON.stringify(member.dump()));
-          member = make();
-          member.restore(dump);
         }
         let isKept = false;
         const end = member.on('load-kept', () => (isKept = true));

@@ -21,6 +21,7 @@ import {
 import { asLock } from '../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
 import { lockOf, storeOf, storeOn } from './parts.ts';
@@ -270,14 +271,17 @@ export interface OwnParts {
 /** The options of a member of a cluster, whose backend may have other parts than its link. */
 export type PartedOptions<O> = Partial<O> & OwnParts;
 
-/** The options of a member. */
+/** The options of a member; without checks unless it says otherwise. */
 export function withBackend<O extends OwnParts>(
   link: Link,
   own: O,
-): Omit<O, 'lock' | 'store'> & { readonly backend: Backend } {
+): Omit<O, 'lock' | 'store'> & { readonly backend: Backend; readonly propagateWithin?: DurationLike } {
   const { lock, store, ...others } = { lock: link.lock, store: link.store, ...own };
-  return { backend: { lock, store }, ...others };
+  return { backend: { lock, store }, ...(store && { propagateWithin: WITHOUT_CHECKS }), ...others };
 }
+
+/** No check of the store comes within the time of a test: its commands are those of the rounds. */
+export const WITHOUT_CHECKS = { days: 1000 } as const;
 
 /** Leases last so long here, unless said otherwise. */
 export const LEASE_MS = 3000;

@@ -9,7 +9,6 @@ import { createHints } from '../../src/hints/create-hints.ts';
 import {
   derive,
   earliest,
-  lockedScheduler,
   lockedTask,
   PeriodicExecutor,
   RefreshGroup,
@@ -212,16 +211,6 @@ it('each function of a user is called with its documented arguments, and without
       spy('refreshing method', async () => 1),
     ) as Code
   ).call(jobs);
-  const node = own('scheduler', {
-    schedule(_: string, job: (...args: unknown[]) => unknown, __: object) {
-      return job('tick');
-    },
-  });
-  await lockedScheduler(node, { lock, lockAtLeastFor: 0, logger: false }).scheduler.schedule(
-    '* * * * *',
-    spy('scheduled job'),
-    { name: 'job' },
-  );
 
   // Guards and sources
   const guarded = new RefreshingValue({
@@ -267,17 +256,24 @@ it('each function of a user is called with its documented arguments, and without
     decode: spy('codec.decode', (v: string) => JSON.parse(v)),
   });
   const bus = own('bus', { send: spy('bus.send'), listen: spy('bus.listen', () => spy('bus.stop')) });
-  const backend = memoryBackend({ codec, hints: createHints(bus), propagateWithin: 5 } as never);
+  const backend = memoryBackend({ codec, hints: createHints(bus) } as never);
   const shared = new RefreshingValue({
     ...ONCE,
     name: 'shared',
     backend,
+    propagateWithin: 5,
     load: spy('load with a lease', () => 1),
   });
   await shared.get();
-  const adopted = new RefreshingValue({ ...ONCE, name: 'shared', backend, load: () => 2 });
+  const adopted = new RefreshingValue({
+    ...ONCE,
+    name: 'shared',
+    backend,
+    propagateWithin: 5,
+    load: () => 2,
+  });
   await adopted.get();
-  await adopted.set(3, { everywhere: true });
+  await adopted.set(3);
   await new Promise((resolve) => setTimeout(resolve, 20));
   shared.current;
   await until(() => calls.has('bus.send') && calls.has('codec.decode'));
@@ -386,7 +382,6 @@ it('each function of a user is called with its documented arguments, and without
     'schedule in withJitter': '1 none',
     'schedule.maxStaleness': '1 schedule',
     'schedule.nextExecuteTime': '1 schedule',
-    'scheduled job': '1 none',
     'schema.validate': '1 schema',
     sizeOf: '2 none',
     task: '1 none',

@@ -65,7 +65,7 @@ export interface RedisHintsOptions {
  *
  * const client = new Redis();
  * const subscriber = client.duplicate();
- * const backend = redisBackend({ client, propagateWithin: { seconds: 5 }, hints: redisHints({ client, subscriber }) });
+ * const backend = redisBackend({ client, hints: redisHints({ client, subscriber }) });
  * ```
  *
  * @throws {OptionError} when an option breaks a rule.

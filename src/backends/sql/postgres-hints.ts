@@ -59,7 +59,7 @@ const LONGEST_CHANNEL = 63;
  *   return client;
  * }
  * const hints = postgresHints({ client: connect });
- * const backend = postgresBackend({ client: new pg.Pool(), propagateWithin: { seconds: 5 }, hints });
+ * const backend = postgresBackend({ client: new pg.Pool(), hints });
  * ```
  *
  * @throws {OptionError} when an option breaks a rule.

@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<ListedRecord>[] = [
       </>
     ),
   },
-  { head: 'Action', cell: ({ action, everywhere }) => `${action}${everywhere ? ' everywhere' : ''}` },
+  { head: 'Action', cell: ({ action, here }) => `${action}${here ? ' (one instance)' : ''}` },
   {
     head: 'On',
     cell: ({ name, key, lock, note }) => (

@@ -7,11 +7,13 @@ import { text } from './format.ts';
 
 /** A field that the operator fills in. */
 export interface Field {
-  readonly name: 'note' | 'everyMs' | 'holdMs';
+  readonly name: 'note' | 'everyMs' | 'holdMs' | 'here';
   readonly label: string;
   /** A number of minutes, sent as milliseconds. */
   readonly isMinutes?: boolean;
   readonly isRequired?: boolean;
+  /** A box to tick, sent as `true`. */
+  readonly isFlag?: boolean;
 }
 
 /** An action that waits for the operator's word. */
@@ -77,10 +79,12 @@ export function Confirm(): ComponentChild {
           <bdi>{text(what.target, 200)}</bdi>
         </p>
         <p>{what.says}</p>
-        {what.fields?.map(({ name, label, isMinutes, isRequired }) => (
-          <label key={name} class="field">
+        {what.fields?.map(({ name, label, isMinutes, isRequired, isFlag }) => (
+          <label key={name} class={isFlag ? 'field flag' : 'field'}>
             <span>{label}</span>
-            {isMinutes ? (
+            {isFlag ? (
+              <input name={name} type="checkbox" />
+            ) : isMinutes ? (
               <input
                 name={name}
                 type="number"
@@ -125,10 +129,10 @@ export function Outcome(): ComponentChild {
 }
 
 function filled({ fields = [] }: Asked, form: FormData): Record<string, unknown> {
-  const given = fields.flatMap(({ name, isMinutes }) => {
+  const given = fields.flatMap(({ name, isMinutes, isFlag }) => {
     const value = String(form.get(name) ?? '').trim();
     if (value === '') return [];
-    return [[name, isMinutes ? Math.round(Number(value) * 60_000) : value]];
+    return [[name, isFlag ? true : isMinutes ? Math.round(Number(value) * 60_000) : value]];
   });
   return Object.fromEntries(given);
 }

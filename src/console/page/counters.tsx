@@ -1,41 +1,8 @@
 import { type ComponentChild, Fragment } from 'preact';
 import type { MemberStats } from '../../index.ts';
 import { showShare } from '../../observe/show-share.ts';
-import { counted, grouped } from '../words.ts';
+import { grouped } from '../words.ts';
 import { duration } from './format.ts';
-
-/** The freshness objective: how many reads were served within the age. */
-export function Freshness({ of }: { of: NonNullable<MemberStats['freshness']> }): ComponentChild {
-  const { within, target, hour, day, burning } = of;
-  return (
-    <section class={burning ? 'warn' : ''}>
-      <h2>Freshness objective{burning && ': missed'}</h2>
-      <p>
-        {showShare(target)} of reads are to be served within {duration(within)}.
-      </p>
-      <dl>
-        {Object.entries({ 'Last hour': hour, 'Last day': day }).map(([name, { reads, share }]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {share === undefined ? 'no reads' : `${showShare(share)} of ${counted(reads, 'read')}`}
-              {share !== undefined && (
-                <meter
-                  min={0}
-                  max={1}
-                  low={target}
-                  optimum={1}
-                  value={share}
-                  aria-label={`share of the ${name.toLowerCase()}`}
-                />
-              )}
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-    </section>
-  );
-}
 
 /** The counters of this instance since it was started. A task has runs, and no reads. */
 export function Counters({ of, isTask }: { of: MemberStats; isTask: boolean }): ComponentChild {

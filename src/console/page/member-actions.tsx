@@ -24,6 +24,8 @@ const HOLD: Field = {
   isMinutes: true,
 };
 
+const HERE: Field = { name: 'here', label: 'Only on this instance', isFlag: true };
+
 const EVERY: Field = {
   name: 'everyMs',
   label: 'Every how many minutes',
@@ -89,19 +91,17 @@ function offeredFor(
   const isValue = kind === 'value';
   const hasValue = isValue || key !== undefined;
   const canShare = backends.lock && backends.store;
-  const everywhere = { everywhere: true };
+  const narrowed: readonly Field[] = canShare ? [HERE] : [];
+  const where = canShare ? 'all instances' : 'this instance';
   const name = kind === 'executor' ? 'Execute' : 'Refresh';
   return [
     ...when(isEntry, {
       action: 'refresh',
       label: `${name} now`,
-      says: 'Starts a load now, or joins the one under way.',
-    }),
-    ...when(hasValue && canShare, {
-      action: 'refresh',
-      label: 'Refresh everywhere',
-      says: 'Loads here now; the other instances take the result over.',
-      body: everywhere,
+      says:
+        hasValue && canShare
+          ? 'Loads here now, or joins the load under way; the other instances take the result over.'
+          : 'Starts a load now, or joins the one under way.',
     }),
     ...when(isEntry && here.failures !== undefined, {
       action: 'end-cool-down',
@@ -119,61 +119,35 @@ function offeredFor(
     ...when(kind !== 'executor', {
       action: 'invalidate',
       label: key || isValue ? 'Invalidate' : 'Invalidate all keys',
-      says: 'The next read starts a load, and is served the old value meanwhile.',
+      says: `The next read on ${where} starts a load, and is served the old value meanwhile.`,
+      fields: narrowed,
     }),
-    ...when(kind !== 'executor' && canShare, {
+    ...when(kind !== 'executor', {
       action: 'invalidate',
-      label: key || isValue ? 'Invalidate everywhere' : 'Drop all keys everywhere',
-      says:
-        key || isValue
-          ? 'The same on all instances.'
-          : 'All instances forget all values: reads wait for loads.',
-      body: everywhere,
-      isGrave: !(key || isValue),
-    }),
-    ...when(hasValue, {
-      action: 'invalidate',
-      label: 'Drop',
-      says: 'Forgets the value on this instance: the next read waits for a load.',
+      label: hasValue ? 'Drop' : 'Drop all keys',
+      says: `Forgets the value on ${where}: the next read waits for a load.`,
       body: { drop: true, since: here.loadedAt },
+      fields: narrowed,
       isGrave: true,
     }),
     ...when(!key && !here.paused, {
       action: 'pause',
       label: 'Pause',
-      says: 'Reads on this instance start no loads until it is resumed.',
-    }),
-    ...when(!key && canShare && !here.paused, {
-      action: 'pause',
-      label: 'Pause everywhere',
-      says: 'Reads start no loads on any instance.',
-      body: everywhere,
-      isGrave: true,
+      says: `Reads on ${where} start no loads until it is resumed.`,
+      fields: narrowed,
+      isGrave: canShare,
     }),
     ...when(!key && here.paused === true, {
       action: 'resume',
       label: 'Resume',
       isFitting: true,
-      says: 'Reads on this instance start loads again.',
-    }),
-    ...when(!key && canShare && here.paused === true, {
-      action: 'resume',
-      label: 'Resume everywhere',
-      isFitting: true,
-      says: 'Reads start loads again on all instances.',
-      body: everywhere,
+      says: `Reads on ${where} start loads again.`,
+      fields: narrowed,
     }),
     ...when(!key, {
       action: 'reschedule',
       label: 'Reschedule',
       says: 'Loads at fixed intervals on this instance, until it is started again.',
-      fields: [EVERY],
-    }),
-    ...when(!key && canShare, {
-      action: 'reschedule',
-      label: 'Reschedule everywhere',
-      says: 'Loads at fixed intervals on all instances, also on those that start later.',
-      body: everywhere,
       fields: [EVERY],
     }),
     ...when(digest !== undefined && quarantine?.note === undefined, {

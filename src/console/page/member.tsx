@@ -5,7 +5,7 @@ import type { Detail } from '../detail.ts';
 import type { Cell } from '../rows.ts';
 import { errorSayer, type SayError } from '../said.ts';
 import { stateText } from '../words.ts';
-import { Counters, Freshness } from './counters.tsx';
+import { Counters } from './counters.tsx';
 import { Executions } from './executions.tsx';
 import { age, clock, duration, minute, second, text, time, until, version, zoned } from './format.ts';
 import { History } from './history.tsx';
@@ -77,7 +77,6 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} say={say} />
         )}
-        {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
         {detail.stats && <Counters of={detail.stats} isTask={detail.kind === 'executor'} />}
         {detail.error && <Failure error={detail.error} say={errorSayer(detail.name, own, undefined)} />}
         {detail.kind === 'cache' && !detail.key && <Keys id={id} />}

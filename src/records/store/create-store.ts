@@ -33,7 +33,7 @@ import { reportingRecords, reportsOf } from './reporting-records.ts';
  */
 export function createStore(
   records: Records,
-  { timeoutMs, namespace, codec, schema, keepVersions, propagateWithinMs, hints }: ResolvedBackendOptions,
+  { timeoutMs, namespace, codec, schema, keepVersions, hints }: ResolvedBackendOptions,
   kind: RecordsKind,
 ): Store {
   const longestName = longestWithin(kind.longestName, namespacePrefix(namespace));
@@ -43,7 +43,7 @@ export function createStore(
   const [ofMembers, ofHand] = [joined(reporting), joined(records)];
   const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
   const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
-    ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, propagateWithinMs, hints },
+    ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, hints },
   });
   const unavailable = (...told: ConstructorParameters<typeof StoreUnavailableError>): Error =>
     new StoreUnavailableError(...told);

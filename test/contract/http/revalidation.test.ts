@@ -118,17 +118,6 @@ describe.each(shapes)('a load of your own that keeps, with %s', (_, headersOf) =
     expectFreshness({ value, clock }, due, limit);
   });
 
-  it.each(ROWS)('after a restart: %s', async (_, stored, update, due, limit) => {
-    const clock = new FakeClock();
-    const options = { name: 'prices', schedule: httpFreshness(), clock, load: loadOf(stored, update) };
-    const before = new RefreshingValue(options);
-    await before.get();
-    const value = new RefreshingValue(options);
-    value.restore(JSON.parse(JSON.stringify(before.dump())));
-    await value.refresh();
-    expectFreshness({ value, clock }, due, limit);
-  });
-
   it.each(ROWS)(
     'on an instance that adopts, and by a confirmation: %s',
     async (_, stored, update, due, limit) => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import {
-  cron,
-  dailyAt,
   type Execution,
   fixedRate,
   isCoolingDownError,

@@ -87,7 +87,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     const [a, b] = await cluster.warm(2);
     void a.value.refresh();
     await cluster.clock.flush();
-    a.value.set('by hand');
+    a.value.set('by hand', { here: true });
     await cluster.fail(a, 1, a.manual.call(1).context.signal.reason);
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', holdLeft: 0 });
     await cluster.clock.advance(1025);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dailyAt, loaded } from '../../../src/index.ts';
+import { dailyAt } from '../../../src/calendar/index.ts';
+import { loaded } from '../../../src/index.ts';
 import { firstOf } from '../../../src/sources/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 

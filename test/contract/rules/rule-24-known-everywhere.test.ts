@@ -3,7 +3,6 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
-const everywhere = { everywhere: true } as const;
 const WITHIN = 500;
 /** Time for the reads of the store after a check, with a read each 10 ms. */
 const SLACK = 30;
@@ -75,11 +74,9 @@ describe('rule 24: with propagateWithin no instance that is read serves an editi
     for (let round = 0; round < 12; round++) {
       const one = values[round % 5] as RefreshingValue<Edition>;
       const mark = clock.monotonic();
-      await [
-        () => one.set({ at: mark }, everywhere),
-        () => one.refresh(everywhere),
-        () => one.invalidate({ everywhere: true, drop: true }),
-      ][round % 3]?.();
+      await [() => one.set({ at: mark }), () => one.refresh(), () => one.invalidate({ drop: true })][
+        round % 3
+      ]?.();
       await readFor(clock, reads, 2 * WITHIN, noneOlderThan(mark));
     }
     const [, before] = (await (values[0] as RefreshingValue<Edition>).history()).filter(({ mark }) => !mark);
@@ -105,10 +102,10 @@ describe('rule 24: with propagateWithin no instance that is read serves an editi
       const one = caches[round % 4] as RefreshingCache<string, Edition>;
       const mark = clock.monotonic();
       const [act, meant] = [
-        [() => one.set('a1', { at: mark }, everywhere), /a1/],
-        [() => one.invalidate('b1', { everywhere: true, drop: true }), /b1/],
-        [() => one.invalidateTag('a', everywhere), /a2/], // a value that was set has no tags
-        [() => one.clear(everywhere), /./],
+        [() => one.set('a1', { at: mark }), /a1/],
+        [() => one.invalidate('b1', { drop: true }), /b1/],
+        [() => one.invalidateTag('a'), /a2/], // a value that was set has no tags
+        [() => one.clear(), /./],
       ][round % 4] as [() => Promise<void>, RegExp];
       await act();
       await clock.advance(1); // a load of the same instant would count as older
@@ -126,7 +123,7 @@ describe('rule 24: with propagateWithin no instance that is read serves an editi
     await a.getMany(['a1', 'b1']);
     await clock.advance(10);
     const mark = clock.monotonic();
-    const marked = [a.invalidateTag('a', everywhere), b.invalidateTag('b', everywhere)];
+    const marked = [a.invalidateTag('a'), b.invalidateTag('b')];
     await clock.advance(500); // one waits for the other
     await Promise.all(marked);
     const editions = [...(await cache().getMany(['a1', 'b1'])).values()];

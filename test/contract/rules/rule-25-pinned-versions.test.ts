@@ -102,7 +102,7 @@ describe('rule 25: versions grow over rollbacks, and a pinned version is replace
     const ways: ((value: RefreshingValue<number>) => Promise<unknown>)[] = [
       (value) => value.unpin(),
       (value) => value.refresh({ unpin: true }),
-      (value) => value.set(-1, { everywhere: true }),
+      (value) => value.set(-1),
     ];
     for (const way of ways) {
       const cluster = fleet(3);

@@ -5,7 +5,6 @@ import {
   type KeyedRefreshingFunction,
   keep,
   type LoadContext,
-  loadContext,
   loaded,
   type RefreshingCache,
   type RefreshingFunction,
@@ -88,10 +87,4 @@ test('where arguments may be left out, the caller decides whether it is keyed', 
 test('the context is no argument', () => {
   // @ts-expect-error: it would be a key
   refreshing(async ({ signal }: LoadContext) => signal.aborted);
-  refreshing(async (code: string) => {
-    const { signal, previous } = loadContext<City>();
-    expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
-    expectTypeOf(previous?.value).toEqualTypeOf<City | undefined>();
-    return { name: code };
-  });
 });

@@ -1,10 +1,8 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { Duration } from 'luxon';
 import { expectTypeOf, test } from 'vitest';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/index.ts';
 import {
-  cron,
-  dailyAt,
-  duringHours,
   type Execution,
   earliest,
   fixedDelay,

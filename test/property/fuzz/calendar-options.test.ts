@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { dailyAt, duringHours, type HoursOptions } from '../../../src/calendar/index.ts';
 import {
   type DurationLike,
-  dailyAt,
-  duringHours,
   fixedDelay,
   fixedRate,
-  type HoursOptions,
   RefreshingValue,
   type Schedule,
   withJitter,

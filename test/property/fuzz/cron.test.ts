@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { cron, type Schedule } from '../../../src/index.ts';
+import { cron } from '../../../src/calendar/index.ts';
+import type { Schedule } from '../../../src/index.ts';
 import { expectReadable, expectUnpolluted, hostileValue } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { optionErrorOf } from './support/option-errors.ts';

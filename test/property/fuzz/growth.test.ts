@@ -1,9 +1,9 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cron } from '../../../src/calendar/index.ts';
 import { withoutCredentials } from '../../../src/console/redact.ts';
 import { deepEqual } from '../../../src/data/deep-equal.ts';
 import { decodeHint } from '../../../src/hints/message.ts';
-import { cron } from '../../../src/index.ts';
 import { References } from '../../../src/openfeature/references.ts';
 import { printable } from '../../../src/printable.ts';
 import { defaultCodec } from '../../../src/records/store/default-codec.ts';

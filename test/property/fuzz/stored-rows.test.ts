@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import type { StoredSnapshot } from '../../../src/cluster/store-contract.ts';
-import { cron, dailyAt, httpFreshness, type ScheduleLike } from '../../../src/index.ts';
+import { httpFreshness, type ScheduleLike } from '../../../src/index.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';

@@ -73,7 +73,6 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         inspect: () => status(name),
         executions: () => [],
         health: () => [],
-        notices: () => [],
       })),
     inspect: () => ({ name: 'many', paused: false, closed: false, members: [] }),
     on: () => () => {},

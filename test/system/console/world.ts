@@ -106,7 +106,6 @@ function instance(backend: Backend, source: Source) {
   const prices = group.value<Map<string, number>>({
     name: 'prices',
     maxStaleness: { minutes: 30 },
-    freshness: { within: { minutes: 15 }, target: 0.999 },
     load: async () => {
       await check();
       source.edition += 1;

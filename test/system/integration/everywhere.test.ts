@@ -4,7 +4,6 @@ import { isPinnedError, loaded, RefreshingCache, RefreshingValue } from '../../.
 import { rejectionOf } from '../../support/settle.ts';
 import { backends, type Connected } from './support/backends.ts';
 
-const everywhere = { everywhere: true } as const;
 const WITHIN = 100;
 /** Far beyond the time that it takes on a busy machine. */
 const SOON_MS = 10_000;
@@ -66,12 +65,12 @@ describe.each(backends)('everywhere, with $name', (backend) => {
   it('a value that is set, refreshed, dropped, rolled back and unpinned on one instance is followed by the other', async () => {
     const [a, b] = instances as [Instance, Instance];
     const follows = (): Promise<void> => b.until(() => b.value.peek() === a.value.peek());
-    await a.value.set('by hand', everywhere);
+    await a.value.set('by hand');
     await follows();
-    await a.value.refresh(everywhere);
+    await a.value.refresh();
     await follows();
     const before = b.loads;
-    await a.value.invalidate({ everywhere: true, drop: true });
+    await a.value.invalidate({ drop: true });
     await b.until(() => b.loads === before + 1); // one of the two loads, and only b is read
     // Counted when it begins: its result comes after the mark.
     await expect.poll(async () => (await a.value.history())[1]?.mark).toBe('dropped');
@@ -85,20 +84,20 @@ describe.each(backends)('everywhere, with $name', (backend) => {
 
   it('keys that are set, marked by a tag and cleared on one instance are followed by the other', async () => {
     const [a, b] = instances as [Instance, Instance];
-    await a.cache.set('k', 'by hand', everywhere);
+    await a.cache.set('k', 'by hand');
     await b.until(() => b.cache.peek('k') === 'by hand');
     const of = (key: string): string | undefined => b.cache.peek(key);
     const [k, l] = [of('k'), of('l')];
-    await a.cache.invalidateTag('l', everywhere);
+    await a.cache.invalidateTag('l');
     await b.until(() => of('l') !== l);
     expect(of('k')).toBe(k);
-    await a.cache.clear(everywhere);
+    await a.cache.clear();
     await b.until(() => of('k') !== k && of('k') !== undefined);
   });
 
   it('the fleet has both, with what they hold', async () => {
     const [a] = instances as [Instance, Instance];
-    await a.value.set('the last', everywhere);
+    await a.value.set('the last');
     const reading = Promise.all(
       instances.map((instance) => instance.until(() => instance.value.peek() === 'the last')),
     );

@@ -41,7 +41,7 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
   try {
     const [a, b] = open.map(({ value }) => value) as [RefreshingValue<number>, RefreshingValue<number>];
     await sleep(200); // both listen
-    await a.set(7, { everywhere: true });
+    await a.set(7);
     await readUntil(() => b.current, 7, SOON_MS);
   } finally {
     for (const { close } of open) await close();
@@ -80,7 +80,7 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
   ): Promise<boolean> {
     const endAt = performance.now() + SOON_MS;
     for (let set = 1 + from.current; performance.now() < endAt; set++) {
-      await from.set(set, { everywhere: true }).catch(() => {});
+      await from.set(set).catch(() => {});
       const isHere = readUntil(() => to.current, set, atMostMs);
       if (await isHere.then(() => true).catch(() => false)) return true;
     }
@@ -94,9 +94,9 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
     const b = await instance(url, space, 600_000);
     expect(await isTold(a, b, 1000)).toBe(true);
     for (let set = 100; set < 110; set += 2) {
-      await a.set(set, { everywhere: true });
+      await a.set(set);
       await readUntil(() => b.current, set, SOON_MS);
-      await b.set(set + 1, { everywhere: true });
+      await b.set(set + 1);
       await readUntil(() => a.current, set + 1, SOON_MS);
     }
   });

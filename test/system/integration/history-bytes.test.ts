@@ -32,7 +32,7 @@ it('the history of 100 versions of 100 kB is read without their payloads', async
     logger: false,
     load: () => 'x'.repeat(100_000),
   });
-  for (let at = 0; at < 100; at++) await prices.set(`${at} ${'x'.repeat(100_000)}`, { everywhere: true });
+  for (let at = 0; at < 100; at++) await prices.set(`${at} ${'x'.repeat(100_000)}`);
   const before = await sent();
   const history = await prices.history();
   const bytes = (await sent()) - before;

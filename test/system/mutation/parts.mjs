@@ -27,7 +27,11 @@ export const parts = {
       'test/unit/value/',
     ],
   },
-  schedule: { files: ['src/schedule/'], tests: ['test/unit/schedule/'], setsTimeZone: true },
+  schedule: {
+    files: ['src/schedule/', 'src/calendar/'],
+    tests: ['test/unit/schedule/', 'test/unit/calendar/'],
+    setsTimeZone: true,
+  },
   options: {
     files: ['src/options/'],
     tests: ['test/unit/options/', 'test/unit/value/', 'test/unit/cluster/options.test.ts'],

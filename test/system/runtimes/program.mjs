@@ -2,8 +2,6 @@
 
 import {
   absent,
-  cron,
-  dailyAt,
   isAbsentError,
   isLoadError,
   isLoadTimeoutError,
@@ -14,6 +12,7 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from 'tickless';
+import { cron, dailyAt } from 'tickless/calendar';
 import { jwks } from 'tickless/jwks';
 import { memoryBackend } from 'tickless/memory';
 import { httpSource } from 'tickless/sources';

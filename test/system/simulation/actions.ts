@@ -37,7 +37,7 @@ export class Actions {
 
   /** A caller forces a load. */
   refresh(instance: Instance): void {
-    this.#caller.call(instance.subject('rates'), 'refresh', () => instance.rates.refresh());
+    this.#caller.call(instance.subject('rates'), 'refresh', () => instance.rates.refresh({ here: true }));
   }
 
   /** Reads every subject. */

@@ -5,12 +5,12 @@ import { KEYS } from './instance.ts';
 export const changes: Readonly<Record<string, Deed<Scene>>> = {
   refresh: {
     weight: 8,
-    act: ({ caller, subject, value }) => caller.call(subject, 'refresh', () => value.refresh()),
+    act: ({ caller, subject, value }) => caller.call(subject, 'refresh', () => value.refresh({ here: true })),
   },
   refreshKey: {
     weight: 6,
     act: ({ caller, ofKey, instance, key }) =>
-      caller.call(ofKey, 'refresh', () => instance.codes.refresh(key)),
+      caller.call(ofKey, 'refresh', () => instance.codes.refresh(key, { here: true })),
   },
   execute: {
     weight: 3,
@@ -22,64 +22,65 @@ export const changes: Readonly<Record<string, Deed<Scene>>> = {
     weight: 8,
     act: ({ world, subject, value }) => {
       world.change(subject, 'invalidate');
-      value.invalidate();
+      value.invalidate({ here: true });
     },
   },
   drop: {
     weight: 4,
     act: ({ world, subject, value }) => {
       world.change(subject, 'drop');
-      value.invalidate({ drop: true });
+      value.invalidate({ drop: true, here: true });
     },
   },
   set: {
     weight: 6,
-    act: ({ caller, subject, value }) => caller.set(subject, (set) => value.set(set)),
+    act: ({ caller, subject, value }) => caller.set(subject, (set) => value.set(set, { here: true })),
   },
   setKey: {
     weight: 4,
-    act: ({ caller, ofKey, instance, key }) => caller.set(ofKey, (set) => instance.codes.set(key, set)),
+    act: ({ caller, ofKey, instance, key }) =>
+      caller.set(ofKey, (set) => instance.codes.set(key, set, { here: true })),
   },
   invalidateKey: {
     weight: 5,
     act: ({ world, ofKey, instance, key }) => {
       world.change(ofKey, 'invalidate');
-      instance.codes.invalidate(key);
+      instance.codes.invalidate(key, { here: true });
     },
   },
   delete: {
     weight: 4,
     act: ({ world, ofKey, instance, key }) => {
       world.change(ofKey, 'drop');
-      instance.codes.delete(key);
+      instance.codes.delete(key, { here: true });
     },
   },
   clear: {
     weight: 1,
     act: ({ world, instance }) => {
       for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'drop');
-      instance.codes.clear();
+      instance.codes.clear({ here: true });
     },
   },
   invalidateAll: {
     weight: 2,
     act: ({ world, instance }) => {
       for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'invalidate');
-      instance.codes.invalidate();
+      instance.codes.invalidateWhere(() => true);
     },
   },
   invalidateTag: {
     weight: 2,
     act: ({ world, instance }) => {
       for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'tag');
-      instance.codes.invalidateTag('tagged');
+      instance.codes.invalidateTag('tagged', { here: true });
     },
   },
   pause: {
     weight: 2,
     act: ({ world, subject, value }) => {
       world.change(subject, 'pause');
-      value.pause();
+      value.pause({ here: true });
     },
   },
   resume: {

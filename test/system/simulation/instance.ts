@@ -11,7 +11,7 @@ import {
 } from '../../../src/index.ts';
 import type { Machine } from './machine.ts';
 import { Link } from './network.ts';
-import { Process } from './process.ts';
+import { NO_CHECKS_MS, Process } from './process.ts';
 import type { Loaded, Subject } from './subject.ts';
 import { subjectsOf } from './subjects.ts';
 import { wordsOf } from './words.ts';
@@ -68,6 +68,7 @@ export class Instance extends Process {
           }
         : {}),
       ...(scenario.hasLock ? { whenLockUnavailable: scenario.whenLockUnavailable } : {}),
+      ...(scenario.hasStore ? { propagateWithin: NO_CHECKS_MS } : {}), // other worlds have checks
     };
     this.group = scenario.isGrouped
       ? new RefreshGroup({ piggyback, concurrency, clock: machine, logger: false })
@@ -168,9 +169,9 @@ export class Instance extends Process {
     // One after the other: a listener to the first may read the next.
     for (const name of ['rates', 'local', 'calendar'] as const) {
       this.world.change(this.subject(name), 'resume');
-      this[name].resume();
+      this[name].resume({ here: true });
     }
-    for (const part of [this.report, this.codes]) part.resume();
+    for (const part of [this.report, this.codes]) part.resume({ here: true });
   }
 
   override close(timeout: number): Promise<unknown> {

@@ -3,6 +3,9 @@ import type { Link } from './network.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
+/** No check of the store comes within the time of a world. */
+export const NO_CHECKS_MS: number = 1000 * 86_400_000;
+
 /** The world of a process, as far as a process needs it. */
 interface Surroundings {
   readonly timeline: Timeline;

@@ -83,7 +83,7 @@ it('a thousand instances with a hundred members each ask the store evenly, also 
 
   const [first, ...others] = fleet.values as [RefreshingValue<number>, ...RefreshingValue<number>[]];
   fleet.reads.length = 0;
-  await first.set(1, { everywhere: true });
+  await first.set(1);
   await fleet.readFor(WITHIN);
   await fleet.readFor(TICK);
   expect(others.every((value) => value.current === 1)).toBe(true);

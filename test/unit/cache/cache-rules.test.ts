@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { type CoolDownOptions, dailyAt, RefreshingCache } from '../../../src/index.ts';
+import { dailyAt } from '../../../src/calendar/index.ts';
+import { type CoolDownOptions, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
@@ -275,7 +276,8 @@ describe('rule 7: a load begun before never overwrites a change that came after'
     await clock.advance(1000);
     cache.current('a');
     await clock.flush();
-    expect(cache.delete('a')).toBe(true);
+    const deleted = cache.delete('a');
+    expect(await deleted).toBe(true);
     of('a').call(0).resolve('old');
     await clock.flush();
     expect([cache.size, cache.peek('a'), cache.inspect('a'), clock.timerCount]).toEqual([

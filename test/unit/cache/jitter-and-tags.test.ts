@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Epochs } from '../../../src/cache/epochs.ts';
+import { dailyAt } from '../../../src/calendar/index.ts';
 import {
   absent,
-  dailyAt,
   type Execution,
   fixedRate,
   type KeyedLoadReturn,

@@ -4,16 +4,13 @@ import {
   absent,
   derive,
   isOptionError,
-  keep,
-  type LoadContext,
-  loadContext,
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
   refreshing,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualLoad } from '../../support/manual-load.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { storeOf } from '../../support/parts.ts';
 
 const clock = new FakeClock();
@@ -31,15 +28,19 @@ function recorded(): { calls: string[]; record: (...args: unknown[]) => string }
 
 describe('a function without arguments', () => {
   it('reads as a value does: one load for many calls, then served behind a reload', async () => {
-    const manual = new ManualLoad<string>();
-    const rates = refreshing(() => manual.load(loadContext()), { ...quiet, schedule: '10m' });
+    const answers = [new Deferred<string>(), new Deferred<string>()];
+    let loads = 0;
+    const rates = refreshing(() => (answers[loads++] as Deferred<string>).promise, {
+      ...quiet,
+      schedule: '10m',
+    });
     const reads = [rates(), rates(), rates.get()];
-    manual.call(0).resolve('one');
+    answers[0]?.resolve('one');
     expect(await Promise.all(reads)).toEqual(['one', 'one', 'one']);
     await clock.advance('10m');
     expect([await rates(), rates.current, rates.inspect().state]).toEqual(['one', 'one', 'stale']);
-    manual.call(1).resolve('two');
-    expect([await rates.refresh(), rates.peek(), manual.calls.length]).toEqual(['two', 'two', 2]);
+    answers[1]?.resolve('two');
+    expect([await rates.refresh(), rates.peek(), loads]).toEqual(['two', 'two', 2]);
     expect(rates()).toBe(rates());
   });
 
@@ -81,7 +82,7 @@ describe('a function with arguments', () => {
     city.invalidate('1012');
     expect([city.inspect('1012')?.state, city.inspect('1012', 'nl')?.state]).toEqual(['stale', 'fresh']);
     expect(await city.refresh('1012', 'nl')).toBe('1012,nl #3');
-    expect([city.delete('1012'), city.size, calls.length]).toEqual([true, 1, 3]);
+    expect([await city.delete('1012'), city.size, calls.length]).toEqual([true, 1, 3]);
   });
 
   it('takes keys as arrays of arguments where the cache does', async () => {
@@ -187,59 +188,6 @@ describe('whether it is keyed', () => {
     const hidden = refreshing((...args: [string]) => rest(...args), quiet) as unknown as typeof rest;
     await expect(hidden('a')).rejects.toThrow('keyed must be true for calls with arguments');
     expect(isOptionError(await hidden('a').catch((error: unknown) => error))).toBe(true);
-  });
-});
-
-describe('loadContext', () => {
-  it('is the context of the load that calls it, at each try', async () => {
-    const seen: unknown[] = [];
-    const city = refreshing(
-      async (code: string) => {
-        const { attempt, trigger, previous, signal } = loadContext<string>();
-        seen.push([code, attempt, trigger, previous?.value, signal.aborted]);
-        if (attempt === 1) throw new Error('a blip');
-        return previous === undefined ? 'first' : keep();
-      },
-      { clock, logger: false, retry: { retries: 1, minTimeout: 0 } },
-    );
-    const first = city('1012');
-    await clock.advance(1000);
-    await first;
-    const second = city.refresh('1012');
-    await clock.advance(1000);
-    expect(await second).toBe('first');
-    expect(seen).toEqual([
-      ['1012', 1, 'first', undefined, false],
-      ['1012', 2, 'first', undefined, false],
-      ['1012', 1, 'forced', 'first', false],
-      ['1012', 2, 'forced', 'first', false],
-    ]);
-  });
-
-  it('is its own where a load reads another one', () => {
-    const inner = refreshing((code: string) => `${code} ${loadContext().trigger}`, quiet);
-    const outer = refreshing(() => {
-      const before = loadContext();
-      const read = inner.current('a');
-      return [read, loadContext() === before];
-    }, quiet);
-    expect(outer.current).toEqual(['a first', true]);
-  });
-
-  it('says where it belongs when it is called elsewhere', async () => {
-    expect(loadContext).toThrow('loadContext() was called outside of a load of refreshing()');
-    let late: (() => LoadContext) | undefined;
-    const rates = refreshing(async () => {
-      late = loadContext;
-      await Promise.resolve();
-      return late();
-    }, quiet);
-    await expect(rates()).rejects.toThrow('or after its first await');
-    const throwing = refreshing(() => {
-      throw new Error('down');
-    }, quiet);
-    expect(() => throwing.current).toThrow();
-    expect(loadContext).toThrow(TypeError);
   });
 });
 

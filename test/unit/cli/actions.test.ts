@@ -106,7 +106,7 @@ describe('an action', () => {
       ['refresh', 'nightly'],
       ['invalidate', 'price list'],
       ['pause', 'price list'],
-      ['resume', 'price list', '--everywhere'],
+      ['resume', 'price list', '--here'],
     ]) {
       const { code, out } = await type([...args, '--yes', '--reason', 'ticket 7']);
       expect({ args, code }).toEqual({ args, code: 0 });
@@ -115,19 +115,17 @@ describe('an action', () => {
     expect(done.map(([, out]) => out)).toEqual([
       expect.stringMatching(/^loaded, version \d+$/),
       'executed',
-      'invalidated on this instance; the next read loads it',
-      'paused on this instance',
-      'resumed everywhere',
+      'invalidated on all instances; the next read loads it',
+      'paused on all instances',
+      'resumed on this instance',
     ]);
-    expect(
-      audit.map(({ by, action, name, note, everywhere }) => ({ by, action, name, note, everywhere })),
-    ).toEqual(
+    expect(audit.map(({ by, action, name, note, here }) => ({ by, action, name, note, here }))).toEqual(
       done.map(([[action, name, option]]) => ({
         by: 'ann',
         action,
         name,
         note: 'ticket 7',
-        everywhere: option === undefined ? undefined : true,
+        here: option === undefined ? undefined : true,
       })),
     );
     expect(prices.inspect().paused).toBe(false);
@@ -150,10 +148,10 @@ describe('an action', () => {
     };
     await expect.poll(status).toMatch(/price list .* of 2 /);
     for (const args of [
-      ['refresh', 'price list', '--everywhere'],
-      ['invalidate', 'price list', '--drop'],
-      ['pause', 'price list', '--everywhere'],
-      ['invalidate', 'cities', '--everywhere'],
+      ['refresh', 'price list'],
+      ['invalidate', 'price list', '--drop', '--here'],
+      ['pause', 'price list'],
+      ['invalidate', 'cities', '--drop'],
       ['refresh', 'nightly'],
     ]) {
       const { code, err } = await type(args, false);
@@ -165,13 +163,12 @@ describe('an action', () => {
         `^Load price list now on ${host}, for all 2 instances\\? The others take the result over\\.$`,
       ),
       expect.stringMatching(
-        `^Forget price list on ${host} only, one of 2 instances \\(--everywhere: on all\\)\\? The next reads wait for a load\\.$`,
+        `^Forget price list on ${host} only, one of 2 instances\\? The next reads wait for a load\\.$`,
       ),
       'Pause price list on all 2 instances? Reads are served the value in place, and start no loads.',
       expect.stringMatching(/^Forget all keys of cities \(1 here\) on the only instance that has it\? /),
       expect.stringMatching(/^Run nightly now on [^?]*\?$/),
     ]);
-    expect(questions[4]).not.toContain('--everywhere'); // it has none
     expect({ audit, state: prices.inspect().state, size: cities.size }).toEqual({
       audit: [],
       state: 'fresh',
@@ -194,8 +191,8 @@ describe('an action', () => {
     expect(prices.inspect().pinned).toMatchObject({ by: 'ann', note: 'migration' });
     expect((await type(['member', 'price list'])).out).toMatch(/^pinned by +ann: migration$/m);
     expect((await type(['unpin', 'price list', '--yes'])).code).toBe(0);
-    const slower = await type(['reschedule', 'price list', '--every', '0.5', '--everywhere', '--yes']);
-    expect(slower.out).toBe('is loaded every 30 s from now on, everywhere\n');
+    const slower = await type(['reschedule', 'price list', '--every', '0.5', '--yes']);
+    expect(slower.out).toMatch(/^is loaded every 30 s from now on, on this instance, until/);
     expect(audit.map(({ action }) => action)).toEqual(['pin', 'unpin', 'reschedule']);
   });
 
@@ -203,9 +200,7 @@ describe('an action', () => {
     const { type, questions } = await cluster({ isShared: false }).start();
     await type(['pause', 'price list'], false);
     expect(questions).toEqual([expect.stringMatching(/^Pause price list on the instance that answers/)]);
-    const everywhere = await type(['pause', 'price list', '--everywhere', '--yes']);
-    expect(everywhere.code).toBe(2);
-    expect(everywhere.err).toContain('everywhere needs');
+    expect((await type(['pause', 'price list', '--yes'])).out).toBe('paused on this instance\n');
   });
 
   it('is 2 where it is refused or fails, with what to do', async () => {

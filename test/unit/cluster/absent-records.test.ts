@@ -30,7 +30,7 @@ describe('the records of an absent key', () => {
     expect((await reads).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await names(cluster)).toHaveLength(1001);
     await cluster.clock.advance(FORGOTTEN_AFTER);
-    await cache.refresh('real');
+    await cache.refresh('real', { here: true });
     await cluster.clock.flush();
     expect(await names(cluster)).toEqual(['c["real"]']);
     expect(await Promise.all(['real', ...keys].map((key) => isStored(cluster, key)))).toEqual([

@@ -4,8 +4,7 @@ import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
-const everywhere = { everywhere: true } as const;
-const drop = { everywhere: true, drop: true } as const;
+const drop = { drop: true } as const;
 const WITHIN = 1000;
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
@@ -28,7 +27,7 @@ async function whileLoading(
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, own);
   await change(a);
-  const refreshed = b.value.refresh();
+  const refreshed = b.value.refresh({ here: true });
   await cluster.clock.flush();
   expect(b.manual.calls.length).toBe(1);
   return { cluster, b, refreshed };
@@ -54,7 +53,7 @@ describe('while its load is under way an instance', () => {
   });
 
   it('takes over what was set before, and then its own result', async () => {
-    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set'));
     await readUntilChecked(cluster, b);
     expect(b.value.current).toBe('set');
     await cluster.end(b, 0, 'two');
@@ -67,10 +66,10 @@ describe('while its load is under way an instance', () => {
   it('takes over what was set since then where its own result comes later, and is refused by the store', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2, own);
-    const refreshed = b.value.refresh();
+    const refreshed = b.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.lock.forceRelease('v', b.value.inspect().lock?.token as number);
-    await a.value.set('set', everywhere);
+    await a.value.set('set');
     await cluster.clock.advance(100);
     await cluster.end(b, 0, 'two');
     expect({
@@ -84,10 +83,10 @@ describe('while its load is under way an instance', () => {
   it('takes over what was set since then where that load has failed, and its lease is being released', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2, own);
-    const refreshed = rejectionOf(b.value.refresh());
+    const refreshed = rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     await cluster.lock.forceRelease('v', b.value.inspect().lock?.token as number);
-    await a.value.set('set', everywhere);
+    await a.value.set('set');
     const released = new Deferred<void>();
     b.link.breakOnce(released.promise, 'release');
     await cluster.fail(b, 0, new Error('down'));
@@ -101,11 +100,11 @@ describe('while its load is under way an instance', () => {
   it('takes over what was set since then where its lease was lost, and its load is over, before it asks for more time', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2, own);
-    const refreshed = rejectionOf(b.value.refresh());
+    const refreshed = rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     b.link.take();
     await cluster.lock.forceRelease('v', b.manual.calls[0]?.context.token ?? 0);
-    await a.value.set('set', everywhere);
+    await a.value.set('set');
     await readUntilChecked(cluster, b);
     expect({ current: b.value.current, includesExtend: b.link.take().includes('extend') }).toEqual({
       current: 'set',
@@ -125,11 +124,11 @@ describe('while its load is under way an instance', () => {
   it('ends a load whose lease was lost also where a mark of its own waits for that', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2, own);
-    const refreshed = rejectionOf(b.value.refresh());
+    const refreshed = rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
-    void b.value.invalidate(everywhere).catch(() => {});
+    void b.value.invalidate().catch(() => {});
     await cluster.lock.forceRelease('v', b.manual.calls[0]?.context.token ?? 0);
-    await a.value.set('set', everywhere);
+    await a.value.set('set');
     await readUntilChecked(cluster, b);
     expect({
       isLeaseLostError: isLeaseLostError(await refreshed),
@@ -138,7 +137,7 @@ describe('while its load is under way an instance', () => {
   });
 
   it('serves what was set also when the load fails', async () => {
-    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set'));
     refreshed.catch(() => {});
     await readUntilChecked(cluster, b);
     await cluster.fail(b, 0, new Error('down'));
@@ -150,7 +149,7 @@ describe('while its load is under way an instance', () => {
   });
 
   it('loads again where the load keeps a value that is not in place any more', async () => {
-    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set'));
     await readUntilChecked(cluster, b);
     await cluster.end(b, 0, keep() as unknown as string);
     await cluster.clock.advance(10);
@@ -163,7 +162,7 @@ describe('while its load is under way an instance', () => {
   });
 
   it('makes an invalidated value due again where the load fails', async () => {
-    const { cluster, b, refreshed } = await whileLoading((a) => a.value.invalidate(everywhere));
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.invalidate());
     refreshed.catch(() => {});
     await readUntilChecked(cluster, b);
     expect({ peek: b.value.peek(), isDue: b.value.inspect().isDue }).toEqual({ peek: 'one', isDue: true });
@@ -177,9 +176,9 @@ describe('while its load is under way an instance', () => {
 it('a value that is invalidated here takes over what was set before, and stays due', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, own);
-  await a.value.set('set', everywhere);
+  await a.value.set('set');
   await cluster.clock.advance(10);
-  b.value.invalidate();
+  b.value.invalidate({ here: true });
   await readUntilChecked(cluster, b);
   expect({ current: b.value.current, isDue: b.value.inspect().isDue, calls: b.manual.calls.length }).toEqual({
     current: 'set',
@@ -196,10 +195,10 @@ it('a value that is invalidated here takes over what was set before, and stays d
 it('while it publishes what a person has set, an instance stays with that', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, own);
-  await a.value.set('of a', everywhere);
+  await a.value.set('of a');
   const answered = new Deferred<void>();
   b.link.break(answered.promise, 'acquire');
-  const published = b.value.set('of b', everywhere);
+  const published = b.value.set('of b');
   await readUntilChecked(cluster, b);
   expect(b.value.current).toBe('of b');
   b.link.mend();
@@ -216,11 +215,11 @@ it('while it publishes what a person has set, an instance stays with that', asyn
 it('while what a person has set waits for the lease of another load, an instance stays with that, also where a load is asked for after it', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, own);
-  const refreshed = a.value.refresh();
+  const refreshed = a.value.refresh({ here: true });
   await cluster.clock.flush();
-  const set = b.value.set('set', everywhere);
+  const set = b.value.set('set');
   await cluster.clock.flush();
-  const after = b.value.refresh();
+  const after = b.value.refresh({ here: true });
   await cluster.clock.flush();
   const answered = new Deferred<void>();
   b.link.break(answered.promise, 'acquire');
@@ -242,13 +241,13 @@ it('a round that decodes an older version than a check has taken over meanwhile 
   };
   const cluster = new ManualCluster({ codec: { encode: (value) => value as string, decode } });
   const [a, b] = await cluster.warm(2, { ...own, propagateWithin: 100 });
-  const refreshed = a.value.refresh();
+  const refreshed = a.value.refresh({ here: true });
   await cluster.clock.flush();
-  const read = b.value.refresh(); // waits for that
+  const read = b.value.refresh({ here: true }); // waits for that
   await cluster.end(a, 1, 'old');
   await refreshed;
   await cluster.clock.advance(100);
-  await a.value.set('new', everywhere);
+  await a.value.set('new');
   await readUntilChecked(cluster, b, 100);
   expect(b.value.current).toBe('new');
   decoding.resolve();
@@ -263,7 +262,7 @@ it('a round that decodes an older version than a check has taken over meanwhile 
 it('a forced round does not replace a pinned version that a check has taken over while it waited for its lease', async () => {
   const cluster = new ManualCluster({ keepVersions: 3 });
   const [a, b] = await cluster.warm(2, { ...own, propagateWithin: 100 });
-  const refreshed = a.value.refresh();
+  const refreshed = a.value.refresh({ here: true });
   await cluster.clock.flush();
   await cluster.end(a, 1, 'two');
   await refreshed;
@@ -271,7 +270,7 @@ it('a forced round does not replace a pinned version that a check has taken over
   await a.value.rollback({ by: 'ann' });
   const answered = new Deferred<void>();
   b.link.break(answered.promise, 'acquire');
-  b.value.invalidate();
+  b.value.invalidate({ here: true });
   await cluster.read(b);
   await readUntilChecked(cluster, b, 100);
   expect(b.value.current).toBe('one');
@@ -288,7 +287,7 @@ it('a caller whose round gives its lease back for a pinned version gets a value,
   await a.value.rollback({ by: 'ann' });
   const [acquired, released] = [new Deferred<void>(), new Deferred<void>()];
   b.link.fault = (step) => ({ acquire: acquired.promise, release: released.promise })[step as 'acquire'];
-  b.value.invalidate();
+  b.value.invalidate({ here: true });
   const read = b.value.get({ maxAge: 1 });
   await readUntilChecked(cluster, b, 100); // the pinned version is in place
   acquired.resolve();
@@ -315,7 +314,7 @@ it('a round that gives its lease back for a pinned version does not go back to i
     if (step === 'acquire') return { arrives: acquired.promise };
     return step === 'release' ? released.promise : undefined;
   };
-  b.value.invalidate();
+  b.value.invalidate({ here: true });
   await cluster.read(b);
   await a.value.rollback({ by: 'ann' });
   acquired.resolve();
@@ -375,7 +374,7 @@ it.each([
   await cluster.read(b); // due, and a check is due
   await cluster.clock.advance(10);
   expect(reads, 'reads').toBe(2);
-  const refreshed = a.value.refresh();
+  const refreshed = a.value.refresh({ here: true });
   await cluster.clock.flush();
   await cluster.end(a, 2, keep() as never);
   await refreshed;

@@ -23,16 +23,16 @@ const bus: HintBus = {
 };
 
 function backend(): ReturnType<typeof memoryBackend> {
-  return memoryBackend({ propagateWithin: 5, hints: createHints(bus), keepVersions: 3 });
+  return memoryBackend({ hints: createHints(bus), keepVersions: 3 });
 }
 
 class Decorated {
-  @refreshing<Decorated>((one) => ({ backend: one.backend, schedule: '1h', logger: false }))
+  @refreshing<Decorated>((one) => ({ backend: one.backend, ...plain }))
   async rates(): Promise<number> {
     return 1;
   }
 
-  @refreshing<Decorated>((one) => ({ backend: one.backend, schedule: '1h', logger: false, max: 10 }))
+  @refreshing<Decorated>((one) => ({ backend: one.backend, ...plain, max: 10 }))
   async city(code: string): Promise<string> {
     return code;
   }
@@ -44,7 +44,7 @@ class Decorated {
   }
 }
 
-const plain = { schedule: '1h', logger: false } as const;
+const plain = { schedule: '1h', logger: false, propagateWithin: 5 } as const;
 
 const make: Readonly<
   Record<string, (of: ReturnType<typeof memoryBackend>, name: string) => Promise<Owner> | Owner>
@@ -71,15 +71,15 @@ const make: Readonly<
   },
   'values set everywhere': async (of, name) => {
     const value = new RefreshingValue({ ...plain, name, backend: of, load: () => 1 });
-    await value.set(2, { everywhere: true });
-    await value.pause({ everywhere: true });
+    await value.set(2);
+    await value.pause();
     await value.history();
     return value;
   },
   caches: async (of, name) => {
     const cache = new RefreshingCache({ ...plain, name, backend: of, max: 10, load: (key: string) => key });
     await cache.get('a');
-    await cache.invalidate('a', { everywhere: true });
+    await cache.invalidate('a');
     return cache;
   },
   functions: async (of, name) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { storeOf } from '../../support/parts.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
@@ -39,6 +39,7 @@ function ratesCluster(
         name: 'rates',
         load: ((context: LoadContext<Rates>) => source(context)) as never,
         schedule: { minutes: 5 },
+        propagateWithin: WITHOUT_CHECKS,
         logger: false,
         ...{ clock, backend, random, ...own },
       });
@@ -148,7 +149,7 @@ describe('a load that finds its value unchanged', () => {
   it('a value that was set here is no version: an equal load is published', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: 5000 });
-    a.value.set('mine');
+    a.value.set('mine', { here: true });
     await cluster.clock.advance(5100);
     const changed = vi.fn();
     a.value.on('changed', changed);
@@ -165,13 +166,13 @@ describe('a load that finds its value unchanged', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: 5000 });
     await cluster.clock.advance(4000);
-    const set = b.value.set('two', { everywhere: true }); // no digest of its text goes with it
+    const set = b.value.set('two'); // no digest of its text goes with it
     await cluster.clock.advance(1500);
     await set;
     await cluster.read(a);
     await cluster.clock.advance(100);
     expect(a.value.peek()).toBe('two');
-    const refreshed = a.value.refresh();
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.advance(100);
     a.manual.call(1).resolve('one');
     await cluster.clock.advance(100);
@@ -239,7 +240,7 @@ describe('a load that finds its value unchanged', () => {
     });
     await cluster.run({ minutes: 12 }, { every: { seconds: 30 }, read: ({ rates }) => rates.get() });
     const { version } = cluster.instances[0].service.rates.inspect().lock ?? {};
-    const marking = cluster.instances[1].service.rates.invalidate({ everywhere: true });
+    const marking = cluster.instances[1].service.rates.invalidate();
     await cluster.run({ minutes: 12 }, { every: { seconds: 1 }, read: ({ rates }) => rates.get() });
     await marking;
     const versions = cluster.instances.map(({ service }) => service.rates.inspect().lock?.version);
@@ -263,7 +264,7 @@ describe('a store without confirm', () => {
     await value.get();
     await clock.flush();
     const [first] = await plain.history('v');
-    await value.refresh();
+    await value.refresh({ here: true });
     await clock.flush();
     expect((await plain.history('v'))[0]?.version).toBeGreaterThan(first?.version ?? Infinity);
   });

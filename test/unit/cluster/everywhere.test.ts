@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { LONGEST_LEASE_MS } from '../../../src/cluster/longest-lease.ts';
-import { isLockUnavailableError, isOptionError, isStoreUnavailableError } from '../../../src/index.ts';
+import { isLockUnavailableError, isStoreUnavailableError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
-import { manualValue } from '../../support/manual-value.ts';
-import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
-
-const everywhere = { everywhere: true } as const;
+import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('a value that is set everywhere', () => {
   it('is served here at once, and by the others when their next load is due, without a load', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     a.value.reschedule(5000);
-    const shared = a.value.set('by hand', everywhere);
+    const shared = a.value.set('by hand');
     expect(a.value.current).toBe('by hand');
     await shared;
     expect(a.value.inspect().lock?.version).toBe((await cluster.store.read('v'))?.version);
@@ -30,7 +27,7 @@ describe('a value that is set everywhere', () => {
     a.value.reschedule(5000);
     await cluster.clock.advance(1100);
     await cluster.read(b); // b loads
-    const shared = a.value.set('by hand', everywhere);
+    const shared = a.value.set('by hand');
     await cluster.clock.advance(200);
     expect(await settled(shared)).toBe('pending');
     await cluster.end(b, 0, 'two');
@@ -45,10 +42,10 @@ describe('a value that is set everywhere', () => {
   it('waits for the end of its own load, which ignores that it was aborted; another load waits for it', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
-    const shared = a.value.set('by hand', everywhere);
-    const refreshed = a.value.refresh();
+    const shared = a.value.set('by hand');
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.flush();
     expect([await settled(shared), a.manual.calls.length]).toEqual(['pending', 2]);
     await cluster.end(a, 1, 'two');
@@ -63,7 +60,7 @@ describe('a value that is set everywhere', () => {
   it('of two instances at the same time, one remains', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [cluster.instance(), cluster.instance({ schedule: 5000 })];
-    const both = [a.value.set('of a', everywhere), b.value.set('of b', everywhere)];
+    const both = [a.value.set('of a'), b.value.set('of b')];
     await cluster.clock.advance(200);
     await Promise.all(both);
     await cluster.clock.advance(1000);
@@ -75,7 +72,7 @@ describe('a value that is set everywhere', () => {
     const encoded = new Deferred<string>();
     const cluster = new ManualCluster({ codec: { encode: () => encoded.promise, decode: String } });
     const a = cluster.instance();
-    const shared = a.value.set('by hand', everywhere);
+    const shared = a.value.set('by hand');
     await cluster.clock.advance(3 * LEASE_MS);
     encoded.resolve('by hand');
     expect(await settled(shared)).toEqual({ value: undefined });
@@ -86,23 +83,16 @@ describe('a value that is set everywhere', () => {
   it('of a key is published as a value is', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
-    await a.cache.set('x', 'by hand', everywhere);
+    await a.cache.set('x', 'by hand');
     expect([await b.cache.get('x'), b.calls.length]).toEqual(['by hand', 0]);
     expect([a.cache.inspect('x')?.lock?.version, a.calls.length]).toEqual([
       b.cache.inspect('x')?.lock?.version,
       0,
     ]);
   });
-
-  it('without a lock is published all the same', async () => {
-    const cluster = new ManualCluster();
-    const a = cluster.instance({ lock: undefined });
-    await a.value.set('by hand', everywhere);
-    expect([await cluster.instance().value.get(), a.link.take()]).toEqual(['by hand', ['write']]);
-  });
 });
 
-describe('what could not be done everywhere', () => {
+describe('a change that could not reach all instances', () => {
   it.each([
     ['lock', 'acquire', isLockUnavailableError],
     ['store', 'write', isStoreUnavailableError],
@@ -110,7 +100,7 @@ describe('what could not be done everywhere', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     a.link.break('refused', step);
-    const error = await rejectionOf(a.value.set('by hand', everywhere));
+    const error = await rejectionOf(a.value.set('by hand'));
     expect([isRightError(error), (error as Error).message]).toEqual([
       true,
       expect.stringContaining('ECONNREFUSED'),
@@ -118,7 +108,7 @@ describe('what could not be done everywhere', () => {
     expect(a.value.current).toBe('by hand');
     a.link.mend();
     await cluster.clock.advance(60_000);
-    await a.value.set('by hand', everywhere);
+    await a.value.set('by hand');
   });
 
   it('says so where another instance holds the lease for longer than the timeout', async () => {
@@ -126,7 +116,7 @@ describe('what could not be done everywhere', () => {
     const [a] = await cluster.warm(1, { timeout: 5000 });
     const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
     await cluster.lock.acquire(other);
-    const shared = rejectionOf(a.value.set('by hand', everywhere));
+    const shared = rejectionOf(a.value.set('by hand'));
     await cluster.clock.advance(6100);
     expect(isLockUnavailableError(await shared)).toBe(true);
     expect(((await shared) as Error).message).toMatch(/not published within 5 s: other holds the lease/);
@@ -136,29 +126,22 @@ describe('what could not be done everywhere', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     a.link.break('refused', 'write');
-    const refreshed = rejectionOf(a.value.refresh(everywhere));
+    const refreshed = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
     await cluster.end(a, 1, 'two');
     expect([isStoreUnavailableError(await refreshed), a.value.current]).toEqual([true, 'two']);
     a.link.mend();
-    const again = a.value.refresh(everywhere);
+    const again = a.value.refresh();
     await cluster.clock.flush();
     await cluster.end(a, 2, 'three');
     expect(await again).toBe('three');
-  });
-
-  it('is an option error without a store, before anything is changed', async () => {
-    const { value } = manualValue();
-    expect(isOptionError(thrownBy(() => value.set('by hand', everywhere)))).toBe(true);
-    expect(isOptionError(await rejectionOf(value.refresh(everywhere)))).toBe(true);
-    expect(value.peek()).toBeUndefined();
   });
 
   it('rejects after close', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     await a.value.close();
-    expect(await rejectionOf(a.value.set('by hand', everywhere))).toMatchObject({
+    expect(await rejectionOf(a.value.set('by hand'))).toMatchObject({
       code: 'ERR_TICKLESS_CLOSED',
     });
   });
@@ -171,9 +154,9 @@ describe('what could not be done everywhere', () => {
     const [a] = await cluster.warm(1);
     const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
     if (where === 'elsewhere') await cluster.lock.acquire(other);
-    else a.value.refresh().catch(() => {});
+    else a.value.refresh({ here: true }).catch(() => {});
     await cluster.clock.flush();
-    const shared = a.value.set('by hand', everywhere);
+    const shared = a.value.set('by hand');
     await cluster.clock.advance(2000);
     const closed = a.value.close({ timeout: 0 });
     await cluster.clock.advance(1000);
@@ -188,7 +171,7 @@ describe('what could not be done everywhere', () => {
     const [a] = await cluster.warm(1);
     const answered = new Deferred<void>();
     a.link.breakOnce(answered.promise, 'acquire');
-    const shared = a.value.set('by hand', everywhere);
+    const shared = a.value.set('by hand');
     await cluster.clock.flush();
     const closed = a.value.close({ timeout: 0 });
     answered.resolve();
@@ -202,7 +185,7 @@ describe('what could not be done everywhere', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     const order: string[] = [];
-    const shared = a.value.set('by hand', everywhere).then(() => order.push('shared'));
+    const shared = a.value.set('by hand').then(() => order.push('shared'));
     await Promise.all([shared, a.value.close().then(() => order.push('closed'))]);
     expect(order).toEqual(['shared', 'closed']);
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredReport } from '../../../src/cluster/store-contract.ts';
-import { type FleetMember, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
+import { type FleetMember, RefreshingCache } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, LEASE_MS, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
@@ -25,7 +26,7 @@ async function nextRound(
   for (const other of others) await cluster.read(other);
 }
 
-describe('the fleet of instances without propagateWithin', () => {
+describe('the fleet, by the reports of rounds', () => {
   it('has reports in the write of the leader and in the reads of the others, and costs no command', async () => {
     const cluster = new ManualCluster();
     const [a, b, c] = (await cluster.warm(3, hourly)) as [Instance, Instance, Instance];
@@ -58,44 +59,13 @@ describe('the fleet of instances without propagateWithin', () => {
   it('shows no instance as taking over a version that it does not know of', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
-    await a.value.invalidate({ everywhere: true });
+    await a.value.invalidate();
     await cluster.clock.advance(60_000);
     await cluster.read(a);
     const [report] = a.link.commands.flatMap((one) => (one.step === 'read' && one.report?.text) || []);
     expect(report).toContain('"name":"v"');
     expect(report).not.toContain('takingOver');
   });
-
-  it('keeps a report for three rounds, and takes it back at close', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
-    await nextRound(cluster, [a, b], 1);
-    await cluster.clock.advance(3 * HOUR - 60_000);
-    expect((await memberIn(cluster))?.of).toBe(2);
-    await a.value.close();
-    expect((await memberIn(cluster))?.of).toBe(1);
-    await cluster.clock.advance(120_000);
-    expect(await memberIn(cluster)).toBeUndefined();
-  });
-
-  it.each([
-    [100, 180_000],
-    [HOUR, 3 * HOUR],
-    [30 * 24 * HOUR, 7 * 24 * HOUR],
-  ])(
-    'has that of a load every %d ms last for %d ms, and one before the first value for 10 minutes',
-    async (schedule, ms) => {
-      const cluster = new ManualCluster();
-      const [a, b] = [cluster.instance({ schedule }), cluster.instance({ schedule })];
-      await cluster.load(a, 'one');
-      expect(await b.value.get()).toBe('one');
-      const reports = [a, b].map(({ link }) => link.commands.flatMap(({ report }) => report ?? []));
-      const lasts = reports.map((all) => all.map(({ text }) => JSON.parse(text).lasts));
-      expect(lasts).toEqual([[600_000, ms], [600_000]]);
-      for (const { text, keepFor } of reports.flat())
-        expect(keepFor).toBe(Math.max(600_000, JSON.parse(text).lasts));
-    },
-  );
 
   it.each<[string, Parameters<ManualCluster['instance']>[0]]>([
     ['beside a cache', {}],
@@ -104,7 +74,13 @@ describe('the fleet of instances without propagateWithin', () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ ...hourly, ...own });
     const { lock, store } = a.link;
-    new RefreshingCache({ name: 'c', load: async () => 1, clock: cluster.clock, backend: { lock, store } });
+    new RefreshingCache({
+      name: 'c',
+      load: async () => 1,
+      clock: cluster.clock,
+      backend: { lock, store },
+      propagateWithin: WITHOUT_CHECKS,
+    });
     void a.value.get();
     await cluster.clock.flush();
     a.manual.call(0).resolve('one');
@@ -125,7 +101,8 @@ describe('the fleet of instances without propagateWithin', () => {
   it('takes no report back that may still be on its way, nor where others are left', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
-    const other = manualValue({ name: 'w', clock: cluster.clock, backend: { store: a.link.store } }).value;
+    const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
+    const other = manualValue({ name: 'w', ...apart }).value;
     const answered = new Deferred<void>();
     a.link.breakOnce(answered.promise, 'write');
     await cluster.clock.advance(HOUR);
@@ -139,7 +116,7 @@ describe('the fleet of instances without propagateWithin', () => {
     await closed;
     const { instances } = await cluster.store.fleet();
     const { version = 0 } = (await cluster.store.read('v')) ?? {};
-    await a.value.compare(version, version); // reads it
+    await compareVersions(a.value, version, version); // reads it
     expect([instances, (await cluster.store.fleet()).instances]).toEqual([[], []]);
   });
 
@@ -185,28 +162,11 @@ describe('the fleet of instances without propagateWithin', () => {
     await cluster.clock.advance(HOUR + 100);
     await cluster.reload(a, 1, 'two');
     await cluster.clock.advance(1000); // it is not compared for longer
-    await a.value.set('mine');
+    await a.value.set('mine', { here: true });
     encoded.resolve('two');
     await cluster.clock.flush();
     expect(a.link.commands.find(({ step }) => step === 'write')?.report).toBeDefined();
     expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 0, version: undefined });
-  });
-
-  it('has all members once the last of many rounds at the same time has written', async () => {
-    const cluster = new ManualCluster();
-    const { lock, store, commands } = cluster.link();
-    const members = Array.from({ length: 100 }, (_, i) =>
-      manualValue({ name: `m${i}`, clock: cluster.clock, backend: { lock, store }, ...hourly }),
-    );
-    for (const { value } of members) void value.get();
-    await cluster.clock.flush();
-    for (const [i, { manual }] of members.entries()) {
-      manual.call(0).resolve(`${i}`);
-      await cluster.clock.flush();
-    }
-    expect(commands.filter(({ report }) => report !== undefined).length).toBe(2); // of the first read, and of the last write
-    const { members: known } = await cluster.store.fleet();
-    expect(known.filter(({ holding, text }) => holding === 1 && text.startsWith('1 of 1')).length).toBe(100);
   });
 
   it('leaves them to checks where these come soon', async () => {
@@ -276,42 +236,5 @@ describe('the fleet of instances without propagateWithin', () => {
     await cluster.clock.flush();
     await value.close();
     expect([reports, Math.max(...arities)]).toEqual([[], 5]);
-  });
-});
-
-describe('how often an instance without propagateWithin leaves a report', () => {
-  /** How many reports it leaves in ten minutes of loads each second. */
-  async function reportsOfTenMinutes(cluster: ManualCluster, a: Instance): Promise<number> {
-    a.link.commands.splice(0);
-    const from = a.manual.calls.length;
-    for (let i = 0; i < 600; i++) {
-      await cluster.clock.advance(1000);
-      await cluster.reload(a, from + i, `${i}`);
-    }
-    return a.link.commands.filter(({ report }) => report !== undefined).length;
-  }
-
-  it('is once a minute, and once in five seconds after it was asked for its fleet', async () => {
-    const cluster = new ManualCluster();
-    const group = new RefreshGroup({ clock: cluster.clock });
-    const [a] = await cluster.warm(1, { schedule: 900, group });
-    expect(await reportsOfTenMinutes(cluster, a)).toBe(10);
-    await group.fleet();
-    expect(await reportsOfTenMinutes(cluster, a)).toBe(120);
-  });
-
-  it('is every other minute where another member will always ask the store soon', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { schedule: 900 });
-    const { lock, store } = a.link;
-    const other = manualValue({
-      name: 'w',
-      clock: cluster.clock,
-      backend: { lock, store },
-      timeout: { hours: 1 },
-    });
-    void other.value.get();
-    await cluster.clock.flush();
-    expect(await reportsOfTenMinutes(cluster, a)).toBe(5);
   });
 });

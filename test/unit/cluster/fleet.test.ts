@@ -1,13 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import {
   type Fleet,
   type FleetMember,
-  isClosedError,
-  isNotEverywhereError,
   isStoreUnavailableError,
-  type NotEverywhereError,
   RefreshGroup,
   RefreshingCache,
   type RefreshingValue,
@@ -73,10 +70,10 @@ describe('the fleet of a store', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { ...own, schedule: 2000 });
     const cold = cluster.instance({ ...own, name: 'other' });
-    a.value.set('local');
+    a.value.set('local', { here: true });
     await readFor(cluster, [a, b, cold], 4000);
     await cluster.fail(cold, 0, new Error('ECONNREFUSED'));
-    b.value.pause(); // it stays behind
+    b.value.pause({ here: true }); // it stays behind
     await readFor(cluster, [cold], 2 * WITHIN);
     const { members } = await cluster.store.fleet();
     const [other, v] = members as [FleetMember, FleetMember];
@@ -274,7 +271,7 @@ it('the fleet has caches, with the marks that they know and the keys that fail',
   await read(WITHIN);
   expect((await memberIn(cluster))?.text).toBe('2 without marks');
   void a.get('bad').catch(() => {});
-  await a.invalidate('good', { everywhere: true });
+  await a.invalidate('good');
   await read(3 * WITHIN);
   const member = await memberIn(cluster);
   expect(member).toMatchObject({ kind: 'cache', of: 2, holding: 2, behind: [], oldest: undefined });
@@ -334,195 +331,5 @@ describe('the fleet of a group', () => {
     expect(silent?.members.map(({ name }) => name).sort()).toEqual(['keys', 'namesake', 'v']);
     expect(isStoreUnavailableError(silent?.error)).toBe(true);
     expect(await new RefreshGroup().fleet()).toEqual({ instances: [], idle: [], members: [] });
-  });
-});
-
-describe('everywhere', () => {
-  /** Three instances with reports, of which the last one is read no more. */
-  async function fleet(): Promise<{ cluster: ManualCluster; a: Instance; b: Instance; c: Instance }> {
-    const cluster = new ManualCluster();
-    const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
-    await readFor(cluster, [a, b, c], WITHIN);
-    return { cluster, a, b, c };
-  }
-
-  it('resolves when each live instance holds the version, or a newer one', async () => {
-    const { cluster, a, b, c } = await fleet();
-    await a.value.set('two', { everywhere: true });
-    const held = a.value.everywhere();
-    await readFor(cluster, [a, b], 2.5 * WITHIN);
-    expect(await settled(held)).toBe('pending');
-    await readFor(cluster, [a, b, c], 2.5 * WITHIN);
-    expect(await settled(held)).toEqual({ value: undefined });
-    const version = a.value.inspect().lock?.version as number;
-    await b.value.everywhere({ version: version - 1, timeout: 0 });
-  });
-
-  it('rejects with the instances that do not hold it, and their versions', async () => {
-    const { cluster, a, b, c } = await fleet();
-    const before = c.value.inspect().lock?.version;
-    await a.value.set('two', { everywhere: true });
-    const version = a.value.inspect().lock?.version;
-    const held = rejectionOf(a.value.everywhere({ timeout: 5000 }));
-    await readFor(cluster, [a, b], 5100);
-    const error = (await held) as NotEverywhereError;
-    expect(isNotEverywhereError(error)).toBe(true);
-    expect(error).toMatchObject({ code: 'ERR_TICKLESS_NOT_EVERYWHERE', version, cacheName: 'v' });
-    expect(error.missing).toMatchObject([{ version: before }]);
-    const { id, host } = error.missing[0] as { id: string; host: string };
-    expect(error.message).toBe(
-      `v: version ${version} is not held by ${host} (${id}, version ${before}) after 5 s`,
-    );
-    expect(JSON.parse(JSON.stringify(error))).not.toHaveProperty('missing');
-  });
-
-  it('waits for no instance that is killed or not read any more, none without a value, and none without the member', async () => {
-    const { cluster, a, b } = await fleet();
-    const cold = cluster.instance(own);
-    await cluster.instance({ ...own, name: 'other' }).value.set('one');
-    void cold.value.get().catch(() => {});
-    await readFor(cluster, [cold], WITHIN);
-    await a.value.set('two', { everywhere: true });
-    const held = a.value.everywhere({ timeout: Infinity });
-    await readFor(cluster, [a, b], LASTS + WITHIN);
-    expect(await settled(held)).toEqual({ value: undefined });
-  });
-
-  it('knows of no instance that leaves the member out of its report, or has a value of its own', async () => {
-    const { cluster, a } = await fleet();
-    const leave = (instance: string, members: object[], leftOut: number): unknown =>
-      cluster.store.versions([], {
-        instance,
-        text: JSON.stringify({ tickless: 1, host: instance, leftOut, members }),
-        keepFor: LASTS,
-      });
-    await leave('left-out', [], 1);
-    await leave('local', [{ name: 'v', age: 5 }], 0);
-    await leave('empty', [{ name: 'v' }], 0);
-    await leave(
-      'twice',
-      [
-        { name: 'v', version: 2 ** 52 },
-        { name: 'v', version: 7 },
-      ],
-      0,
-    );
-    await leave('elsewhere', [{ name: 'w', version: 1, age: 5 }], 0);
-    const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
-    expect(error.missing.map(({ id }) => id)).toEqual(['left-out', 'local', 'twice']);
-    expect(error.message).toContain(
-      'left-out (left-out, no version), local (local, no version), twice (twice, version 7) after 0 ms',
-    );
-  });
-
-  it('knows nothing while the report of this instance is not one of the thousand that the store lists', async () => {
-    const cluster = new ManualCluster();
-    const report = { text: '{}', keepFor: LASTS };
-    for (let i = 0; i < 1000; i++) await cluster.store.versions([], { instance: `!${i}`, ...report });
-    const [a] = await cluster.warm(1, own);
-    const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
-    expect(error.missing).toMatchObject([{ version: undefined }]);
-  });
-
-  it('waits for an instance without a value that was reading one when it left its report', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
-    const answered = new Deferred<void>();
-    const b = cluster.instance(own);
-    b.link.breakOnce(answered.promise, 'read');
-    const got = b.value.get();
-    await cluster.clock.flush(); // the store has answered, and that is on its way
-    await a.value.set('two', { everywhere: true });
-    const held = a.value.everywhere();
-    await cluster.clock.advance(300);
-    expect(await settled(held)).toBe('pending');
-    answered.resolve();
-    await cluster.clock.flush();
-    expect(await settled(got)).toEqual({ value: 'one' });
-    await readFor(cluster, [a, b], 3 * WITHIN);
-    expect(await settled(held)).toEqual({ value: undefined });
-    expect(b.value.current).toBe('two');
-  });
-
-  it('leaves a report in a store that was emptied', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
-    await readFor(cluster, [a], WITHIN);
-    const { instances } = await cluster.store.fleet();
-    await cluster.store.versions([], { instance: instances[0]?.id ?? '', text: '-', keepFor: 1, serial: 2 });
-    await cluster.clock.advance(2);
-    await a.value.everywhere({ timeout: 0 });
-    expect((await memberIn(cluster))?.of).toBe(1);
-  });
-
-  it('waits three times as long as propagateWithin, where that is more than 10 s', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { ...own, propagateWithin: 10_000 });
-    const version = (a.value.inspect().lock?.version as number) + 1;
-    const held = rejectionOf(a.value.everywhere({ version }));
-    await cluster.clock.advance(31_000);
-    expect(String(await held)).toContain('after 30 s');
-  });
-
-  it('names at most three instances in its message', async () => {
-    const { cluster, a } = await fleet();
-    const version = (a.value.inspect().lock?.version as number) + 1;
-    await readFor(cluster, [cluster.instance(own), cluster.instance(own)], WITHIN);
-    const error = (await rejectionOf(a.value.everywhere({ version, timeout: 0 }))) as NotEverywhereError;
-    expect([error.missing.length, error.message.match(/version/g)?.length]).toEqual([5, 4]);
-    expect(error.message).toContain(' and 2 more after');
-  });
-
-  it('keeps the process alive, asks in growing pauses, and ends by close', async () => {
-    const { cluster, a } = await fleet();
-    const version = (a.value.inspect().lock?.version as number) + 1;
-    a.link.take();
-    const keepsAlive = vi.fn();
-    const setTimer = cluster.clock.setTimeout.bind(cluster.clock);
-    cluster.clock.setTimeout = (...args) => ({ ...setTimer(...args), ref: keepsAlive });
-    const held = rejectionOf(a.value.everywhere({ version, timeout: Infinity }));
-    await cluster.clock.advance(10_000);
-    const asked = a.link.take().length;
-    expect(asked).toBeLessThan(22);
-    expect(keepsAlive.mock.calls.length).toBeGreaterThan(12);
-    await a.value.close();
-    expect(isClosedError(await held)).toBe(true);
-    expect(isClosedError(await rejectionOf(a.value.everywhere({ version })))).toBe(true);
-    expect(cluster.clock.timerCount).toBe(0);
-  });
-
-  it('rejects when the store does not answer, and goes on when it does again', async () => {
-    const { cluster, a } = await fleet();
-    a.link.break('refused', 'check');
-    const failed = rejectionOf(a.value.everywhere({ timeout: 2000 }));
-    await cluster.clock.advance(3000);
-    expect(isStoreUnavailableError(await failed)).toBe(true);
-    const held = a.value.everywhere({ timeout: 60_000 });
-    await cluster.clock.advance(2000);
-    a.link.mend();
-    await cluster.clock.advance(40_000);
-    expect(await settled(held)).toEqual({ value: undefined });
-  });
-
-  it('needs propagateWithin, a store that keeps reports, and a version', async () => {
-    const { cluster, a, b } = await fleet();
-    const refused = async (held: Promise<void>): Promise<string> => String(await rejectionOf(held));
-    const { clock, lock } = cluster;
-    const alone = manualValue({ clock }).value;
-    expect(await refused(alone.everywhere({ version: 1 }))).toContain('store must be given');
-    const seldom = cluster.instance({ propagateWithin: Infinity }).value;
-    expect(await refused(seldom.everywhere({ version: 1 }))).toContain('propagateWithin must be given');
-    expect(await refused(cluster.instance(own).value.everywhere())).toContain('the value in place has none');
-    b.value.set('local');
-    expect(await refused(b.value.everywhere())).toContain('the value in place has none');
-    expect(await refused(a.value.everywhere({ version: 0.5 }))).toContain(
-      'version must be a version, received 0.5',
-    );
-    expect(await refused(a.value.everywhere({ timeout: -1 }))).toContain('timeout must be a duration');
-    expect(await refused(a.value.everywhere({ versoin: 1 } as object))).toContain('did you mean version?');
-    const { read, write, delete: remove } = cluster.store;
-    const store = wrapStore({ read, write, delete: remove });
-    const { value } = manualValue({ clock, backend: { lock, store }, ...own });
-    expect(await refused(value.everywhere({ version: 1 }))).toContain('store must keep the reports');
   });
 });

@@ -22,14 +22,14 @@ describe('rule 8 in a cluster: between executions there is no timer', () => {
     await clock.flush();
     expect(clock.timerCount).toBe(0);
 
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await clock.flush();
-    a.value.set('by hand');
+    a.value.set('by hand', { here: true });
     a.manual.call(2).resolve('late');
     await clock.flush();
     expect(clock.timerCount).toBe(0);
 
-    const lost = rejectionOf(a.value.refresh());
+    const lost = rejectionOf(a.value.refresh({ here: true }));
     await clock.flush();
     await cluster.lock.forceRelease('v', a.manual.call(3).context.token as number);
     await clock.advance(1000);
@@ -42,7 +42,7 @@ describe('rule 8 in a cluster: between executions there is no timer', () => {
   it('a lost lease leaves none behind either, where the load never settles', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const lost = rejectionOf(a.value.refresh());
+    const lost = rejectionOf(a.value.refresh({ here: true }));
     await cluster.clock.flush();
     await cluster.lock.forceRelease('v', a.manual.call(1).context.token as number);
     await cluster.clock.advance(1000);
@@ -164,7 +164,7 @@ describe('waitUntil', () => {
     const options = { schedule: { hours: 1 }, propagateWithin: 100 };
     const [a, b] = await cluster.warm(2, { ...options, waitUntil: (promise) => void promises.push(promise) });
     promises.length = 0;
-    await a.value.set('set', { everywhere: true });
+    await a.value.set('set');
     await cluster.clock.advance(101);
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
@@ -193,7 +193,7 @@ describe('waitUntil', () => {
       },
     });
     await cluster.clock.flush();
-    a.cache.invalidateTag('red');
+    a.cache.invalidateTag('red', { here: true });
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
       answer = resolve;

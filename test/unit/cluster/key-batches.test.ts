@@ -86,10 +86,10 @@ describe('loadMany behind locks', () => {
     const cluster = new ManualCluster();
     const a = batching(cluster);
     const read = a.cache.get('x');
-    for (let turn = 0; turn < 40; turn++) await Promise.resolve(); // it has its lease, and boards
-    expect(a.link.commands.map(({ step }) => step)).toEqual(['read', 'acquire']);
+    for (let turn = 0; turn < 80; turn++) await Promise.resolve(); // it has its lease, and boards
+    expect(a.link.commands.map(({ step }) => step)).toEqual(['read', 'read', 'acquire']);
     expect(a.batches).toHaveLength(0);
-    a.cache.invalidate('x');
+    a.cache.invalidate('x', { here: true });
     await cluster.clock.advance(100);
     expect(a.batches.map(({ keys }) => keys)).toEqual([['x']]);
     a.batches[0]?.end();
@@ -101,7 +101,7 @@ describe('loadMany behind locks', () => {
     const a = batching(cluster);
     const reads = a.cache.getMany(['x', 'y']);
     await cluster.clock.advance(10);
-    a.cache.invalidate('x');
+    a.cache.invalidate('x', { here: true });
     const after = a.cache.get('x');
     await cluster.clock.advance(100);
     expect(a.batches).toHaveLength(1);

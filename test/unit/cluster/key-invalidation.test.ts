@@ -16,7 +16,7 @@ describe('invalidation among instances', () => {
     await cluster.clock.flush();
     const waiting = b.cache.get('x', { patience: 5000 });
     await cluster.clock.advance(100);
-    b.cache.invalidateTag('red');
+    b.cache.invalidateTag('red', { here: true });
     const after = b.cache.get('x', { patience: 5000 });
     a.calls[1]?.resolve(loaded('begun before', { tags: ['red'] }));
     await cluster.clock.advance(1000);
@@ -33,7 +33,7 @@ describe('invalidation among instances', () => {
     await loadKey(cluster, a, 'x', 'ex');
     const waiting = b.cache.get('x');
     await Promise.resolve();
-    b.cache.invalidate('x');
+    b.cache.invalidate('x', { here: true });
     await cluster.clock.advance(10);
     expect(await waiting).toBe('ex');
     expect(b.cache.inspect('x')?.isDue).toBe(true);
@@ -50,14 +50,14 @@ describe('invalidation among instances', () => {
       const [a, b] = [keyedInstance(cluster, options), keyedInstance(cluster, options)];
       await loadKey(cluster, a, 'x', 'without a tag');
       await b.cache.get('x');
-      const refreshed = a.cache.refresh('x', { everywhere: true });
+      const refreshed = a.cache.refresh('x');
       await cluster.clock.flush();
       a.calls[1]?.resolve(loaded('with a tag', { tags: ['red'] }));
       await cluster.clock.advance(10);
       await refreshed;
       const arrives = new Deferred<void>();
       b.link.breakOnce({ arrives: arrives.promise }, step);
-      const invalidated = b.cache.invalidateTag('red', { everywhere: true });
+      const invalidated = b.cache.invalidateTag('red');
       await b.cache.get('x');
       await cluster.clock.advance(600);
       await b.cache.get('x');
@@ -76,7 +76,7 @@ describe('invalidation among instances', () => {
     await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'] }));
     for (const { cache } of others) await cache.get('x');
     await cluster.clock.advance(1000);
-    for (const { cache } of all) cache.invalidateTag('red');
+    for (const { cache } of all) cache.invalidateTag('red', { here: true });
     const reads = all.map(({ cache }) => cache.get('x', { patience: 10_000 }));
     await cluster.clock.flush();
     a.calls[1]?.resolve(loaded('ex 2', { tags: ['red'] }));
@@ -89,9 +89,9 @@ describe('invalidation among instances', () => {
 
 describe('what was given up here is not revived from the store', () => {
   const ways: Record<string, (cache: KeyedInstance['cache']) => unknown> = {
-    'invalidate with drop': (cache) => cache.invalidate('x', { drop: true }),
-    delete: (cache) => cache.delete('x'),
-    clear: (cache) => cache.clear(),
+    'invalidate with drop': (cache) => cache.invalidate('x', { drop: true, here: true }),
+    delete: (cache) => cache.delete('x', { here: true }),
+    clear: (cache) => cache.clear({ here: true }),
   };
   for (const [way, giveUp] of Object.entries(ways)) {
     it(`by ${way}`, async () => {
@@ -152,9 +152,9 @@ describe('what was given up here is not revived from the store', () => {
 
   const ofOthers: Record<string, (cache: KeyedInstance['cache']) => unknown> = {
     ...ways,
-    'invalidate of the key': (cache) => cache.invalidate('x'),
-    'invalidate of all': (cache) => cache.invalidate(),
-    invalidateTag: (cache) => cache.invalidateTag('red'),
+    'invalidate of the key': (cache) => cache.invalidate('x', { here: true }),
+    'invalidate of all': (cache) => cache.invalidateWhere(() => true),
+    invalidateTag: (cache) => cache.invalidateTag('red', { here: true }),
   };
   it.each(Object.entries(ofOthers))('by %s, while another instance loads it', async (_, giveUp) => {
     const cluster = new ManualCluster();
@@ -194,7 +194,7 @@ describe('what was given up here is not revived from the store', () => {
     const [a, b] = [keyedInstance(cluster, { max: 1 }), keyedInstance(cluster)];
     await loadKey(cluster, a, 'x', 'ex');
     await loadKey(cluster, a, 'y', 'why');
-    a.cache.invalidate();
+    a.cache.invalidateWhere(() => true);
     await cluster.clock.advance(1030);
     await b.cache.get('x');
     await cluster.clock.flush();

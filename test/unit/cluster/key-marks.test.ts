@@ -3,9 +3,8 @@ import { isClosedError, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
-import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { rejectionOf } from '../../support/settle.ts';
 
-const everywhere = { everywhere: true } as const;
 const WITHIN = 1000;
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
@@ -40,7 +39,7 @@ async function warm(
 describe('a key that is invalidated everywhere', () => {
   it('has the value of the instance that loads it soon after that, with a few commands', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.invalidate('k', everywhere);
+    await a.cache.invalidate('k');
     await readFor(cluster, [a], 10); // its load begins
     await readFor(cluster, [b], WITHIN); // it learns of the mark, and finds that load under way
     b.link.take();
@@ -54,7 +53,7 @@ describe('a key that is invalidated everywhere', () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { random: () => 0 }); // checks come each WITHIN
     while (!b.link.take().includes('check')) await readFor(cluster, [b], 10);
     await readFor(cluster, [b], WITHIN - 50); // its next one comes soon
-    await a.cache.invalidate('k', everywhere);
+    await a.cache.invalidate('k');
     await readFor(cluster, [a], 10);
     for (let at = 0; at < WITHIN && !b.events.some(({ type }) => type === 'lease-held-elsewhere'); at += 10)
       await readFor(cluster, [b], 10);
@@ -67,7 +66,7 @@ describe('a key that is invalidated everywhere', () => {
 describe('a key that is changed everywhere', () => {
   it('by set is taken over within the time, without a load, and with one command for all keys until then', async () => {
     const { cluster, a, b } = await warm({ k: 'x', other: 'x' });
-    await a.cache.set('k', 'by hand', everywhere);
+    await a.cache.set('k', 'by hand');
     await readFor(cluster, [b], WITHIN, ['k', 'other']);
     expect({ peekK: b.cache.peek('k'), peekOther: b.cache.peek('other'), calls: b.calls.length }).toEqual({
       peekK: 'by hand',
@@ -84,11 +83,11 @@ describe('a key that is changed everywhere', () => {
     ['that is paused', 'is paused'],
   ])('by set is taken over within the time by an instance %s', async (_, how) => {
     const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenLockUnavailable: 'load' });
-    if (how === 'is paused') b.cache.pause();
+    if (how === 'is paused') b.cache.pause({ here: true });
     else {
-      if (how === 'invalidated') b.cache.invalidate('k');
+      if (how === 'invalidated') b.cache.invalidate('k', { here: true });
       b.link.break('refused', 'acquire');
-      const refreshed = b.cache.refresh('k').catch(() => {});
+      const refreshed = b.cache.refresh('k', { here: true }).catch(() => {});
       await cluster.clock.flush();
       if (how !== 'loads') b.calls[0]?.reject(new Error('down'));
       else void cluster.clock.advance(500).then(() => b.calls[0]?.reject(new Error('down')));
@@ -96,7 +95,7 @@ describe('a key that is changed everywhere', () => {
       b.link.mend();
     }
     await cluster.clock.advance(1);
-    await a.cache.set('k', 'by hand', everywhere);
+    await a.cache.set('k', 'by hand');
     await readFor(cluster, [b], WITHIN);
     expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({
       peekK: 'by hand',
@@ -108,7 +107,7 @@ describe('a key that is changed everywhere', () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenLockUnavailable: 'load' });
     for (const value of ['local', 'never']) {
       b.link.break('refused', 'acquire');
-      void b.cache.refresh('k').catch(() => {});
+      void b.cache.refresh('k', { here: true }).catch(() => {});
       await cluster.clock.advance(1000);
       if (value === 'local') b.calls[0]?.resolve(value);
       await cluster.clock.advance(1000);
@@ -116,7 +115,7 @@ describe('a key that is changed everywhere', () => {
     expect(b.calls.length).toBe(2);
     b.link.mend();
     await cluster.clock.advance(1);
-    await a.cache.set('k', 'by hand', everywhere);
+    await a.cache.set('k', 'by hand');
     await readFor(cluster, [b], 3 * WITHIN);
     b.calls[1]?.reject(new Error('down'));
     await readFor(cluster, [b], 50);
@@ -125,9 +124,9 @@ describe('a key that is changed everywhere', () => {
 
   it('by set is served there though it was evicted before it is published', async () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { max: 1 });
-    b.cache.invalidate('k');
+    b.cache.invalidate('k', { here: true });
     await readFor(cluster, [b], 10); // loads, with the lease
-    const set = a.cache.set('k', 'by hand', everywhere);
+    const set = a.cache.set('k', 'by hand');
     await loadKey(cluster, a, 'other', 'other1');
     expect(await a.cache.get('k')).toBe('by hand');
     b.calls[0]?.resolve('k2');
@@ -141,7 +140,7 @@ describe('a key that is changed everywhere', () => {
 
   it('by refresh is taken over too', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    const refreshed = a.cache.refresh('k', everywhere);
+    const refreshed = a.cache.refresh('k');
     await cluster.clock.flush();
     a.calls.at(-1)?.resolve('k2');
     await cluster.clock.flush();
@@ -152,12 +151,12 @@ describe('a key that is changed everywhere', () => {
 
   it('by refresh is taken over also where it was answered by a load of another instance, and dropped meanwhile', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.invalidate('k', { ...everywhere, drop: true });
+    await a.cache.invalidate('k', { drop: true });
     await loadKey(cluster, a, 'k', 'of a');
     const c = keyedInstance(cluster, own);
-    void c.cache.refresh('k');
+    void c.cache.refresh('k', { here: true });
     await cluster.clock.advance(10);
-    const refreshed = b.cache.refresh('k', everywhere); // waits for that load
+    const refreshed = b.cache.refresh('k'); // waits for that load
     await readFor(cluster, [b], WITHIN); // it learns of the drop
     c.calls[0]?.resolve('of c');
     await readFor(cluster, [b], WITHIN);
@@ -173,7 +172,7 @@ describe('a key that is changed everywhere', () => {
 
   it('by invalidate is loaded once for all, and served meanwhile', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.invalidate('k', everywhere);
+    await a.cache.invalidate('k');
     await readFor(cluster, [b], WITHIN);
     expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'k1', calls: 1 });
     b.calls[0]?.resolve('k2');
@@ -187,7 +186,7 @@ describe('a key that is changed everywhere', () => {
 
   it('by a drop is not served any longer', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.invalidate('k', { everywhere: true, drop: true });
+    await a.cache.invalidate('k', { drop: true });
     expect(a.cache.peek('k')).toBe(undefined);
     await readFor(cluster, [b], WITHIN);
     expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: undefined, calls: 1 });
@@ -201,7 +200,7 @@ describe('a key that is changed everywhere', () => {
     await cluster.clock.advance(5000);
     const published = new Deferred<void>();
     a.link.break(published.promise, 'acquire');
-    const dropped = a.cache.invalidate('k', { everywhere: true, drop: true });
+    const dropped = a.cache.invalidate('k', { drop: true });
     await readFor(cluster, [b], 20); // finds the lease held, and looks for the result
     published.resolve();
     await dropped;
@@ -219,9 +218,9 @@ describe('a key that is changed everywhere', () => {
     'by a drop is not served any longer by an instance that was away, though it was set and %s since',
     async (how, served) => {
       const { cluster, a, b } = await warm({ k: 'x' });
-      await a.cache.invalidate('k', { everywhere: true, drop: true });
-      await a.cache.set('k', 'by hand', everywhere);
-      if (how === 'invalidated') await a.cache.invalidate('k', everywhere);
+      await a.cache.invalidate('k', { drop: true });
+      await a.cache.set('k', 'by hand');
+      if (how === 'invalidated') await a.cache.invalidate('k');
       await readFor(cluster, [b], WITHIN);
       expect(b.cache.peek('k')).toBe(served);
     },
@@ -229,7 +228,7 @@ describe('a key that is changed everywhere', () => {
 
   it('is known without checks with its next load, since the mark is in its own place in the store', async () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { schedule: 1000, propagateWithin: undefined });
-    await a.cache.invalidate('k', everywhere);
+    await a.cache.invalidate('k');
     const later = keyedInstance(cluster);
     void later.cache.get('k');
     await cluster.clock.flush();
@@ -243,7 +242,7 @@ describe('a key that is changed everywhere', () => {
 describe('a tag that is invalidated everywhere', () => {
   it('makes the keys with it due, each of which is loaded once for all, and no others', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     expect(a.link.take()).toEqual(['acquire', 'read', 'write', 'release']);
     await cluster.clock.advance(1); // a load of the same instant would count as older
     await readFor(cluster, [a, b], WITHIN, ['k', 'l']);
@@ -257,7 +256,7 @@ describe('a tag that is invalidated everywhere', () => {
 
   it('leaves older snapshots with the tag to no instance that starts later', async () => {
     const { cluster, a } = await warm({ k: 'x', l: 'y' });
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     const later = keyedInstance(cluster, own);
     await readFor(cluster, [later], 100, ['k', 'l']);
     expect({ peekK: later.cache.peek('k'), peekL: later.cache.peek('l') }).toEqual({
@@ -270,11 +269,7 @@ describe('a tag that is invalidated everywhere', () => {
   it('is not lost where several instances mark at the same time, nor where a first try is not heard', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y', m: 'z' });
     a.link.breakOnce('answer-lost', 'write');
-    const marked = [
-      a.cache.invalidateTag('x', everywhere),
-      b.cache.invalidateTag('y', everywhere),
-      a.cache.invalidateTag('z', everywhere),
-    ];
+    const marked = [a.cache.invalidateTag('x'), b.cache.invalidateTag('y'), a.cache.invalidateTag('z')];
     await cluster.clock.advance(500);
     await Promise.all(marked);
     const later = keyedInstance(cluster, own);
@@ -285,7 +280,7 @@ describe('a tag that is invalidated everywhere', () => {
   it('reaches an instance that was away', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     b.link.break('refused', 'check', 'read');
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     await readFor(cluster, [b], 5 * WITHIN);
     expect({ isStale: b.cache.inspect('k')?.isStale, calls: b.calls.length }).toEqual({
       isStale: false,
@@ -299,45 +294,35 @@ describe('a tag that is invalidated everywhere', () => {
 
   it('leaves an invalidation that was made here to a load', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     void a.cache.get('k');
     await cluster.clock.flush();
     a.calls.at(-1)?.resolve(loaded('k2', { tags: ['x'] }));
     await cluster.clock.flush();
-    b.cache.pause();
+    b.cache.pause({ here: true });
     await readFor(cluster, [b], WITHIN); // the mark is known, nothing is loaded
-    b.cache.invalidateTag('x');
-    b.cache.resume();
+    b.cache.invalidateTag('x', { here: true });
+    b.cache.resume({ here: true });
     await readFor(cluster, [b], 100);
     expect(b.calls.length).toBe(1);
-  });
-
-  it('needs propagateWithin, a lock and a store', async () => {
-    const cluster = new ManualCluster();
-    const without = keyedInstance(cluster).cache;
-    for (const act of [() => without.invalidateTag('x', everywhere), () => without.clear(everywhere)]) {
-      expect(String(thrownBy(act))).toContain('must not be given without propagateWithin');
-    }
-    const { cache } = keyedInstance(cluster, { ...own, lock: undefined });
-    expect(String(await rejectionOf(cache.invalidateTag('x', everywhere)))).toContain('without a lock');
   });
 
   it('says so when it could not be published', async () => {
     const { cluster, a } = await warm({ k: 'x' });
     a.link.break('refused', 'read');
-    const marked = rejectionOf(a.cache.invalidateTag('x', everywhere));
+    const marked = rejectionOf(a.cache.invalidateTag('x'));
     await cluster.clock.advance(1000);
     expect(String(await marked)).toContain('ECONNREFUSED');
     a.link.mend();
     await cluster.clock.advance(30_000);
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
   });
 });
 
 describe('a cache that is cleared everywhere', () => {
   it('has no value any longer on any instance, and adopts none that is older', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
-    await a.cache.clear(everywhere);
+    await a.cache.clear();
     expect(a.cache.size).toBe(0);
     await readFor(cluster, [b], WITHIN, ['k']);
     expect({ size: b.cache.size, calls: b.calls.map(({ key }) => key) }).toEqual({ size: 0, calls: ['k'] });
@@ -345,23 +330,23 @@ describe('a cache that is cleared everywhere', () => {
 
   it('keeps values that are newer than the mark, and those that were set here after it', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y', m: 'z' });
-    await a.cache.clear(everywhere);
+    await a.cache.clear();
     await cluster.clock.advance(10);
-    const refreshed = b.cache.refresh('k'); // before it knows of the mark
+    const refreshed = b.cache.refresh('k', { here: true }); // before it knows of the mark
     await cluster.clock.flush();
     b.calls.at(-1)?.resolve('k2');
     await refreshed;
-    b.cache.set('l', 'by hand');
-    b.cache.pause();
+    b.cache.set('l', 'by hand', { here: true });
+    b.cache.pause({ here: true });
     await readFor(cluster, [b], WITHIN, ['m']);
     expect(['k', 'l', 'm'].map((key) => b.cache.peek(key))).toEqual(['k2', 'by hand', undefined]);
   });
 
   it('has no value of a load that began before, which is being published when the mark is learnt', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    const refreshed = b.cache.refresh('k');
+    const refreshed = b.cache.refresh('k', { here: true });
     await cluster.clock.flush();
-    await a.cache.clear(everywhere);
+    await a.cache.clear();
     await cluster.clock.advance(10);
     const written = new Deferred<void>();
     b.link.breakOnce(written.promise, 'write');
@@ -376,16 +361,16 @@ describe('a cache that is cleared everywhere', () => {
 
   it('has no value that was invalidated on an instance which did not know of the clearing', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.clear(everywhere);
+    await a.cache.clear();
     await cluster.clock.advance(10);
-    await b.cache.invalidate('k', everywhere);
+    await b.cache.invalidate('k');
     expect(b.cache.peek('k')).toBe(undefined);
   });
 
   it('is refused once the cache is closed', async () => {
     const { a } = await warm({ k: 'x' });
     await a.cache.close();
-    expect(isClosedError(await rejectionOf(a.cache.clear(everywhere)))).toBe(true);
+    expect(isClosedError(await rejectionOf(a.cache.clear()))).toBe(true);
   });
 });
 
@@ -393,7 +378,7 @@ describe('the invalidation log of a cache', () => {
   it('sums up marks beyond 1,000 as one that concerns all keys, for instances that were away', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     b.link.break('refused', 'check', 'read');
-    const marked = Array.from({ length: 1100 }, (_, i) => a.cache.invalidateTag(`t${i}`, everywhere));
+    const marked = Array.from({ length: 1100 }, (_, i) => a.cache.invalidateTag(`t${i}`));
     await cluster.clock.advance(100);
     await Promise.all(marked);
     b.link.mend();
@@ -406,7 +391,7 @@ describe('the invalidation log of a cache', () => {
 
   it('is read again where a check finds it newer than the one that is being read', async () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { propagateWithin: 300 });
-    await a.cache.invalidateTag('z', everywhere);
+    await a.cache.invalidateTag('z');
     const answered = new Deferred<void>();
     b.link.breakOnce(answered.promise, 'read'); // for less than the second that a step has
     let reads = 0;
@@ -417,7 +402,7 @@ describe('the invalidation log of a cache', () => {
     };
     await readFor(cluster, [b], 300);
     await expect.poll(counted).toBe(1);
-    await a.cache.clear(everywhere);
+    await a.cache.clear();
     await readFor(cluster, [b], 300);
     expect({ counted: await counted(), peekK: b.cache.peek('k') }).toEqual({ counted: 1, peekK: 'k1' });
     answered.resolve();
@@ -431,7 +416,7 @@ describe('the invalidation log of a cache', () => {
   it('that is damaged makes all keys due up to its version, and so says the next one', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
     await cluster.clock.advance(10);
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     const { version = 0 } = (await cluster.store.read('c')) ?? {};
     await cluster.store.write('c', '{', version);
     await cluster.clock.advance(1); // a load of the same instant would count as older
@@ -445,7 +430,7 @@ describe('the invalidation log of a cache', () => {
       peekL: 'l2',
       calls: 0,
     });
-    await b.cache.invalidateTag('y', everywhere);
+    await b.cache.invalidateTag('y');
     const { payload = '' } = (await cluster.store.read('c')) ?? {};
     expect(payload).toContain(`"invalidatedUpTo":${version}`);
   });

@@ -42,7 +42,7 @@ describe('keys behind a lock', () => {
     link.break('no-answer', 'acquire');
     const read = cache.get('x');
     await cluster.clock.flush();
-    cache.set('x', 'by hand');
+    cache.set('x', 'by hand', { here: true });
     expect([cache.size, [...cache.keys()], await read]).toEqual([1, ['x'], 'by hand']);
   });
 
@@ -57,7 +57,7 @@ describe('keys behind a lock', () => {
 
   it('one that is pushed out while its lease is being given back, and then set, has a place again', async () => {
     const { cluster, a, released } = await pushedOut();
-    a.cache.set('x', 'by hand');
+    a.cache.set('x', 'by hand', { here: true });
     released.resolve();
     await cluster.clock.flush();
     expect([[...a.cache.keys()], a.cache.peek('x')]).toEqual([['x'], 'by hand']);
@@ -65,7 +65,7 @@ describe('keys behind a lock', () => {
 
   it('one that is pushed out while its lease is being given back, invalidated and read is loaded again', async () => {
     const { cluster, a, released } = await pushedOut((release) => ({ arrives: release }));
-    a.cache.invalidate('x');
+    a.cache.invalidate('x', { here: true });
     const read = a.cache.get('x', { patience: Infinity });
     await cluster.clock.advance(100);
     released.resolve();
@@ -156,24 +156,11 @@ describe('keys behind a lock', () => {
     expect(await named.get({ id: 1 })).toBe('x');
   });
 
-  it('what was restored is not the snapshot of the store, and says so', async () => {
-    const cluster = new ManualCluster();
-    const a = keyedInstance(cluster);
-    await loadKey(cluster, a, 'x', 'ex');
-    const { version } = a.cache.inspect('x')?.lock ?? {};
-    expect(version).toBeGreaterThan(0);
-    const dump = a.cache.dump();
-    await cluster.clock.advance(100);
-    const younger = { ...dump, at: dump.at + 100 };
-    expect(a.cache.restore(younger)).toEqual({ restored: 1, dropped: 0 });
-    expect(a.cache.inspect('x')?.lock?.version).toBeUndefined();
-  });
-
   it('a key that was invalidated, and then pushed out, is forgotten here', async () => {
     const cluster = new ManualCluster();
     const a = keyedInstance(cluster, { max: 1 });
     await loadKey(cluster, a, 'x', 'ex');
-    a.cache.invalidate('x');
+    a.cache.invalidate('x', { here: true });
     await loadKey(cluster, a, 'y', 'why');
     expect([a.cache.inspect('x'), a.cache.inspect('y')?.value]).toEqual([undefined, 'why']);
   });
@@ -183,7 +170,7 @@ describe('keys behind a lock', () => {
     const a = keyedInstance(cluster, { max: 2, coolDown: 100 });
     await loadKey(cluster, a, 'x', 'of before');
     await cluster.clock.advance(10);
-    a.cache.invalidate('x', { drop: true });
+    a.cache.invalidate('x', { drop: true, here: true });
     for (const key of ['x', 'other', 'another']) {
       const failed = rejectionOf(a.cache.get(key));
       await cluster.clock.flush();
@@ -205,9 +192,9 @@ describe('keys behind a lock', () => {
     await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'], maxStaleness: 5000 }));
     expect(await b.cache.get('x')).toBe('ex');
     expect(b.cache.inspect('x')?.maxStaleness).toBe(5000);
-    b.cache.invalidateTag('blue');
+    b.cache.invalidateTag('blue', { here: true });
     expect(b.cache.inspect('x')?.isDue).toBe(false);
-    b.cache.invalidateTag('red');
+    b.cache.invalidateTag('red', { here: true });
     expect(b.cache.inspect('x')?.isDue).toBe(true);
   });
 
@@ -220,7 +207,7 @@ describe('keys behind a lock', () => {
     expect(isAbsentError(error) && error.retryAfter).toBe(3025);
     expect(b.events.find(({ type }) => type === 'snapshot-adopted')).toMatchObject({ age: 2000 });
     expect(b.calls).toHaveLength(0);
-    expect(b.link.take()).toEqual(['read']);
+    expect(b.link.take()).toEqual(['read', 'read']); // the marks of the cache, once, and the key
     await rejectionOf(b.cache.get('nope'));
     expect(b.link.take()).toEqual([]);
     await cluster.clock.advance(3025);
@@ -249,7 +236,7 @@ describe('keys behind a lock', () => {
     expect(b.cache.inspect('x')?.lock?.version).toBe(version);
     await cluster.clock.advance(1030);
     b.link.take();
-    const refreshed = b.cache.refresh('x');
+    const refreshed = b.cache.refresh('x', { here: true });
     await cluster.clock.flush();
     b.calls[0]?.resolve('ex 2');
     await refreshed;
@@ -268,7 +255,7 @@ describe('keys behind a lock', () => {
     await loadKey(cluster, a, 'x', 'ex');
     await b.cache.get('x');
     await cluster.clock.advance(10);
-    b.cache.set('x', 'by hand');
+    b.cache.set('x', 'by hand', { here: true });
     expect(b.cache.inspect('x')?.lock?.version).toBeUndefined();
     await cluster.clock.advance(1030);
     b.cache.current('x');
@@ -304,8 +291,8 @@ describe('keys behind a lock', () => {
     const a = keyedInstance(cluster, { max: 1 });
     const read = a.cache.get('x');
     await cluster.clock.flush();
-    a.cache.set('y', 'why');
-    a.cache.set('z', 'zed');
+    a.cache.set('y', 'why', { here: true });
+    a.cache.set('z', 'zed', { here: true });
     a.calls[0]?.resolve('ex');
     expect(await read).toBe('ex');
     await cluster.clock.flush();

@@ -126,10 +126,10 @@ describe('renewal', () => {
     const [a] = await cluster.warm(1, { timeout: 2500 });
     const b = cluster.instance();
     await b.value.get();
-    void rejectionOf(a.value.refresh());
+    void rejectionOf(a.value.refresh({ here: true }));
     await cluster.clock.advance(2500);
     expect(a.link.take()).toEqual(['acquire', 'extend', 'extend']);
-    const fresh = b.value.refresh();
+    const fresh = b.value.refresh({ here: true });
     await cluster.clock.advance(LEASE_MS - 501);
     expect(b.manual.calls).toHaveLength(0);
     expect(a.link.take()).toEqual([]);
@@ -188,9 +188,9 @@ describe('retries', () => {
   it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100, randomize: false } });
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
-    a.value.set('by hand');
+    a.value.set('by hand', { here: true });
     await cluster.clock.advance(100);
     expect((await cluster.lock.inspect('v'))?.state).toBe('running');
     await cluster.fail(a, 1, new Error('late'));
@@ -201,11 +201,11 @@ describe('retries', () => {
 describe('a load without a deadline that never settles', () => {
   it.each<[string, (value: RefreshingValue<string>) => void]>([
     ['cancelled', (value) => value.cancel('by hand')],
-    ['superseded', (value) => value.set('by hand')],
+    ['superseded', (value) => value.set('by hand', { here: true })],
   ])('and is %s keeps the lease for 30 s, and until it expires: then all may load', async (_, end) => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { timeout: Infinity });
-    void a.value.refresh().catch(() => {});
+    void a.value.refresh({ here: true }).catch(() => {});
     await cluster.clock.flush();
     end(a.value);
     await cluster.clock.advance(29_000);
@@ -213,10 +213,10 @@ describe('a load without a deadline that never settles', () => {
     await cluster.clock.advance(1000 + LEASE_MS);
     expect((await cluster.lock.inspect('v'))?.leaseLeft).toBe(0);
     const b = cluster.instance();
-    void b.value.refresh();
+    void b.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.end(b, 0, 'two');
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.end(a, 2, 'three');
     expect(a.value.peek()).toBe('three');
@@ -227,11 +227,11 @@ describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000, randomize: false } });
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.fail(a, 1, new Error('down'));
-    a.value.set('by hand');
-    const refreshed = a.value.refresh();
+    a.value.set('by hand', { here: true });
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.advance(10);
     expect(a.link.take().slice(0, 3)).toEqual(['acquire', 'release', 'acquire']);
     a.manual.call(2).resolve('two');
@@ -279,7 +279,7 @@ describe('giving the lease back', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     a.link.breakOnce('answer-lost', 'release');
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
     a.manual.call(1).resolve('two');
     await cluster.clock.advance(200);
@@ -290,8 +290,8 @@ describe('giving the lease back', () => {
   });
 
   for (const [name, supersede] of Object.entries({
-    'invalidate, with drop': (value: RefreshingValue<string>) => value.invalidate({ drop: true }),
-    set: (value: RefreshingValue<string>) => value.set('by hand'),
+    'invalidate, with drop': (value: RefreshingValue<string>) => value.invalidate({ drop: true, here: true }),
+    set: (value: RefreshingValue<string>) => value.set('by hand', { here: true }),
   })) {
     it(`comes after the load has settled where ${name} superseded it, not before`, async () => {
       const cluster = new ManualCluster();
@@ -315,10 +315,10 @@ describe('giving the lease back', () => {
   it('the successor of a superseded load waits for that, and is one load', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
-    a.value.set('by hand');
-    const refreshed = a.value.refresh();
+    a.value.set('by hand', { here: true });
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.advance(500);
     expect(a.manual.calls).toHaveLength(2);
     await cluster.fail(a, 1, new Error('aborted'));
@@ -334,7 +334,7 @@ describe('giving the lease back', () => {
     link.break(answer.promise, 'acquire');
     void value.get().catch(() => {});
     await cluster.clock.flush();
-    value.set('by hand');
+    value.set('by hand', { here: true });
     answer.resolve();
     await cluster.clock.flush();
     expect(manual.calls).toHaveLength(0);

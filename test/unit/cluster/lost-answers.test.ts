@@ -69,12 +69,12 @@ describe('answers that are lost', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
     a.link.break('answer-lost', 'acquire');
-    await rejectionOf(a.value.refresh());
+    await rejectionOf(a.value.refresh({ here: true }));
     const lost = requestIds(a.link);
     a.link.mend();
     await cluster.clock.advance(1500);
     a.link.take();
-    const refreshed = a.value.refresh();
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.flush();
     // Half of the lease is over: it is extended at once.
     expect(a.link.commands.map(({ step }) => step)).toEqual(['acquire', 'extend']);
@@ -87,7 +87,7 @@ describe('answers that are lost', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     for (const index of [1, 2]) {
-      const refreshed = a.value.refresh();
+      const refreshed = a.value.refresh({ here: true });
       await cluster.clock.flush();
       a.manual.call(index).resolve('again');
       await refreshed;
@@ -116,7 +116,7 @@ describe('answers that are lost', () => {
   ])('a write is repeated %s', async (_, brokenFor, writtenAt) => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const refreshed = a.value.refresh();
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.flush();
     const publishedAt = cluster.clock.monotonic();
     const writes: number[] = [];
@@ -280,7 +280,7 @@ describe('locks and stores of others that misbehave', () => {
       };
       const lock = asLock({ ...cluster.link().lock, acquire } as unknown as LockProvider);
       const { value } = cluster.instance({ lock, store: undefined, timeout: 1000 });
-      const forced = rejectionOf(value.refresh());
+      const forced = rejectionOf(value.refresh({ here: true }));
       await cluster.clock.advance(1000);
       expect(isLoadTimeoutError(await forced)).toBe(true);
       expect(asked).toBeLessThanOrEqual(150);

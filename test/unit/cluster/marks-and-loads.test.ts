@@ -3,10 +3,9 @@ import { absent, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
-import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { rejectionOf } from '../../support/settle.ts';
 
-const everywhere = { everywhere: true } as const;
-const drop = { everywhere: true, drop: true } as const;
+const drop = { drop: true } as const;
 const WITHIN = 1000;
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
@@ -68,10 +67,10 @@ async function warmKeys(
 
 describe('a value of which the reload has failed', () => {
   it.each([
-    ['after a mark', async (a: Instance) => a.value.invalidate(everywhere)],
+    ['after a mark', async (a: Instance) => a.value.invalidate()],
     [
       'after an invalidation that was made there',
-      async (_: Instance, b: Instance) => void b.value.invalidate(),
+      async (_: Instance, b: Instance) => void b.value.invalidate({ here: true }),
     ],
   ])('takes over what is set everywhere, %s', async (_, invalidate) => {
     const cluster = new ManualCluster();
@@ -79,7 +78,7 @@ describe('a value of which the reload has failed', () => {
     await invalidate(a, b);
     await readFor(cluster, WITHIN + 50, [b]);
     await cluster.fail(b, 0, new Error('down'));
-    await a.value.set('two', everywhere);
+    await a.value.set('two');
     await readFor(cluster, 2 * WITHIN, [b]);
     expect(b.value.peek()).toBe('two');
   });
@@ -87,7 +86,7 @@ describe('a value of which the reload has failed', () => {
   it('is not served any longer when it is dropped everywhere', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, own);
-    b.value.invalidate();
+    b.value.invalidate({ here: true });
     await readFor(cluster, 50, [b]);
     await cluster.fail(b, 0, new Error('down'));
     await a.value.invalidate(drop);
@@ -106,14 +105,14 @@ it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
     const cluster = new ManualCluster();
     const options = { ...own, coolDown: 10_000, timeout: 3000 };
     const [a, b] = await cluster.warm(2, options);
-    await a.value.invalidate(everywhere);
+    await a.value.invalidate();
     await readFor(cluster, WITHIN + 50, [b]);
     expect(b.manual.calls.length).toBe(1);
     b.link.break('refused', 'check'); // which would adopt it sooner
     await end(b, cluster);
     b.manual.calls[0]?.reject(new Error('late'));
     await cluster.clock.flush();
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.end(a, 1, 'two');
     await cluster.clock.advance(10_000);
@@ -125,7 +124,7 @@ it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
 it('after a mark, a load that timed out while it waited for the one before is no second load either', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, { ...own, coolDown: 100, timeout: 1000 });
-  await a.value.invalidate(everywhere);
+  await a.value.invalidate();
   const failed = async (times: number): Promise<void> => {
     while (b.value.inspect().failures < times) await readFor(cluster, 10, [b]);
   };
@@ -134,7 +133,7 @@ it('after a mark, a load that timed out while it waited for the one before is no
   await failed(2);
   expect(b.manual.calls.length).toBe(1);
   await cluster.clock.advance(5000);
-  void a.value.refresh();
+  void a.value.refresh({ here: true });
   await cluster.clock.flush();
   await cluster.end(a, 1, 'two');
   await readFor(cluster, 500, [b]);
@@ -143,8 +142,8 @@ it('after a mark, a load that timed out while it waited for the one before is no
 
 describe('while a check reads a newer version', () => {
   it('an invalidation that is made here is left to a load', async () => {
-    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
-    b.value.invalidate();
+    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two'));
+    b.value.invalidate({ here: true });
     await answer();
     expect(b.value.inspect().isDue).toBe(true);
     await readFor(cluster, 20, [b]);
@@ -152,8 +151,8 @@ describe('while a check reads a newer version', () => {
   });
 
   it('an invalidation that is made here leaves the newer version in place, also where the load fails', async () => {
-    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
-    b.value.invalidate();
+    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two'));
+    b.value.invalidate({ here: true });
     await answer();
     expect(b.value.peek()).toBe('two');
     await readFor(cluster, 20, [b]);
@@ -162,21 +161,21 @@ describe('while a check reads a newer version', () => {
   });
 
   it('an invalidation that is made here and drops the value is no reason to serve one of before', async () => {
-    const { b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
-    b.value.invalidate({ drop: true });
+    const { b, answer } = await whileChecking((a) => a.value.set('two'));
+    b.value.invalidate({ drop: true, here: true });
     await answer();
     expect(b.value.peek()).toBe(undefined);
   });
 
   it('no other check reads it too', async () => {
-    const { cluster, b } = await whileChecking((a) => a.value.set('two', everywhere), 100);
+    const { cluster, b } = await whileChecking((a) => a.value.set('two'), 100);
     await readFor(cluster, 900, [b]); // the step has a second
     expect(b.link.take().filter((step) => step === 'read').length).toBe(1);
   });
 
   it('a load may begin: if it fails the next check applies the mark', async () => {
     const { cluster, b, answer } = await whileChecking((a) => a.value.invalidate(drop));
-    const refreshed = rejectionOf(b.value.refresh());
+    const refreshed = rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     await answer();
     await cluster.fail(b, 0, new Error('down'));
@@ -197,8 +196,8 @@ describe('while a check reads a newer version', () => {
 it('a paused value takes over what is set everywhere, which is no load', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, own);
-  b.value.pause();
-  await a.value.set('two', everywhere);
+  b.value.pause({ here: true });
+  await a.value.set('two');
   await readFor(cluster, WITHIN + 50, [b]);
   expect(b.value.peek()).toBe('two');
 });
@@ -207,10 +206,10 @@ describe('marks on keys', () => {
   it('that an instance learns of when it starts cost no load of keys with newer values', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x', l: 'x' });
     const [a] = instances;
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     await cluster.clock.advance(10);
     await loadKey(cluster, a, 'k', loaded('k2', { tags: ['x'] }));
-    await a.cache.set('l', 'by hand', everywhere);
+    await a.cache.set('l', 'by hand');
     await cluster.clock.advance(10);
     for (const [key, value] of [
       ['k', 'k2'],
@@ -225,8 +224,8 @@ describe('marks on keys', () => {
   it('leave a tag that was invalidated here before to a load', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x', l: 'y' });
     const [a, b] = instances;
-    b.cache.invalidateTag('x');
-    await a.cache.set('l', 'by hand', everywhere);
+    b.cache.invalidateTag('x', { here: true });
+    await a.cache.set('l', 'by hand');
     await readFor(cluster, WITHIN + 50, [b], 'l');
     expect(b.cache.peek('l')).toBe('by hand');
     await readFor(cluster, 50, [b]);
@@ -235,7 +234,7 @@ describe('marks on keys', () => {
 
   it('make a key due that many instances hold, and one of them loads it', async () => {
     const { cluster, instances } = await warmKeys(5, { k: 'x' });
-    await instances[0].cache.invalidate('k', everywhere);
+    await instances[0].cache.invalidate('k');
     for (let at = 0; at < 3 * WITHIN; at += 10) {
       await readFor(cluster, 10, instances);
       for (const { calls } of instances) for (const one of calls) one.resolve('k2');
@@ -251,7 +250,7 @@ describe('marks on keys', () => {
     await readFor(cluster, WITHIN + 50, [b]);
     b.calls[0]?.resolve('k2');
     await readFor(cluster, WITHIN, [a, b]);
-    await a.cache.invalidate('k', everywhere);
+    await a.cache.invalidate('k');
     await readFor(cluster, WITHIN + 50, [b]);
     expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 2]);
   });
@@ -259,7 +258,7 @@ describe('marks on keys', () => {
   it('tell of a key that is gone, as refresh has found', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x' });
     const [a, b] = instances;
-    const refreshed = rejectionOf(a.cache.refresh('k', everywhere));
+    const refreshed = rejectionOf(a.cache.refresh('k'));
     await cluster.clock.flush();
     a.calls.at(-1)?.resolve(absent());
     await refreshed;
@@ -270,18 +269,12 @@ describe('marks on keys', () => {
   it('leave the value that was set everywhere to an instance that was paused', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x' });
     const [a, b] = instances;
-    b.cache.pause();
-    await a.cache.set('k', 'by hand', everywhere);
+    b.cache.pause({ here: true });
+    await a.cache.set('k', 'by hand');
     await readFor(cluster, WITHIN + 50, [b]);
-    b.cache.resume();
+    b.cache.resume({ here: true });
     await readFor(cluster, 50, [b]);
     expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', 0]);
-  });
-
-  it('need a lock also for a value that is set: without one nothing is changed', () => {
-    const { cache } = keyedInstance(new ManualCluster(), { ...own, lock: undefined });
-    expect(String(thrownBy(() => cache.set('k', 'by hand', everywhere)))).toContain('without a lock');
-    expect(cache.peek('k')).toBe(undefined);
   });
 
   it('may concern a key that JSON has no number for', async () => {
@@ -290,7 +283,7 @@ describe('marks on keys', () => {
     const key = Number.NaN as unknown as string;
     await loadKey(cluster, a, key, 'one');
     await readFor(cluster, 50, [b], key);
-    await a.cache.set(key, 'by hand', everywhere);
+    await a.cache.set(key, 'by hand');
     await readFor(cluster, WITHIN + 50, [b], key);
     expect([b.cache.peek(key), b.logger.lines]).toEqual(['by hand', []]);
   });
@@ -298,7 +291,7 @@ describe('marks on keys', () => {
   it('are read once where they are damaged, and again when there are others', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x' });
     const [a, b] = instances;
-    await a.cache.invalidateTag('y', everywhere);
+    await a.cache.invalidateTag('y');
     const { version = 0 } = (await cluster.store.read('c')) ?? {};
     await cluster.store.write('c', 'garbage', version + 1);
     const reads = (): number =>
@@ -306,7 +299,7 @@ describe('marks on keys', () => {
     reads();
     await readFor(cluster, 5 * WITHIN, [b]);
     expect([reads(), b.calls.length]).toEqual([1, 1]); // they may have been about any key
-    await a.cache.invalidateTag('x', everywhere);
+    await a.cache.invalidateTag('x');
     await readFor(cluster, WITHIN + 50, [b]);
     expect(reads()).toBe(1);
   });
@@ -316,9 +309,9 @@ describe('marks on keys', () => {
     const [a] = instances;
     const answered = new Deferred<void>();
     a.link.break(answered.promise, 'write');
-    const first = a.cache.invalidateTag('x', everywhere);
+    const first = a.cache.invalidateTag('x');
     await cluster.clock.flush();
-    const second = rejectionOf(a.cache.invalidateTag('y', everywhere));
+    const second = rejectionOf(a.cache.invalidateTag('y'));
     const closing = a.cache.close({ timeout: 0 });
     await cluster.clock.flush();
     a.link.take();
@@ -339,7 +332,7 @@ it('what was refused is not loaded again by others, though a person has set a va
   await cluster.clock.advance(1100);
   a.link.break('refused', 'release');
   await cluster.reload(a, 1, 'bad');
-  await a.value.set('mine', { everywhere: false });
+  await a.value.set('mine', { here: true });
   a.link.mend();
   await cluster.clock.advance(5000); // it is released by then
   expect(a.link.take().at(-1)).toBe('release');
@@ -365,7 +358,7 @@ describe('a guard of a load that has waited for the lease of another instance', 
     await cluster.clock.flush();
     const read = b.value.get();
     await cluster.clock.advance(50);
-    void b.value.invalidate({ everywhere: true, drop: true });
+    void b.value.invalidate({ drop: true });
     a.link.break('refused', 'release', 'extend');
     await cluster.end(a, 0, 'one');
     await cluster.clock.advance(5000);
@@ -377,14 +370,14 @@ describe('a guard of a load that has waited for the lease of another instance', 
 it('a value that a person sets is adopted where another one could not be published behind a load that hangs', async () => {
   const cluster = new ManualCluster();
   const [a, b] = await cluster.warm(2, { ...own, timeout: 500 });
-  void b.value.refresh().catch(() => {});
+  void b.value.refresh({ here: true }).catch(() => {});
   await cluster.clock.flush(); // it holds the lease, and ignores its signal
-  const failed = rejectionOf(b.value.set('b', everywhere));
+  const failed = rejectionOf(b.value.set('b'));
   await readFor(cluster, 1000, [b]);
   expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
   const [record] = await cluster.lock.list();
   await cluster.lock.forceRelease('v', record?.token ?? 0);
-  await a.value.set('a', everywhere);
+  await a.value.set('a');
   await readFor(cluster, WITHIN + 100, [b]);
   expect(b.value.peek()).toBe('a');
 });

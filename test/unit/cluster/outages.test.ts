@@ -25,9 +25,9 @@ async function coldRead({ clock }: ManualCluster, link: Link, name: string): Pro
 
 describe('a backend that never answers', () => {
   it.each([
-    ['both', 1000, ['acquire', 'read', 'write']],
+    ['both', 1000, ['acquire', 'read', 'write', 'check']],
     ['the lock', 1000, ['acquire']],
-    ['the store', 750, ['read', 'write']],
+    ['the store', 750, ['read', 'write', 'check']],
   ] as const)('%s: a cold read waits for one time-out, later ones do not wait', async (_, most, steps) => {
     const cluster = new ManualCluster();
     const link = cluster.link();
@@ -124,7 +124,7 @@ describe('an acquire that is answered later than it was waited for', () => {
     manual.call(0).resolve('one');
     await cluster.clock.flush();
     await cluster.clock.advance(1000); // the lock is asked again
-    const refreshed = value.refresh();
+    const refreshed = value.refresh({ here: true });
     await cluster.clock.flush();
     answer();
     await cluster.clock.flush();

@@ -42,7 +42,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
     },
     'after a value could not be set everywhere': async ({ a }) => {
       await a.value.rollback({ by });
-      await failing(a, () => a.value.set('x', { everywhere: true }), 'write');
+      await failing(a, () => a.value.set('x'), 'write');
     },
     'after unpin failed': async ({ a }) => {
       await a.value.rollback({ by });
@@ -62,7 +62,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
     b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
     b.value.get({ patience: 5000 }).catch(() => {});
     await cluster.clock.flush();
-    b.value.invalidate({ drop: true });
+    b.value.invalidate({ drop: true, here: true });
     b.link.mend();
     answers.resolve();
     await cluster.clock.flush();
@@ -90,7 +90,7 @@ describe('a version that another instance has pinned, while an edition with a sh
     await a.value.rollback({ by });
     const arrives = new Deferred<void>();
     b.link.fault = (step) => (step === 'acquire' ? { arrives: arrives.promise } : undefined);
-    const failure = rejectionOf(b.value.invalidate({ everywhere: true, ...how }));
+    const failure = rejectionOf(b.value.invalidate({ ...how }));
     await cluster.clock.flush();
     const [, two] = await a.value.history();
     b.value.rollback({ by: 'bob', to: two?.version, hold: 10 }).catch(() => {});
@@ -105,7 +105,7 @@ describe('a version that another instance has pinned, while an edition with a sh
 
 describe('a version that the store has, though the answer to its write was lost, is followed by a due load', () => {
   const changes: Record<string, (a: Instance) => Promise<unknown>> = {
-    'of a value that was set everywhere': ({ value }) => value.set('set', { everywhere: true }),
+    'of a value that was set everywhere': ({ value }) => value.set('set'),
     'of one that was put back for a second': ({ value }) => value.rollback({ by, hold: 1000 }),
   };
   for (const [what, change] of Object.entries(changes)) {
@@ -146,7 +146,7 @@ describe('while the store can not be read, a pinned version is not replaced', ()
     const { a } = await twoVersions();
     await a.value.rollback({ by });
     a.link.break('refused', 'acquire');
-    a.value.invalidate({ drop: true });
+    a.value.invalidate({ drop: true, here: true });
     expect(await a.value.get()).toBe('one');
   });
 });
@@ -167,7 +167,7 @@ describe('a rollback that fails', () => {
   it('gives way to the version in the store at the next read', async () => {
     const cluster = new ManualCluster({ keepVersions: 4 });
     const [a] = await cluster.warm(1, { schedule: { hours: 1 } });
-    await a.value.set('two', { everywhere: true });
+    await a.value.set('two');
     await failing(a, () => a.value.rollback({ by }), 'write');
     expect(a.value.inspect().lock?.version).toBeUndefined();
     for (let minute = 0; minute < 3; minute++) {
@@ -183,8 +183,8 @@ describe('a value that is younger than the pin', () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
     await cluster.clock.advance(10);
-    b.value.set('x');
-    const refreshed = rejectionOf(b.value.refresh());
+    b.value.set('x', { here: true });
+    const refreshed = rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     expect([isPinnedError(await refreshed), await isPinned(a)]).toEqual([true, true]);
   });
@@ -194,7 +194,7 @@ describe('a value that is younger than the pin', () => {
     await a.value.rollback({ by });
     await cluster.clock.advance(1100);
     await cluster.read(b);
-    b.value.set('x');
+    b.value.set('x', { here: true });
     await a.value.unpin();
     for (let check = 0; check < 5; check++) {
       await cluster.clock.advance(30_000);
@@ -239,7 +239,7 @@ describe('checks of a pin', () => {
   it('stay one command a minute after a refresh of an instance that did not know of it', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
-    await rejectionOf(b.value.refresh());
+    await rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     for (const { link } of [a, b]) link.take();
     for (let second = 0; second < 300; second++) {

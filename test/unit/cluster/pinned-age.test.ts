@@ -121,7 +121,7 @@ describe('the age limit, which a pinned version does not have,', () => {
     const cluster = new ManualCluster({ keepVersions: 4 });
     const [a, b] = [cluster.instance(), cluster.instance()];
     await cluster.load(a, loaded('one', { maxStaleness: 60_000 }) as never);
-    await a.value.set('two', { everywhere: true });
+    await a.value.set('two');
     await a.value.rollback({ by });
     await b.value.get();
     await cluster.clock.advance(58_000);

@@ -8,7 +8,7 @@ import { twoVersions } from '../../support/two-versions.ts';
 it('unpin publishes the pinned value also on an instance that has dropped it', async () => {
   const { cluster, a } = await twoVersions();
   await a.value.rollback({ by: 'ann' });
-  a.value.invalidate({ drop: true });
+  a.value.invalidate({ drop: true, here: true });
   await a.value.unpin();
   expect([a.value.peek(), await cluster.instance().value.get()]).toEqual(['one', 'one']);
 });
@@ -38,7 +38,7 @@ it('a value that is dropped while its pin is checked is loaded again, and not se
   b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
   void b.value.get({ patience: 5000 }); // asks the lock, and then the store for the newer version
   await cluster.clock.flush();
-  b.value.invalidate({ drop: true });
+  b.value.invalidate({ drop: true, here: true });
   b.link.mend();
   answers.reject(new Error('the store is down'));
   await cluster.clock.flush();
@@ -55,7 +55,7 @@ it('a newer version that is found instead of the pinned one does not have the ho
   await cluster.clock.advance(1100);
   b.value.current; // is told to wait until the pin is over
   await cluster.clock.flush();
-  await a.value.set('three', { everywhere: true });
+  await a.value.set('three');
   b.link.mend();
   answers.resolve();
   await cluster.clock.flush();
@@ -69,7 +69,7 @@ it('a version that is found after a round without a result does not have the hol
   await cluster.clock.advance(1100);
   await cluster.reload(a, 2, 'three');
   a.link.break('refused', 'write');
-  await rejectionOf(a.value.set('four', { everywhere: true }));
+  await rejectionOf(a.value.set('four'));
   await cluster.clock.advance(1100);
   await cluster.read(b);
   const { value, nextExecuteTime } = b.value.inspect();
@@ -81,11 +81,11 @@ it('an instance with a value of its own learns within a minute that the pin is o
   const { cluster, a, b } = await twoVersions();
   await a.value.rollback({ by: 'ann' });
   await cluster.clock.advance(100);
-  b.value.set('mine');
+  b.value.set('mine', { here: true });
   await cluster.clock.advance(1100);
   await cluster.read(b);
   expect(b.value.peek()).toBe('mine');
-  await a.value.set('three', { everywhere: true });
+  await a.value.set('three');
   await cluster.clock.advance(60_000);
   await cluster.read(b);
   expect(b.manual.calls.length).toBe(1);
@@ -98,7 +98,7 @@ it('a lease whose answer came too late does not end the hold of a pinned version
   await a.value.rollback({ by: 'ann' });
   const answers = new Deferred<void>();
   b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
-  const failure = rejectionOf(b.value.set('late', { everywhere: true }));
+  const failure = rejectionOf(b.value.set('late'));
   await cluster.clock.advance(2500);
   await failure;
   b.link.mend();
@@ -118,7 +118,7 @@ it('a store that is not asked, because another call is asking it first, does not
   await cluster.clock.advance(1100);
   b.value.history().catch(() => {}); // the first one after the rest
   await cluster.clock.flush();
-  b.value.invalidate();
+  b.value.invalidate({ here: true });
   void b.value.get({ patience: 5000 }); // which does not wait for that one
   await cluster.clock.flush();
   if (b.manual.calls.length > 0) await cluster.end(b, 0, 'three');
@@ -132,13 +132,13 @@ it('an instance on which unpin has failed learns of the pin, and of its end', as
   b.link.break('no-answer', 'acquire');
   const failure = rejectionOf(b.value.unpin());
   while (b.value.peek() === 'two') await cluster.clock.flush();
-  b.value.set('mine');
+  b.value.set('mine', { here: true });
   await cluster.clock.advance(10_000);
   await failure;
   b.link.mend();
   await cluster.clock.advance(30_000);
   await cluster.read(b);
-  await a.value.set('three', { everywhere: true });
+  await a.value.set('three');
   await cluster.clock.advance(60_000);
   await cluster.read(b);
   expect(b.value.peek()).toBe('three');
@@ -165,7 +165,7 @@ it('a pinned version that was dropped, and loaded while neither lock nor store c
   const { cluster, a } = await twoVersions();
   await a.value.rollback({ by: 'ann' });
   a.link.break('refused', 'acquire', 'read');
-  a.value.invalidate({ drop: true });
+  a.value.invalidate({ drop: true, here: true });
   void a.value.get();
   await cluster.clock.flush();
   await cluster.end(a, 2, 'three');
@@ -201,7 +201,7 @@ it('unpin of a version that is replaced meanwhile, and no longer kept, publishes
     return step === 'read' && reads === 1 ? answers.promise : undefined; // the history, before the version
   };
   const unpinned = b.value.unpin();
-  for (const value of ['3', '4', '5', '6']) await a.value.set(value, { everywhere: true });
+  for (const value of ['3', '4', '5', '6']) await a.value.set(value);
   answers.resolve();
   expect(await unpinned).toBe(false);
   expect(await cluster.instance().value.get()).toBe('6');
@@ -211,7 +211,7 @@ it('a mark takes the place of no version that may be pinned: it fails where the 
   const { a, b } = await twoVersions();
   await a.value.rollback({ by: 'ann' });
   b.link.break('refused', 'read');
-  const failure = await rejectionOf(b.value.invalidate({ everywhere: true, drop: true }));
+  const failure = await rejectionOf(b.value.invalidate({ drop: true }));
   expect(isStoreUnavailableError(failure)).toBe(true);
   expect((await a.value.history())[0]?.isPinned).toBe(true);
 });
@@ -221,13 +221,14 @@ it('unpin discards no value that a person sets everywhere meanwhile', async () =
   const cluster = virtualCluster({
     instances: 3,
     source: () => `load ${++loads}`,
-    backend: { keepVersions: 5, propagateWithin: 1000 },
+    backend: { keepVersions: 5 },
     service: ({ source, name, ...given }) =>
       new RefreshingValue({
         ...given,
         name: 'v',
         load: () => source(),
         schedule: { hours: 1 },
+        propagateWithin: 1000,
         logger: false,
       }),
   });
@@ -238,10 +239,10 @@ it('unpin discards no value that a person sets everywhere meanwhile', async () =
     await cluster.run(5000, { every: 100, read });
     return done;
   };
-  await isDone(one.refresh().then(() => one.refresh()));
+  await isDone(one.refresh({ here: true }).then(() => one.refresh({ here: true })));
   await isDone(one.rollback({ by: 'ann' }));
   cluster.backend.slow(30);
-  const set = one.set('set by hand', { everywhere: true });
+  const set = one.set('set by hand');
   await cluster.advance(10);
   const unpinned = another.unpin();
   await isDone(set);

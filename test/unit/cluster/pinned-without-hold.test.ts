@@ -87,7 +87,7 @@ it('a pinned version is not replaced by the load of an instance that learns of i
     if (step === 'release') return released.promise;
     return step === 'check' || step === 'read' ? 'refused' : undefined;
   };
-  b.value.invalidate();
+  b.value.invalidate({ here: true });
   await cluster.read(b);
   b.link.mend();
   for (let ms = 0; ms < 500; ms += 100) {
@@ -106,7 +106,7 @@ it('a mark that could not be published, since the store was not readable, leaves
   await c.value.get();
   await a.value.rollback({ by: 'ann' });
   b.link.break('refused', 'read');
-  await rejectionOf(b.value.invalidate({ everywhere: true, drop: true }));
+  await rejectionOf(b.value.invalidate({ drop: true }));
   b.link.mend();
   await cluster.clock.advance(1100);
   await cluster.read(c);

@@ -5,8 +5,14 @@ import { type VirtualInstance, virtualCluster } from '../../../src/testing/index
 // What a person does everywhere reaches instances that have no value, within the bound.
 
 const WITHIN_MS = 1000;
-const backend = { keepVersions: 3, propagateWithin: WITHIN_MS };
-const common = { name: 'prices', schedule: { hours: 1 }, logger: false, retry: false } as const;
+const backend = { keepVersions: 3 };
+const common = {
+  name: 'prices',
+  schedule: { hours: 1 },
+  propagateWithin: WITHIN_MS,
+  logger: false,
+  retry: false,
+} as const;
 
 type Readable = RefreshingCache<never, string> | RefreshingValue<never>;
 
@@ -39,8 +45,7 @@ describe('a key that the source does not have', () => {
     expect(await readOnAll(cluster as never, instances)).toEqual(['AbsentError', 'AbsentError']);
     isThere = true;
     const [{ service: one }] = instances;
-    const done =
-      how === 'set' ? one.set('k', 'loaded', { everywhere: true }) : one.refresh('k', { everywhere: true });
+    const done = how === 'set' ? one.set('k', 'loaded') : one.refresh('k');
     await cluster.flush();
     await done;
     expect(await readOnAll(cluster as never, instances)).toEqual(['loaded', 'loaded']);
@@ -60,13 +65,13 @@ describe('a value that was dropped everywhere while the source is down', () => {
     const [{ service: one }] = instances;
     await readOnAll(cluster as never, instances);
     cluster.source.down();
-    const dropped = one.invalidate({ everywhere: true, drop: true });
+    const dropped = one.invalidate({ drop: true });
     await cluster.advance(1000);
     await dropped;
     // Until each has failed by itself, and cools down.
     await cluster.run({ minutes: 12 }, { every: 1000, read: (value) => void value.get().catch(() => {}) });
     expect(new Set(await readOnAll(cluster as never, instances))).toEqual(new Set(['CoolingDownError']));
-    const done = how === 'set' ? one.set('loaded', { everywhere: true }) : one.rollback({ by: 'ann' });
+    const done = how === 'set' ? one.set('loaded') : one.rollback({ by: 'ann' });
     await cluster.advance(100);
     await done;
     expect(await readOnAll(cluster as never, instances)).toEqual(['loaded', 'loaded', 'loaded']);

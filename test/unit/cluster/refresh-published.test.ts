@@ -25,11 +25,11 @@ describe('refresh() of a shared value', () => {
     expect((await cluster.store.read('v'))?.version).toBe(version);
   });
 
-  it('resolves without a version when it could not be published', async () => {
+  it('with here resolves without a version when it could not be published', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     a!.link.break('refused', 'write');
-    const refreshed = a!.value.refresh();
+    const refreshed = a!.value.refresh({ here: true });
     await cluster.clock.flush();
     a!.manual.call(1).resolve('two');
     expect(await refreshed).toBe('two');
@@ -40,7 +40,7 @@ describe('refresh() of a shared value', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     a!.link.break('no-answer', 'write');
-    const refreshed = a!.value.refresh();
+    const refreshed = a!.value.refresh({ here: true });
     await cluster.clock.flush();
     a!.manual.call(1).resolve('two');
     await cluster.clock.advance(2999);

@@ -8,6 +8,7 @@ import {
 } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { recordChanges } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -20,7 +21,7 @@ describe('a decision that names the version in place', () => {
   it('is refused when another one is in place, and nothing is changed', async () => {
     const { a, b } = await twoVersions();
     const [two, one] = await a.value.history();
-    await b.value.set('three', { everywhere: true });
+    await b.value.set('three');
     const rolledBack = a.value.rollback({ by, to: one!.version, version: two!.version });
     expect(isOptionError(await rejectionOf(rolledBack))).toBe(true);
     expect([a.value.peek(), (await a.value.history())[0]?.made]).toEqual(['two', 'set']);
@@ -37,7 +38,7 @@ describe('a decision that names the version in place', () => {
       const { cluster, a, b } = await twoVersions();
       const [two, one] = await a.value.history();
       const seen = action === 'rollback' ? two!.version : await b.value.rollback({ by, to: one!.version });
-      const set = b.value.set('three', { everywhere: true });
+      const set = b.value.set('three');
       const acting =
         action === 'rollback'
           ? a.value.rollback({ by, to: one!.version, version: seen })
@@ -261,7 +262,7 @@ describe('a version that is put back into place', () => {
   it('gives way to a value that is set everywhere', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
-    await b.value.set('by hand', { everywhere: true });
+    await b.value.set('by hand');
     await cluster.clock.advance(60_000);
     await cluster.read(a);
     expect([a.value.peek(), a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([
@@ -292,7 +293,7 @@ describe('the schema', () => {
   it('decides on a version that is put back, and its output is the value', async () => {
     const cluster = new ManualCluster({ keepVersions: 4 });
     const [a] = await cluster.warm(1);
-    for (const text of ['far too long', 'two', 'three']) await a.value.set(text, { everywhere: true });
+    for (const text of ['far too long', 'two', 'three']) await a.value.set(text);
     const { value } = cluster.instance({ schema: shortTexts() });
     const [, two, long] = await value.history();
     const refused = await rejectionOf(value.rollback({ by, to: long!.version }));
@@ -303,24 +304,6 @@ describe('the schema', () => {
     });
     await value.rollback({ by, to: two!.version });
     expect(value.current).toBe('TWO');
-  });
-});
-
-describe('a dump', () => {
-  it('that is younger than the pinned version is dropped, and gives way where the pin is not known yet', async () => {
-    const { cluster, a, b } = await twoVersions();
-    const dump = b.value.dump();
-    await a.value.rollback({ by });
-    expect(a.value.restore(dump)).toEqual({ restored: 0, dropped: 1 });
-    const { value } = cluster.instance();
-    expect({ aPeek: a.value.peek(), restored: value.restore(dump), peek: value.peek() }).toEqual({
-      aPeek: 'one',
-      restored: { restored: 1, dropped: 0 },
-      peek: 'two',
-    });
-    await cluster.clock.advance(1100);
-    await cluster.read({ value });
-    expect({ peek: value.peek(), by: value.inspect().pinned?.by }).toEqual({ peek: 'one', by });
   });
 });
 
@@ -410,7 +393,7 @@ describe('what can not be rolled back', () => {
 
   it('without a store, with one that keeps one version, while it is down', async () => {
     const { value } = manualValue();
-    for (const call of [value.rollback({ by }), value.unpin(), value.history(), value.compare(1, 2)]) {
+    for (const call of [value.rollback({ by }), value.unpin(), value.history()]) {
       expect(isOptionError(await rejectionOf(call))).toBe(true);
     }
     const cluster = new ManualCluster();
@@ -421,21 +404,14 @@ describe('what can not be rolled back', () => {
   });
 });
 
-describe('compare', () => {
-  it('tells the changes from one version to another', async () => {
+describe('the differences of the console', () => {
+  it('are the changes from one version to another', async () => {
     const { a } = await twoVersions();
     const [two, one] = await a.value.history();
-    expect(await a.value.compare(one!.version, two!.version)).toMatchObject({
+    expect(await compareVersions(a.value, one!.version, two!.version)).toMatchObject({
       changed: { count: 1, samples: [{ before: 'one', after: 'two' }] },
     });
-    expect(isOptionError(await rejectionOf(a.value.compare(one!.version, 7)))).toBe(true);
-  });
-
-  it.each([null, 7, { idOff: () => 1 }, { idOf: 'id' }])('rejects the options %j', async (options) => {
-    const { a } = await twoVersions();
-    const [two, one] = await a.value.history();
-    const compared = a.value.compare(one!.version, two!.version, options as never);
-    expect(isOptionError(await rejectionOf(compared))).toBe(true);
+    expect(isOptionError(await rejectionOf(compareVersions(a.value, one!.version, 7)))).toBe(true);
   });
 });
 

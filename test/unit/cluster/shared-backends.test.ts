@@ -176,7 +176,7 @@ describe('200 values on one lock that stops to answer while it is trusted', () =
     await first;
     link.take();
     link.break('no-answer', 'acquire');
-    const results = Promise.allSettled(values.map((value) => value.refresh()));
+    const results = Promise.allSettled(values.map((value) => value.refresh({ here: true })));
     await clock.advance(10_000);
     expect((await results).filter(({ status }) => status === 'rejected')).toEqual([]);
     expect(loads).toBe(2 * COUNT);
@@ -199,7 +199,7 @@ describe('200 values on one lock that never answers', () => {
 describe.each(Object.keys(kinds))('200 %s on one store', (kind) => {
   it('ask a store that refuses reads once, and load without it; one probe ends the outage', async () => {
     const { link, logger, loads, read, due, asked } = crowd(kind, 'store');
-    link.break('refused', 'read', 'write', 'confirm');
+    link.break('refused', 'read', 'write', 'confirm', 'check');
     await read();
     expect(asked('read')).toBe(1);
     expect(asked('write')).toBeLessThanOrEqual(2);

@@ -72,7 +72,7 @@ describe('who stands by for the load of another instance', () => {
 
   it('does so no more after an invalidation, also while loads fail', async () => {
     const { cluster, b } = await standingBy();
-    b.value.invalidate();
+    b.value.invalidate({ here: true });
     await cluster.read(b);
     expect(b.link.take()).toEqual(['acquire']);
   });
@@ -80,7 +80,7 @@ describe('who stands by for the load of another instance', () => {
   it('an invalidation on all of them is one load', async () => {
     const cluster = new ManualCluster();
     const all = await cluster.warm(4, { schedule: { hours: 1 } });
-    for (const { value } of all) value.invalidate();
+    for (const { value } of all) value.invalidate({ here: true });
     for (let read = 0; read < 20; read++) {
       for (const { value } of all) value.current;
       await cluster.clock.advance(100);
@@ -162,14 +162,14 @@ describe('who comes at the very moment at which it was decided to stand by', () 
   for (let turns = 0; turns < 8; turns++) {
     it(`gets what the other instance loads, ${turns} jobs later`, async () => {
       const patient = await atThatMoment(turns, (value) => value.get({ patience: 10_000 }));
-      const forced = await atThatMoment(turns, (value) => value.refresh());
+      const forced = await atThatMoment(turns, (value) => value.refresh({ here: true }));
       expect([await patient.acted, await forced.acted]).toEqual(['two', 'two']);
     });
 
     it(`loads itself when the other has failed, and says why, ${turns} jobs later`, async () => {
       for (const act of [
         (value: RefreshingValue<string>) => value.get({ patience: 10_000 }),
-        (value: RefreshingValue<string>) => value.refresh(),
+        (value: RefreshingValue<string>) => value.refresh({ here: true }),
       ]) {
         const { acted, manual } = await atThatMoment(turns, act, true);
         expect(['due', 'forced']).toContain(manual.call(0).context.trigger);
@@ -180,7 +180,7 @@ describe('who comes at the very moment at which it was decided to stand by', () 
 
     it(`is answered also when it is closed at once, ${turns} jobs later`, async () => {
       const refreshAndClose = (value: RefreshingValue<string>): Promise<string> => {
-        const refreshed = value.refresh();
+        const refreshed = value.refresh({ here: true });
         void value.close();
         return refreshed;
       };

@@ -106,9 +106,9 @@ describe('the story of a round', () => {
     const [a] = await cluster.warm(1);
     const stop = a.value.on('load-started', () => {
       stop();
-      a.value.invalidate();
+      a.value.invalidate({ here: true });
     });
-    const refreshed = a.value.refresh();
+    const refreshed = a.value.refresh({ here: true });
     await cluster.clock.advance(10);
     expect(a.manual.calls).toHaveLength(2);
     a.manual.call(1).resolve('two');
@@ -134,7 +134,7 @@ describe('inspect().lock', () => {
     for (const { value } of [a, b]) {
       expect(value.inspect().lock).toMatchObject({ isHolder: false, token, version: token });
     }
-    a.value.set('by hand');
+    a.value.set('by hand', { here: true });
     expect(a.value.inspect().lock?.version).toBeUndefined();
   });
 
@@ -244,7 +244,7 @@ describe('log lines', () => {
     expect(a.logger.lines[1]).toMatch(/^warn tickless: backend: available again after 3.1 s and 3 failures$/);
     await cluster.clock.advance(60_000);
     a.link.break('refused', 'write');
-    void a.value.refresh();
+    void a.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.end(a, 5, '5');
     expect(a.logger.lines).toHaveLength(3);
@@ -257,7 +257,7 @@ describe('log lines', () => {
     const { clock } = cluster;
     const load = (): Promise<string> => new Promise(() => {});
     const value = new RefreshingValue({ name: 'v', load, schedule: 1000, lock, clock, logger });
-    value.set('by hand');
+    value.set('by hand', { here: true });
     await clock.advance(1030);
     value.current;
     await clock.flush();

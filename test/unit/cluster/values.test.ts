@@ -149,7 +149,7 @@ describe('a store without a lock', () => {
     const answered = new Deferred<void>();
     a.link.break(answered.promise, 'write');
     await cluster.load(a, 'one');
-    a.value.set('by hand');
+    a.value.set('by hand', { here: true });
     answered.resolve();
     await cluster.clock.flush();
     expect(a.value.inspect().lock?.version).toBeUndefined();

@@ -13,11 +13,11 @@ describe('history() names what made each version, and by whom', () => {
     const backend = memoryBackend({ keepVersions: 9 });
     const value = new RefreshingValue({ ...quiet, load: () => 1, backend });
     await value.refresh();
-    await value.set(2, { everywhere: true });
-    await value.set(3, { everywhere: true, by: 'ann', note: 'a typo at the source' });
+    await value.set(2);
+    await value.set(3, { by: 'ann', note: 'a typo at the source' });
     await value.rollback({ by: 'ben', note: 'as before' });
     await value.unpin({ by: 'cid', note: 'the source is well' });
-    await value.invalidate({ everywhere: true });
+    await value.invalidate();
     const history = await value.history();
     expect(history.map(({ made, by, note }) => [made, by, note]).reverse()).toEqual([
       ['load', undefined, undefined],
@@ -36,7 +36,7 @@ describe('history() names what made each version, and by whom', () => {
     const backend = memoryBackend({ keepVersions: 9 });
     const cache = new RefreshingCache<string, number>({ ...quiet, load: () => 1, backend });
     await cache.refresh('k');
-    await cache.set('k', 2, { everywhere: true, by: 'ann' });
+    await cache.set('k', 2, { by: 'ann' });
     const history = await cache.history('k');
     expect(history.map(({ made, by }) => [made, by])).toEqual([
       ['set', 'ann'],
@@ -59,13 +59,13 @@ describe('history() names what made each version, and by whom', () => {
   it('whoever does it is a short text', async () => {
     const value = new RefreshingValue({ ...quiet, load: () => 1, backend: memoryBackend() });
     for (const wrong of ['', 1, 'x'.repeat(501)]) {
-      const set = () => value.set(2, { everywhere: true, by: wrong as string });
+      const set = () => value.set(2, { by: wrong as string });
       expect(thrownBy(set)).toMatchObject({ option: 'by' });
     }
-    expect(thrownBy(() => value.set(2, { everywhere: true, note: 1 as never }))).toMatchObject({
+    expect(thrownBy(() => value.set(2, { note: 1 as never }))).toMatchObject({
       option: 'note',
     });
-    expect(thrownBy(() => value.set(2, { everywhere: true, why: 1 } as never))).toMatchObject({
+    expect(thrownBy(() => value.set(2, { why: 1 } as never))).toMatchObject({
       option: 'why',
     });
     expect(await rejectionOf(value.unpin({ by: '' }))).toMatchObject({ option: 'by' });

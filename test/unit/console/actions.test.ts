@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { AuditRecord } from '../../../src/console/audit-record.ts';
 import {
   RefreshGroup as Group,
   lockedTask,
@@ -10,6 +11,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { untilHeld } from '../../support/until-held.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Instance {
@@ -175,7 +177,7 @@ describe('a value', () => {
     expect((await console.act('reschedule', { id: 'prices' })).status).toBe(409);
     expect((await console.act('reschedule', { id: 'prices', everyMs: 60_000 })).status).toBe(200);
     expect(prices.inspect().nextExecuteTime - Date.now()).toBeLessThanOrEqual(60_000);
-    expect((await console.act('invalidate', { id: 'prices', everywhere: true })).status).toBe(200);
+    expect((await console.act('invalidate', { id: 'prices' })).status).toBe(200);
     expect(prices.inspect().isDue).toBe(true);
     const since = (await detail(console, 'prices')).here.loadedAt;
     expect((await console.act('invalidate', { id: 'prices', drop: true, since })).status).toBe(200);
@@ -222,9 +224,7 @@ describe('a cache', () => {
       expect((await console.act('refresh', { id: 'c', key: id })).status).toBe(200);
     }
     expect(loads.slice(6)).toEqual([...keys].reverse());
-    expect((await console.act('invalidate', { id: 'c', key: '"amsterdam"', everywhere: true })).status).toBe(
-      200,
-    );
+    expect((await console.act('invalidate', { id: 'c', key: '"amsterdam"' })).status).toBe(200);
     expect(cache.inspect('amsterdam')?.isDue).toBe(true);
     loads.length = 0;
     const numbers = group.cache({ name: 'n', load, keyOf: (key: number) => key.toFixed(0) });
@@ -341,7 +341,7 @@ describe('on all instances', () => {
     const [one, other] = [make(), make()];
     await one.prices.get();
     await other.prices.get();
-    expect((await one.console.act('pause', { id: 'prices', everywhere: true })).status).toBe(200);
+    expect((await one.console.act('pause', { id: 'prices' })).status).toBe(200);
     const isPaused = async ({ prices }: Instance): Promise<boolean> => {
       await prices.get(); // a read of any member checks the marks
       return prices.inspect().paused;
@@ -349,37 +349,29 @@ describe('on all instances', () => {
     await expect.poll(() => isPaused(other), { timeout: 15_000 }).toBe(true);
     const third = make();
     await expect.poll(() => isPaused(third), { timeout: 15_000 }).toBe(true);
-    expect((await other.console.act('resume', { id: 'prices', everywhere: true })).status).toBe(200);
+    expect((await other.console.act('resume', { id: 'prices' })).status).toBe(200);
     await expect.poll(() => isPaused(one), { timeout: 15_000 }).toBe(false);
     expect(source.loads).toBe(1);
   });
 
-  it('a schedule holds within its bound, also for an instance that starts later; the audit says everywhere', async () => {
+  it('what is narrowed to one instance stays there, and the audit says so', async () => {
     const { make } = instances();
     const [one, other] = [make(), make()];
     for (const { prices } of [one, other]) await prices.get();
-    const { status, body } = await one.console.act('reschedule', {
-      id: 'prices',
-      everyMs: 420_000,
-      everywhere: true,
-    });
-    expect({ status, message: body.message }).toEqual({
-      status: 200,
-      message: 'is loaded every 7 min from now on, everywhere',
-    });
-    const period = async ({ prices }: Instance): Promise<number> => {
-      await prices.get();
-      const { nextExecuteTime = 0, loadedAt = 0 } = prices.inspect();
-      return Math.round((nextExecuteTime - loadedAt) / 60_000);
-    };
-    for (const instance of [one, other, make()]) {
-      await expect.poll(() => period(instance), { timeout: 15_000 }).toBe(7);
-    }
-    expect((await other.console.get('api/audit')).body.records[0]).toMatchObject({
-      action: 'reschedule',
-      everywhere: true,
-      result: 'done',
-    });
+    expect((await one.console.act('pause', { id: 'prices', here: true })).body.message).toBe(
+      'paused on this instance',
+    );
+    const slower = await one.console.act('reschedule', { id: 'prices', everyMs: 420_000 });
+    expect(slower.body.message).toMatch(/^is loaded every 7 min from now on, on this instance, until/);
+    const all = await one.console.act('invalidate', { id: 'prices' });
+    expect(all.body.message).toBe('invalidated on all instances; the next read loads it');
+    expect([one, other].map(({ prices }) => prices.inspect().paused)).toEqual([true, false]);
+    const { records } = (await other.console.get('api/audit')).body;
+    expect(records.map(({ action, here }: AuditRecord) => [action, here])).toEqual([
+      ['invalidate', undefined],
+      ['reschedule', undefined],
+      ['pause', true],
+    ]);
   });
 
   it('what two operators pause at the same time is paused, and what one has resumed meanwhile is not', async () => {
@@ -399,7 +391,7 @@ describe('on all instances', () => {
     };
     const [one, other] = [made(), made()];
     const act = ({ console }: Instance, action: string, id: string): Promise<Answer> =>
-      console.act(action, { id, everywhere: true });
+      console.act(action, { id });
     await act(one, 'pause', 'offers');
     const answers = await Promise.all([
       act(one, 'pause', 'prices'),
@@ -434,7 +426,7 @@ describe('on all instances', () => {
     const { make, lock } = instances();
     const { console } = make();
     lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
-    const { status, body } = await console.act('pause', { id: 'prices' });
+    const { status, body } = await console.act('pause', { id: 'prices', here: true });
     expect({ status, message: body.message }).toEqual({
       status: 200,
       message: expect.stringContaining('the audit record is of this instance only'),
@@ -567,24 +559,11 @@ describe('on all instances', () => {
     await one.console.handler.close();
     expect(await notes(other)).toEqual(['0']);
   });
-
-  it('a pause and a schedule are refused of a member without a lock and a store, which the answer says', async () => {
-    const console = new TestConsole({ actions: true });
-    const value = console.group.value({ name: 'v', load: () => 1 });
-    for (const action of ['pause', 'resume', 'reschedule']) {
-      const { status, body } = await console.act(action, { id: 'v', everyMs: 60_000, everywhere: true });
-      expect([status, body.error?.message ?? JSON.stringify(body)]).toEqual([
-        409,
-        expect.stringMatching(/needs a lock and a store/),
-      ]);
-    }
-    expect(value.inspect().paused).toBe(false);
-  });
 });
 
 describe('the overview', () => {
   it('lists problems first: what fails to be served, what fails, what is behind or pinned', async () => {
-    const { make, source } = instances();
+    const { make, source, store } = instances();
     const [{ console, group, prices }, other] = [make(), make()];
     group.value({ name: 'fine', backend: false, load: () => 1 });
     const needed = group.value({
@@ -603,7 +582,7 @@ describe('the overview', () => {
     await prices.get();
     await other.prices.get();
     // Both leave their report: one that was left in the middle of a first load stays until the next read.
-    await Promise.all([prices, other.prices].map((one) => one.everywhere()));
+    await untilHeld(store, 'prices', [prices, other.prices]);
     source.prices = [9, 9, 9];
     await prices.refresh();
     await expect
@@ -628,8 +607,8 @@ describe('the overview', () => {
   it('shows an instance as behind, unless it was taking over the newest version', async () => {
     const { make, store } = instances();
     const { console, prices } = make();
-    await prices.refresh({ everywhere: true });
-    await prices.everywhere(); // leaves its report
+    await prices.refresh();
+    await untilHeld(store, 'prices', [prices]);
     const newest = prices.inspect().lock?.version as number;
     for (const takingOver of [newest - 1, newest]) {
       const members = [{ name: 'prices', kind: 'value', version: newest - 2, takingOver, age: 1 }];

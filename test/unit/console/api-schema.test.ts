@@ -5,6 +5,7 @@ import { apiSchema } from '../../../src/console/index.ts';
 import { lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { untilHeld } from '../../support/until-held.ts';
 
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema({ $id: 'api', ...apiSchema });
@@ -58,7 +59,7 @@ describe('the schema of the API', () => {
     expect(wrong('Error', (await console.act('refresh', { id: 'prices', key: 'x' })).body)).toBeNull();
     edition = { apple: 10, pear: 2 };
     await prices.refresh({ unpin: true }).catch(() => {});
-    await prices.everywhere();
+    await untilHeld(store, 'prices', [prices]);
     const [newer, older] = (await prices.history()).map((one) => one.version);
     const reads: Readonly<Record<string, string>> = {
       'api/session': 'Session',

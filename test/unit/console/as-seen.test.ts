@@ -65,7 +65,7 @@ describe.each(['accept-quarantined', 'discard-quarantined'])('%s', (action) => {
 describe.each(['rollback', 'pin', 'unpin'])('%s', (action) => {
   it('is refused when another version is in place than the one that was shown, and without it', async () => {
     const { console, prices, detail } = await refused();
-    await prices.set([1], { everywhere: true });
+    await prices.set([1]);
     const [, first] = await prices.history();
     if (action === 'unpin') await prices.rollback({ by: 'bob' });
     const { history } = await detail();
@@ -76,7 +76,7 @@ describe.each(['rollback', 'pin', 'unpin'])('%s', (action) => {
     };
     const { present: _, ...without } = body;
     expect((await console.act(action, without)).body.error.message).toContain('present is missing');
-    await prices.set([2], { everywhere: true });
+    await prices.set([2]);
     if (action === 'unpin') await prices.rollback({ by: 'cleo' });
     const before = await prices.history();
     const { status, body: answer } = await console.act(action, body);

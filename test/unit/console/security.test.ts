@@ -233,27 +233,25 @@ describe('actions', () => {
     await found.act('refresh', { id: 'v', note: 'why not' });
     await found.act('refresh', { id: 'down' });
     await found.act('refresh', { id: 'unknown' });
-    await found.act('pause', { id: 'v', everywhere: true });
+    await found.act('pause', { id: 'v' });
     const { records: shown } = (await found.get('api/audit')).body;
     expect(shown).toEqual([...records].reverse());
     expect(records).toMatchObject([
       { by: 'ann', action: 'refresh', name: 'v', note: 'why not', result: 'done' },
       { name: 'down', result: 'failed', message: expect.stringContaining('ECONNREFUSED') },
       { name: 'unknown', result: 'refused' },
-      { action: 'pause', everywhere: true, result: 'refused' },
+      { action: 'pause', result: 'refused' },
     ]);
     expect(records.every(({ at, host }) => Math.abs(at - Date.now()) < 60_000 && host !== '')).toBe(true);
   });
 });
 
 describe('the audit', () => {
-  it('has no "everywhere" of an action that is of one instance only: that is refused', async () => {
+  it('has no "here" of an action that can not be narrowed: that is refused', async () => {
     const records: AuditRecord[] = [];
     const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
-    for (const action of ['cancel', 'discard-quarantined', 'release-lock']) {
-      expect((await found.act(action, { id: 'v', everyMs: 5000, token: 1, everywhere: true })).status).toBe(
-        400,
-      );
+    for (const action of ['cancel', 'pin', 'unpin', 'rollback', 'accept-quarantined', 'release-lock']) {
+      expect((await found.act(action, { id: 'v', here: true, token: 1 })).status).toBe(400);
     }
     expect(records).toEqual([]);
   });
@@ -450,7 +448,7 @@ describe('bounds', () => {
   });
 
   it('refuse what is no JSON object, an unknown field, and arguments out of range', async () => {
-    const bodies = ['', 'x', '[]', 'null', '"v"', '{"id":"v","then":1}', '{"id":"v","everywhere":"yes"}'];
+    const bodies = ['', 'x', '[]', 'null', '"v"', '{"id":"v","then":1}', '{"id":"v","here":"yes"}'];
     const ranges = [
       { version: -1 },
       { version: 1.5 },

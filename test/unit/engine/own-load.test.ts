@@ -37,8 +37,8 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     ['requestStart', ({ value }) => value.requestStart({ wait: true })],
     ['rollback', ({ value }) => value.rollback({ to: 1, by: 'me' })],
     ['unpin', ({ value }) => value.unpin()],
-    ['set everywhere', ({ value }) => value.set(7, { everywhere: true })],
-    ['invalidate everywhere', ({ value }) => value.invalidate({ everywhere: true })],
+    ['set everywhere', ({ value }) => value.set(7)],
+    ['invalidate everywhere', ({ value }) => value.invalidate()],
     ['close', ({ value }) => value.close()],
     ['close of the group', ({ group }) => group.close()],
     ['ready', ({ group }) => group.ready()],
@@ -69,7 +69,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
       if (!isArmed) return;
       isArmed = false;
       if (expected === 'LoadTimeoutError') await null;
-      failures.push(await rejectionOf(value.refresh({ everywhere: true })));
+      failures.push(await rejectionOf(value.refresh()));
     };
     const accept = async (): Promise<true> => {
       if (where === 'accept') await act();

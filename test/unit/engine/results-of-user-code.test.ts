@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { duringHours } from '../../../src/calendar/index.ts';
 import { shownValue } from '../../../src/console/shown-value.ts';
 import { changesAtMost, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   absent,
-  duringHours,
   earliest,
   fixedDelay,
   httpFreshness,

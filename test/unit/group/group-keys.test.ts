@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeyedEntries } from '../../../src/cache/keyed-entries.ts';
+import { dailyAt } from '../../../src/calendar/index.ts';
 import {
   absent,
-  dailyAt,
   isClosedError,
   type KeyedLoadReturn,
   loaded,

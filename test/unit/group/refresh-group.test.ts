@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { dailyAt } from '../../../src/calendar/index.ts';
 import {
-  dailyAt,
   isClosedError,
   isOptionError,
   PeriodicExecutor,

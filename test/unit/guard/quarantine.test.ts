@@ -273,7 +273,7 @@ describe('a decision on a refused value that names the one that was looked at', 
     await cluster.read(one);
     await cluster.end(one, 1, 'bad');
     const { digest } = one.value.inspect().quarantine!;
-    await two.value.set('good', { everywhere: true });
+    await two.value.set('good');
     await expect(one.value.acceptQuarantined({ digest })).rejects.toMatchObject({ name: 'OptionError' });
     expect([one.value.peek(), (await two.value.history())[0]?.made]).toEqual(['one', 'set']);
   });

@@ -328,7 +328,7 @@ it('a flag that is set on one instance everywhere is a change on the other', asy
   const [here, there] = [instance(), instance()];
   const { client, events } = await registered(ticklessProvider({ flags: there }));
   await here.get();
-  await here.set({ on: true, limit: true }, { everywhere: true });
+  await here.set({ on: true, limit: true });
   await clock.advance(1000);
   expect(await client.getBooleanValue('on', false)).toBe(false); // its check runs behind it
   await clock.advance(100);

@@ -29,7 +29,6 @@ const TAKES: Record<string, (text: string) => unknown> = {
   coolDown: (coolDown) => value({ coolDown }),
   'coolDown.initial': (initial) => value({ coolDown: { initial, max: '1d' } }),
   maxStaleness: (maxStaleness) => value({ maxStaleness }),
-  'freshness.within': (within) => value({ freshness: { within, target: 0.9 } }),
   propagateWithin: (propagateWithin) => value({ propagateWithin, backend: memoryBackend() }),
   absentFor: (absentFor) => cache({ absentFor }),
   jitter: (jitter) => cache({ jitter }),

@@ -1,9 +1,8 @@
 import { Duration } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import {
-  cron,
-  dailyAt,
   defaults,
   fixedDelay,
   isOptionError,
@@ -117,9 +116,9 @@ describe('a wrong option', () => {
     [{ fetchMethod: 1 }, 'fetchMethod is load here, received 1'],
     [{ allowStale: true }, 'allowStale is whenTooStale here, received true'],
     [{ maxEntries: 5 }, 'maxEntries is unknown (expected one of: name, '], // a value has no max
-    [{ schedule: '*/5 * * * *' }, "a duration over 0 (cron('*/5 * * * *')), received"],
-    [{ schedule: ' @hourly' }, "(cron('@hourly'))"],
-    [{ schedule: '05:00' }, "(dailyAt('05:00'))"],
+    [{ schedule: '*/5 * * * *' }, "a duration over 0 (cron('*/5 * * * *') of 'tickless/calendar'), received"],
+    [{ schedule: ' @hourly' }, "(cron('@hourly') of 'tickless/calendar')"],
+    [{ schedule: '05:00' }, "(dailyAt('05:00') of 'tickless/calendar')"],
     [{ schedule: '600' }, "('600s', or 600 for milliseconds)"],
     [{ timeout: '1.5' }, "timeout must be a duration over 0 ('1.5s', or 1.5 for milliseconds)"],
     [

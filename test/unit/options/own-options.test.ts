@@ -3,15 +3,13 @@ import { etcdBackend } from '../../../src/backends/etcd.ts';
 import { fileBackend } from '../../../src/backends/file.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type SqliteBackendOptions, sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/index.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { changesAtMost, every, growsAtMost, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
-  cron,
-  dailyAt,
-  duringHours,
   type Execution,
   earliest,
   fixedRate,
@@ -29,6 +27,7 @@ import {
 import { endOf } from '../../../src/records/lock/record-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -170,7 +169,7 @@ it('a console that is read-only stays so', () => {
 it('a read, an invalidation and the end have options of their own only', async () => {
   const value = new RefreshingValue({ name: 'read', load: async () => 1, logger: false });
   await value.get();
-  pollute({ patience: -1, maxAge: -1, signal: 1, everywhere: true, drop: true, timeout: -1 });
+  pollute({ patience: -1, maxAge: -1, signal: 1, drop: true, timeout: -1 });
   expect(await value.get({})).toBe(1);
   value.invalidate({});
   expect(value.peek()).toBe(1);
@@ -333,7 +332,7 @@ it('a lock is released by the fields of its request only', async () => {
     .acquire({ name: 'n' })
     .then((answer) => ('lease' in answer ? answer.lease : answer));
   const found = new TestConsole({ actions: true, locks: [lock] });
-  pollute({ key: 'k', everywhere: true, drop: true });
+  pollute({ key: 'k', drop: true });
   const { status } = await found.act('release-lock', { id: 'n', lock: 0, token });
   clean();
   const [record] = (await found.get('api/audit')).body.records;
@@ -426,7 +425,7 @@ it.each([
   { replaced: 'x' },
 ])('a cluster works as before while every object has %o', async (properties) => {
   const schedule = { milliseconds: 1 };
-  const store = storeOf(memoryBackend({ keepVersions: 5, propagateWithin: 1 }));
+  const store = storeOf(memoryBackend({ keepVersions: 5 }));
   const lock = lockOf(memoryBackend());
   let loads = 0;
   const load = (): string => `load ${++loads}`;
@@ -437,6 +436,7 @@ it.each([
         load,
         schedule,
         backend: { lock, store },
+        propagateWithin: 1,
         logger: false,
         retry: false,
       }),
@@ -444,13 +444,13 @@ it.each([
   pollute(properties);
   await one.get();
   while ((await one.get()) === 'load 1') await new Promise((resolve) => setTimeout(resolve, 1)); // it is due again
-  await one.set('set', { everywhere: true });
+  await one.set('set');
   await other.get();
   const history = await one.history();
   const [newest] = history;
   await one.rollback({ by: 'ann' });
   const { pinned } = one.inspect();
-  const difference = await one.compare(newest?.version as number, newest?.version as number);
+  const difference = await compareVersions(one, newest?.version as number, newest?.version as number);
   const fleet = await store.fleet();
   clean(); // what tests are made of is no better
   expect(history.map(({ isPinned, mark, damage }) => [isPinned, mark, damage])).toEqual(

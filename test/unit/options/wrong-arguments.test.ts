@@ -10,6 +10,7 @@ import * as mysql from '../../../src/backends/mysql.ts';
 import * as postgres from '../../../src/backends/postgres.ts';
 import * as redis from '../../../src/backends/redis.ts';
 import * as sqlite from '../../../src/backends/sqlite.ts';
+import * as calendar from '../../../src/calendar/index.ts';
 import * as console from '../../../src/console/index.ts';
 import * as node from '../../../src/console/node.ts';
 import * as diagnostics from '../../../src/diagnostics/index.ts';
@@ -26,7 +27,7 @@ import * as worker from '../../../src/worker/index.ts';
 const ENTRIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'tickless': core, 'tickless/backend': backend, 'tickless/memory': memory, 'tickless/file': file, 'tickless/redis': redis,
   'tickless/postgres': postgres, 'tickless/mysql': mysql, 'tickless/sqlite': sqlite, 'tickless/mongodb': mongodb, 'tickless/etcd': etcd,
-  'tickless/dynamodb': dynamodb, 'tickless/durable-object': durableObject, 'tickless/console': console, 'tickless/console/node': node,
+  'tickless/dynamodb': dynamodb, 'tickless/durable-object': durableObject, 'tickless/calendar': calendar, 'tickless/console': console, 'tickless/console/node': node,
   'tickless/diagnostics': diagnostics, 'tickless/guards': guards, 'tickless/jwks': jwks, 'tickless/openfeature': openfeature,
   'tickless/otel': otel, 'tickless/prometheus': prometheus, 'tickless/sources': sources, 'tickless/testing': testing, 'tickless/worker': worker,
 }; // biome-ignore format: a table
@@ -60,17 +61,8 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
   refreshing: ['a function'], // a load
 };
 
-/** They take any value, are called within a load, or take what adapter authors and runtimes give: not options. */
-const OTHERS = [
-  'keep',
-  'loaded',
-  'absent',
-  'never',
-  'ageHeaders',
-  'loadContext',
-  'lockedContext',
-  'TicklessObject',
-];
+/** They take any value, or take what adapter authors and runtimes give: not options. */
+const OTHERS = ['keep', 'loaded', 'absent', 'never', 'ageHeaders', 'TicklessObject'];
 const OF_AUTHORS = [
   'edited',
   'applied',

@@ -119,12 +119,11 @@ describe('prometheusMetrics', () => {
     expect(lines.filter((line) => !/^(?:# (?:HELP|TYPE) )?tickless_|^$/.test(line))).toEqual([]);
   });
 
-  it('shows backends that do not answer, and objectives that burn', async () => {
+  it('shows backends that do not answer', async () => {
     const cluster = new ManualCluster();
     const link = cluster.link();
     const { lock, store } = link;
-    const freshness = { within: MINUTE, target: 0.9 };
-    const { group, scrape } = await scraped({ clock: cluster.clock, backend: { lock, store }, freshness });
+    const { group, scrape } = await scraped({ clock: cluster.clock, backend: { lock, store } });
     link.break('refused', 'acquire');
     const rates = group.value({ name: 'rates', load: async () => 1 });
     const cities = group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key });
@@ -138,16 +137,6 @@ describe('prometheusMetrics', () => {
       'tickless_backend_unavailable{name="rates",backend="store"} 0',
       'tickless_backend_unavailable{name="cities",backend="lock"} 1',
       'tickless_backend_unavailable{name="cities",backend="store"} 0',
-    ]);
-    expect(await scrape('tickless_freshness')).toEqual([
-      'tickless_freshness_target_ratio{name="rates"} 0.9',
-      'tickless_freshness_target_ratio{name="cities"} 0.9',
-      'tickless_freshness_ratio{name="rates",window="1h"} 0.5',
-      'tickless_freshness_ratio{name="rates",window="24h"} 0.5',
-      'tickless_freshness_ratio{name="cities",window="1h"} 1',
-      'tickless_freshness_ratio{name="cities",window="24h"} 1',
-      'tickless_freshness_burning{name="rates"} 1',
-      'tickless_freshness_burning{name="cities"} 0',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dailyAt } from '../../../src/schedule/daily-at.ts';
+import { dailyAt } from '../../../src/calendar/daily-at.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
 import { never } from '../../../src/schedule/never.ts';
 import type { ScheduleLike } from '../../../src/schedule/schedule.ts';

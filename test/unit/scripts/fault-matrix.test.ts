@@ -34,14 +34,13 @@ const run = {
   broken: [] as string[],
 };
 
-it('has a row for each figure of a fault, a column for each engine, and says where the fault was left out', () => {
+it('has a row for each figure that is not 0, a column for each engine, and says where a fault was left out', () => {
   expect(`${faultMatrix(run)}\n`).toBe(
     `Run on 2026-03-01 with Node 20.20.0, in 11 minutes: \`npm run faults\`.
 
 | fault | figure | Redis 7 | SQLite 3 |
 | --- | --- | ---: | ---: |
 | 2 killed | rounds published | 24 | 24 |
-|  | stale publishes | 0 | 0 |
 |  | holders killed in mid-load | 20 | 20 |
 |  | taken over after, median / longest | 1892 / 2017 ms | 1892 / 2017 ms |
 | 4 the server stops | published again after, longest | 507 ms | – |

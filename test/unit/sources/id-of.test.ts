@@ -12,6 +12,7 @@ import {
   type Source,
 } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { compareVersions } from '../../support/compare-versions.ts';
 
 interface Price {
   readonly sku: string;
@@ -80,6 +81,10 @@ test('versions are compared by the idOf of the source', async () => {
   await prices.get();
   await prices.refresh();
   const [after, before] = await prices.history();
-  const { changed, unchanged } = await prices.compare(Number(before?.version), Number(after?.version));
+  const { changed, unchanged } = await compareVersions(
+    prices,
+    Number(before?.version),
+    Number(after?.version),
+  );
   expect([changed.samples.map(({ id }) => id), unchanged]).toEqual([['b'], 1]);
 });

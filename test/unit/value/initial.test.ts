@@ -169,14 +169,10 @@ describe('an initial value', () => {
     }
   });
 
-  it('yields to what was set, and to the younger dump', () => {
+  it('yields to what was set', () => {
     const made = shipped();
     made.value.set('set');
     expect(made.value.current).toBe('set');
-    const entry = { value: 'dumped', nextExecuteTime: null };
-    const dump = (age: number) => ({ version: 1, name: 'v', at: made.clock.now(), entries: [{ ...entry, age }] }) as const; // biome-ignore format: short
-    expect(shipped().value.restore(dump(HOUR - 1))).toEqual({ restored: 1, dropped: 0 });
-    expect(shipped().value.restore(dump(HOUR + 1))).toEqual({ restored: 0, dropped: 1 });
   });
 
   it('is checked at construction, with its loadedAt', () => {

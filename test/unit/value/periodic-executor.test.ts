@@ -260,7 +260,7 @@ describe('too long since the last success', () => {
   });
 });
 
-describe('whenFailing and freshness of a task', () => {
+describe('whenFailing of a task', () => {
   it('throw: requestStart rejects with the error of the last run until one succeeds', async () => {
     const { clock, manual, executor } = await executed({ whenFailing: 'throw', retry: false, logger: false });
     await clock.advance(1000);
@@ -276,19 +276,6 @@ describe('whenFailing and freshness of a task', () => {
     manual.call(2).resolve('done');
     await clock.flush();
     expect(await settled(executor.requestStart())).toEqual({ value: undefined });
-  });
-
-  it('counts requests by the time since the last success', async () => {
-    const { clock, manual, executor } = await executed({ freshness: { within: 2000, target: 0.9 } });
-    await executor.requestStart();
-    await clock.advance(2001);
-    await executor.requestStart();
-    await clock.flush();
-    manual.call(1).resolve('done');
-    await clock.flush();
-    await executor.requestStart();
-    expect(executor.stats().freshness?.hour).toEqual({ reads: 4, share: 0.75 });
-    expect(executor.stats().freshness?.burning).toBe(true);
   });
 });
 

@@ -384,7 +384,7 @@ describe('a listener of the abort of a load that puts a value into place', () =>
     manual.call(1).resolve('loaded');
     await clock.flush();
     expect(await refreshed).toBe('loaded');
-    const everywhere = value.set('for all', { everywhere: true });
+    const everywhere = value.set('for all');
     await clock.advance(100);
     await everywhere;
   });
@@ -398,10 +398,10 @@ it('refresh() resolves at once when set() supersedes its load, also behind a loc
     schedule: 3_600_000,
     backend: { lock, store },
   });
-  const refreshed = value.refresh();
+  const refreshed = value.refresh({ here: true });
   await clock.flush();
   expect(manual.calls.length).toBe(1); // it ignores its signal
-  value.set('by hand');
+  value.set('by hand', { here: true });
   await clock.flush();
   expect(await settled(refreshed)).toEqual({ value: 'by hand' });
 });
@@ -410,14 +410,7 @@ it('a promise about versions that is dropped is no unhandled rejection', async (
   const unhandled = unhandledRejections();
   const value = new RefreshingValue({ name: 'v', load: () => 1, logger: false });
   const cache = new RefreshingCache<string, number>({ name: 'c', load: () => 1, logger: false });
-  const dropped = [
-    value.history(),
-    value.rollback({ to: 1, by: 'me' }),
-    value.unpin(),
-    value.compare(1, 2),
-    value.everywhere(),
-    cache.history('k'),
-  ];
+  const dropped = [value.history(), value.rollback({ to: 1, by: 'me' }), value.unpin(), cache.history('k')];
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(unhandled).toEqual([]);
   for (const promise of dropped) expect(await rejectionOf(promise)).toMatchObject({ name: 'OptionError' });

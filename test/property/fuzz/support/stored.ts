@@ -15,6 +15,8 @@ import { recordsOfStore, type StepsOfStore } from '../../../support/records-of-s
 /** The value that readers get if no snapshot is used. */
 export const LOADED = 'loaded anew';
 
+const CACHE = 'c';
+
 /** A backend that returns this row, whatever it is, and records what is written. */
 export class StubBackend implements StepsOfStore {
   row: StoredSnapshot | undefined;
@@ -24,8 +26,9 @@ export class StubBackend implements StepsOfStore {
     this.row = row;
   }
 
-  async read(): Promise<StoredSnapshot | undefined> {
-    return this.row;
+  /** The cache has no marks on its keys. */
+  async read(name: string): Promise<StoredSnapshot | undefined> {
+    return name === CACHE ? undefined : this.row;
   }
 
   async write(_: string, payload: string, token: number = 1): ReturnType<SnapshotStore['write']> {
@@ -94,7 +97,7 @@ export async function keyedReadOf(
   const logger = recordLines();
   const lock = lockOf(memoryBackend({ clock }));
   const cache = new RefreshingCache<string, unknown>({
-    name: 'c',
+    name: CACHE,
     load,
     schedule: 1000,
     clock,

@@ -72,7 +72,7 @@ const actions: Readonly<Record<string, (context: Context) => unknown>> = {
   },
   '/state': () => ({ loads, edition: edition.peek() ?? null, isRunning: edition.inspect().running }),
   '/follow': () => followed.get(),
-  '/set-everywhere': () => followed.set(['the second', 'the third'][sets++] ?? '', { everywhere: true }),
+  '/set-everywhere': () => followed.set(['the second', 'the third'][sets++] ?? ''),
   '/start-task': () => task.requestStart({ wait: false }),
 };
 

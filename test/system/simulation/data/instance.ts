@@ -7,7 +7,7 @@ import {
 } from '../../../../src/index.ts';
 import type { Machine } from '../machine.ts';
 import { Link } from '../network.ts';
-import { Process } from '../process.ts';
+import { NO_CHECKS_MS, Process } from '../process.ts';
 import { wordsOf } from '../words.ts';
 import { type Edition, schema } from './edition.ts';
 import type { DataRun, Holder } from './watch.ts';
@@ -61,7 +61,7 @@ export class DataInstance extends Process implements Holder {
           }
         : {}),
       ...(scenario.hasLock ? { whenLockUnavailable } : {}),
-      ...(this.withinMs < Infinity ? { propagateWithin: this.withinMs } : {}),
+      ...(scenario.hasStore ? { propagateWithin: Math.min(this.withinMs, NO_CHECKS_MS) } : {}),
       ...(scenario.hasSchema ? { schema } : {}),
       ...(scenario.hasAccept ? { accept: (candidate, about) => source.judge(this, candidate, about) } : {}),
       ...(maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale }),

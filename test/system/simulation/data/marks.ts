@@ -3,10 +3,10 @@ import type { DataScenario } from './scenario.ts';
 
 /** What a data world does on all instances at once. All times in milliseconds. */
 export interface MarksScenario {
-  /** Some of its instances have `propagateWithin`, and its operators do things everywhere. */
+  /** Some of its instances have checks, and its operators do things everywhere. */
   readonly isMarked: boolean;
   readonly ordersEvery: number;
-  /** The `propagateWithin` of the next instance; `Infinity`: none. */
+  /** The `propagateWithin` of the next instance; `Infinity`: no check comes within the time of a world. */
   drawWithin(random: Random): number;
 }
 

@@ -104,21 +104,21 @@ export class Persons {
 
   invalidate(instance: DataInstance): void {
     instance.invalidatedAt = this.#world.timeline.now;
-    instance.prices.invalidate();
+    instance.prices.invalidate({ here: true });
   }
 
   refresh(instance: DataInstance, unpins: boolean, everywhere?: true): void {
     const { prices } = instance;
     const about = { kind: 'refresh', unpins, ...(everywhere && { everywhere }) } as const;
     this.#order(instance, about, () =>
-      prices.refresh({ ...(unpins && { unpin: true }), ...(everywhere && { everywhere }) }),
+      prices.refresh({ ...(unpins && { unpin: true }), ...(!everywhere && { here: true }) }),
     );
   }
 
   /** For all instances. */
   mark(instance: DataInstance, mark: Mark): void {
     this.#order(instance, { kind: 'mark', mark }, async () =>
-      instance.prices.invalidate({ everywhere: true, ...(mark === 'dropped' && { drop: true }) }),
+      instance.prices.invalidate({ ...(mark === 'dropped' && { drop: true }) }),
     );
   }
 
@@ -126,15 +126,17 @@ export class Persons {
     const { random, scenario } = this.#world;
     const serial = this.#world.next();
     const value = editionOf(serial, random.pick(['full', 'full', 'half']));
-    const isShared = everywhere && scenario.hasStore;
+    const isShared = everywhere && scenario.hasStore && scenario.hasLock;
     instance.own.add(serial);
     this.#order(instance, { kind: isShared ? 'set' : 'set here', serial }, async () =>
-      isShared ? instance.prices.set(value, { everywhere: true }) : instance.prices.set(value),
+      instance.prices.set(value, { here: !isShared }),
     );
   }
 
   drop(instance: DataInstance): void {
-    this.#order(instance, { kind: 'drop' }, async () => instance.prices.invalidate({ drop: true }));
+    this.#order(instance, { kind: 'drop' }, async () =>
+      instance.prices.invalidate({ drop: true, here: true }),
+    );
   }
 
   accept(instance: DataInstance): void {

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/index.ts';
 import type { Machine } from '../machine.ts';
 import { CLIENT_TIMEOUT_MS, Link } from '../network.ts';
-import { Process } from '../process.ts';
+import { NO_CHECKS_MS, Process } from '../process.ts';
 import { wordsOf } from '../words.ts';
 import { Answers } from './answers.ts';
 import { dialects } from './dialects.ts';
@@ -72,7 +72,7 @@ export class DeployedInstance extends Process {
       random: () => random.next(),
       logger: false,
       backend: { lock: link.lock, store: this.storeLink.store },
-      ...(propagateWithin < Number.POSITIVE_INFINITY && { propagateWithin }),
+      propagateWithin: Math.min(propagateWithin, NO_CHECKS_MS),
       ...(hasInitial && { initial: { value: { serial: 0 }, loadedAt: 0 } }),
     });
     this.doubled = derive(this.rates, ({ serial }) => serial * 2, { logger: false });

@@ -32,19 +32,16 @@ const orders: Readonly<
   set: {
     weight: 2,
     act: ({ world, instance }) =>
-      world.order(instance, `set ${world.next()}`, () =>
-        instance.rates.set({ serial: world.last }, { everywhere: true }),
-      ),
+      world.order(instance, `set ${world.next()}`, () => instance.rates.set({ serial: world.last })),
   },
   refresh: {
     weight: 2,
-    act: ({ world, instance }) =>
-      world.order(instance, 'refresh', () => instance.rates.refresh({ everywhere: true })),
+    act: ({ world, instance }) => world.order(instance, 'refresh', () => instance.rates.refresh()),
   },
   drop: {
     weight: 1,
     act: ({ world, instance }) =>
-      world.order(instance, 'drop', () => instance.rates.invalidate({ everywhere: true, drop: true })),
+      world.order(instance, 'drop', () => instance.rates.invalidate({ drop: true })),
   },
 };
 

@@ -33,8 +33,6 @@ const orders: Readonly<Record<string, Deed<Scene>>> = {
   dropHere: { weight: 0.5, act: ({ persons, key }) => persons.dropHere(key) },
 };
 
-const everywhere = { everywhere: true } as const;
-
 /** Readers and operators of all instances. */
 export class Persons {
   readonly #world: KeysWorld;
@@ -86,7 +84,7 @@ export class Persons {
   invalidate(key: HeldKey): void {
     key.invalidatedAt = this.#world.timeline.now;
     this.#world.trace.add(key.name, () => 'invalidate here');
-    key.process.cache.invalidate(key.key);
+    key.process.cache.invalidate(key.key, { here: true });
   }
 
   set(key: HeldKey, isForAll: boolean): void {
@@ -96,37 +94,35 @@ export class Persons {
     key.own.add(serial);
     const { cache } = key.process;
     this.#order({ kind: isForAll ? 'set' : 'set here', instance: key, of: 'key', serial }, async () =>
-      isForAll ? cache.set(key.key, value, everywhere) : cache.set(key.key, value),
+      cache.set(key.key, value, { here: !isForAll }),
     );
   }
 
   refresh(key: HeldKey): void {
-    this.#order({ kind: 'refresh', instance: key, of: 'key' }, () =>
-      key.process.cache.refresh(key.key, everywhere),
-    );
+    this.#order({ kind: 'refresh', instance: key, of: 'key' }, () => key.process.cache.refresh(key.key));
   }
 
   mark(key: HeldKey, mark: Mark): void {
     this.#order({ kind: 'mark', instance: key, of: 'key', mark }, () =>
-      key.process.cache.invalidate(key.key, { ...everywhere, ...(mark === 'dropped' && { drop: true }) }),
+      key.process.cache.invalidate(key.key, { ...(mark === 'dropped' && { drop: true }) }),
     );
   }
 
   markTag(key: HeldKey): void {
     this.#order({ kind: 'mark', instance: key, of: 'tag', mark: 'invalidated' }, () =>
-      key.process.cache.invalidateTag(key.tag, everywhere),
+      key.process.cache.invalidateTag(key.tag),
     );
   }
 
   clear(key: HeldKey): void {
-    this.#order({ kind: 'mark', instance: key, of: 'all', mark: 'dropped' }, () =>
-      key.process.cache.clear(everywhere),
-    );
+    this.#order({ kind: 'mark', instance: key, of: 'all', mark: 'dropped' }, () => key.process.cache.clear());
   }
 
   dropHere(key: HeldKey): void {
     key.invalidatedAt = this.#world.timeline.now;
-    this.#order({ kind: 'drop', instance: key, of: 'key' }, async () => key.process.cache.delete(key.key));
+    this.#order({ kind: 'drop', instance: key, of: 'key' }, async () =>
+      key.process.cache.delete(key.key, { here: true }),
+    );
   }
 
   #order(about: Omit<KeyOrder, 'id' | 'at' | 'outcome'>, ask: () => Promise<unknown>): void {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { cron } from '../../../../src/calendar/index.ts';
 import {
-  cron,
   eventTypes,
   fixedRate,
   lockedTask,

@@ -1,4 +1,4 @@
-import { type CacheDump, eventTypes, type PeriodicExecutor } from '../../../../src/index.ts';
+import { eventTypes, type PeriodicExecutor } from '../../../../src/index.ts';
 import type { Cache, Service, Value } from './service.ts';
 import { type Payload, payload } from './source.ts';
 import type { World } from './world.ts';
@@ -34,7 +34,6 @@ const DEEDS = {
   where: 1,
   delete: 6,
   clear: 1,
-  dump: 1,
   many: 8,
   task: 2,
   execute: 3,
@@ -208,9 +207,6 @@ export class Traffic {
         return;
       case 'clear':
         isKeyed ? cache.clear() : cache.invalidate();
-        return;
-      case 'dump':
-        cache.restore(JSON.parse(JSON.stringify(cache.dump())) as CacheDump<number, Payload>);
         return;
       case 'many':
         this.#readMany(cache);

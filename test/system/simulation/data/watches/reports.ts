@@ -3,16 +3,15 @@ import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
-/** Two reports of an instance without `propagateWithin` are a minute apart, by clocks that may be fast. */
-const APART_MS = 45_000;
+/** Two reports of an instance whose checks are rare are 5 s apart, by clocks that may be fast. */
+const APART_MS = 3500;
 
-/** With its commands it leaves one a minute, or every other one, by clocks that may be slow. */
-const EVERY_MS = 150_000;
+/** It leaves one with its commands every 5 s, by clocks that may be slow. */
+const EVERY_MS = 10_000;
 
 /**
- * The fleet: a report claims no version that its instance does not hold, or is just writing. An instance without
- * `propagateWithin` leaves one with its first command, and then one a minute, or every other minute where the command of another
- * round was to carry it.
+ * The fleet: a report claims no version that its instance does not hold, or is just writing. An instance whose checks are
+ * rare leaves one with its first command, and then one every 5 s.
  */
 export class Reports implements DataWatch {
   readonly #world: DataWorld;
@@ -37,7 +36,8 @@ export class Reports implements DataWatch {
     }
     if (report === undefined || report === '-') return;
     // The first one is sent before it has anything to tell.
-    const isApart = !isRare || before === undefined || now - last >= APART_MS;
+    const isOfRound = isRare && step !== 'versions'; // a hint has asked for that check
+    const isApart = !isOfRound || before === undefined || now - last >= APART_MS;
     referee.holds(
       'everywhere',
       isApart,

@@ -1,0 +1,53 @@
+// node docs/migrating.mjs <file or folder>…: rewrites code of before 1.0 to the names of 1.0. It leaves as it is whatever isn't
+// certain, and the compiler names that: see the table of migrating.md. Look at its changes before you commit them.
+
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Each with its replacement, in this order. */
+const RULES = [
+  // Changes reach all instances.
+  [/\(\{ everywhere: true \}\)/g, '()'],
+  [/, \{ everywhere: true \}/g, ''],
+  [/\beverywhere: true, /g, ''],
+  [/, everywhere: true \}/g, ' }'],
+  [/ -{2}everywhere\b/g, ''],
+  // Times of the calendar have an entry of their own.
+  [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
+];
+
+const CALENDAR = new Set(['cron', 'dailyAt', 'duringHours', 'HoursOptions', 'ZoneOptions']);
+
+const CODE = /\.([cm]?[jt]sx?|md)$/;
+
+for (const path of process.argv.slice(2).flatMap(filesOf)) {
+  const before = readFileSync(path, 'utf8');
+  const after = RULES.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), before);
+  if (after === before) continue;
+  writeFileSync(path, after);
+  console.log(path);
+}
+
+function filesOf(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  const names = readdirSync(path).filter((name) => name !== 'node_modules');
+  return names.flatMap((name) => filesOf(join(path, name))).filter((file) => CODE.test(file));
+}
+
+function splitImport(line, indent, list) {
+  const names = list
+    .split(',')
+    .map((name) => name.replace(/^[\s*]+|\s+$/g, ''))
+    .filter(Boolean);
+  const isOfCalendar = (name) => CALENDAR.has(name.replace(/^type /, '').split(' as ')[0]);
+  if (!names.some(isOfCalendar)) return line;
+  const rest = names.filter((name) => !isOfCalendar(name));
+  const moved = names.filter(isOfCalendar);
+  return [
+    [rest, 'tickless'],
+    [moved, 'tickless/calendar'],
+  ]
+    .filter(([of]) => of.length > 0)
+    .map(([of, from]) => `${indent}import { ${of.join(', ')} } from '${from}';`)
+    .join('\n');
+}

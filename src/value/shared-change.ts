@@ -1,0 +1,49 @@
+import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
+import type { EngineOptions } from '../engine/engine-options.ts';
+import type { MemberEngine } from '../engine/member-engine.ts';
+import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { ignoreRejection } from '../time/deferred.ts';
+import { versionsOf } from './versions.ts';
+
+/** The options of `set`. */
+export interface SetOptions extends ScopeOptions, PublishOrigin {}
+
+/**
+ * Takes apart the options of `set`.
+ *
+ * @returns whether it reaches all instances, and the person that sets it.
+ * @throws {OptionError} as `reachesAll`, and for `by` and `note` that are not short texts.
+ */
+export function setArgument(
+  member: EngineOptions,
+  given: SetOptions | undefined,
+): readonly [isForAll: boolean, origin: PublishOrigin] {
+  if (typeof given !== 'object' || given === null) return [reachesAll(member, given), {}];
+  const { by, note, ...options } = ownOptions(given);
+  const checks = new OptionChecks(member.name);
+  checkOrigin({ by, note }, checks, false);
+  checks.done();
+  return [reachesAll(member, options), { by, note }];
+}
+
+/** Publishes the value of an entry, which was set by hand. */
+export function shareValue<T>(
+  engine: MemberEngine<T>,
+  entry: Parameters<MemberEngine<T>['share']>[0],
+  origin: PublishOrigin,
+): Promise<void> {
+  return ignoreRejection(engine.share(entry, origin).then(() => {}));
+}
+
+/** Makes an entry out of date, here or on all instances. */
+export function invalidateEntry<T>(
+  isForAll: boolean,
+  engine: MemberEngine<T>,
+  entry: Parameters<MemberEngine<T>['share']>[0],
+  drop: boolean,
+): Promise<void> {
+  if (isForAll) return ignoreRejection(versionsOf(engine, entry).mark(drop ? 'dropped' : 'invalidated'));
+  engine.invalidate(entry, drop);
+  return Promise.resolve();
+}

@@ -1,0 +1,14 @@
+import type { Difference } from '../../src/data/difference.ts';
+import type { RefreshingValue } from '../../src/index.ts';
+import { engineOf } from '../../src/value/lifecycle.ts';
+import { entryOf } from '../../src/value/periodic.ts';
+import { versionsOf } from '../../src/value/versions.ts';
+
+/** The changes from one version of a value to another, as the console shows them. */
+export async function compareVersions<T>(
+  value: RefreshingValue<T>,
+  before: number,
+  after: number,
+): Promise<Difference> {
+  return versionsOf(engineOf<T>(value), entryOf<T>(value)).compare(before, after);
+}
