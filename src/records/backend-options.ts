@@ -48,12 +48,7 @@ export interface BackendOptions {
    */
   readonly keepVersions?: number | undefined;
   /**
-   * The `propagateWithin` of members that leave it out, and whose group does: within what time they take over changes of
-   * other instances. Over 0; `Infinity`: at their next load. @default Infinity
-   */
-  readonly propagateWithin?: DurationLike | undefined;
-  /**
-   * Notifies other instances of `refresh()` and of every `everywhere` call. An instance with `propagateWithin` then queries the
+   * Notifies other instances of each change that a person or the code makes. An instance then queries the
    * backend at its next read, delayed by up to 5 ms per instance beyond ten. Made by `redisHints`, `postgresHints` or `createHints`.
    * They keep a connection open. @default none: they query within `propagateWithin`
    */
@@ -68,7 +63,6 @@ export interface ResolvedBackendOptions {
   readonly codec: Codec | undefined;
   readonly schema: StandardSchema | undefined;
   readonly keepVersions: number;
-  readonly propagateWithinMs: number;
   readonly hints: Hints | undefined;
 }
 
@@ -79,7 +73,6 @@ const NAMES: readonly (keyof BackendOptions)[] = [
   'codec',
   'schema',
   'keepVersions',
-  'propagateWithin',
   'hints',
 ];
 
@@ -101,8 +94,7 @@ export function resolveBackendOptions(
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
   checks.count('keepVersions', keepVersions, MOST_VERSIONS);
-  const propagateWithinMs = checks.duration('propagateWithin', options.propagateWithin ?? Infinity);
   if (hints !== undefined) checks.methods('hints', hints, ['connect']);
   checks.done();
-  return { leaseForMs, timeoutMs, namespace, codec, schema, keepVersions, propagateWithinMs, hints };
+  return { leaseForMs, timeoutMs, namespace, codec, schema, keepVersions, hints };
 }
