@@ -3,7 +3,7 @@ import { AnswerWatch, OverdueError, SilenceError } from '../../../src/cluster/an
 import { BackendAccess } from '../../../src/cluster/backend-access.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock, virtualCluster } from '../../../src/testing/index.ts';
-import { type Link, MachineClock, ManualCluster } from '../../support/cluster.ts';
+import { type Link, MachineClock, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const TIMEOUT_MS = 1000;
@@ -210,6 +210,7 @@ it('a lease that came too late holds back no instance with a newer value of its 
         name: 'v',
         load: () => source(),
         schedule: { seconds: 10 },
+        propagateWithin: WITHOUT_CHECKS,
         logger: false,
       }),
   });

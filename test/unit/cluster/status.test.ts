@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines, typesOf } from '../../support/events.ts';
+import { manualValue } from '../../support/manual-value.ts';
 
 describe('the story of a round', () => {
   it('of the winner, in order and with its fields', async () => {
@@ -139,8 +140,7 @@ describe('inspect().lock', () => {
   });
 
   it('is not there without a lock and a store', () => {
-    const cluster = new ManualCluster();
-    const { value } = cluster.instance({ backend: false });
+    const { value } = manualValue();
     expect('lock' in value.inspect()).toBe(false);
   });
 });
