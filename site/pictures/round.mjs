@@ -40,7 +40,7 @@ async function steps() {
       load,
       clock,
       retry: false,
-      propagateWithin: { hours: 1 }, // longer than the picture: it is of rounds, not of checks
+      propagateWithin: { days: 1000 }, // longer than the picture: it is of rounds, not of checks
       backend: { lock: asLock(noted('lock', instance)), store: wrapStore(noted('store', instance)) },
     });
     value.on('load-started', () => note({ from: instance, text: 'the load runs', class: 'start' }));

@@ -50,7 +50,7 @@ export async function checkConsole(fetch) {
   await first.cancel();
 
   for (const action of ['pause', 'resume']) {
-    check((await act(action, { id: 'rates' }, signed)).status === 200, `${action} everywhere`);
+    check((await act(action, { id: 'rates' }, signed)).status === 200, `${action} on all instances`);
   }
   const { records } = await (await get('api/audit')).json();
   check(records.map(({ action }) => action).join() === 'resume,pause,refresh', 'the audit');
