@@ -27,12 +27,13 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
     pool.on('error', () => {});
     listener.on('error', () => {});
     const options = { client: pool, listener, table: `listener_${process.pid}`, timeout: 2000 };
-    const backend = postgresBackend({ ...options, propagateWithin: 600_000 });
+    const backend = postgresBackend(options);
     const value = new RefreshingValue({
       name: 'v',
       load: () => 0,
       schedule: { hours: 1 },
       backend,
+      propagateWithin: 600_000,
       logger: false,
     });
     open.push({ value, close: () => value.close().then(() => Promise.all([pool.end(), listener.end()])) });
@@ -64,7 +65,7 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
       name: 'v',
       load: () => 0,
       schedule: { hours: 1 },
-      backend: hinted.shared,
+      ...hinted.shared,
       logger: false,
     });
     closings.push(hinted.close, () => value.close());

@@ -240,7 +240,7 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
       await Promise.all([a.value.get(), b.value.get()]);
       await a.value.refresh();
       const isHeld = async (): Promise<boolean> => {
-        const { members } = await a.backend.store.fleet();
+        const { members } = await storeOf(a.backend).fleet();
         return members.find(({ name }) => name === 'v')?.holding === 2;
       };
       await until([a, b], isHeld);

@@ -4,8 +4,7 @@ import pg from 'pg';
 import { createClient } from 'redis';
 import { postgresBackend, postgresHints } from '../../../../src/backends/postgres.ts';
 import { redisBackend, redisHints } from '../../../../src/backends/redis.ts';
-import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Backend } from '../../../../src/index.ts';
 import { lockOf, storeOf } from '../../../support/parts.ts';
 
 /** The clients that hints are sent with. */
@@ -23,9 +22,10 @@ export interface HintedOptions {
   readonly keepVersions?: number;
 }
 
-/** A lock and a store with hints, with clients of their own. */
+/** A backend with hints, with clients of its own. */
 export interface Hinted {
-  readonly shared: { readonly lock: LockProvider; readonly store: SnapshotStore };
+  /** Options of its members. */
+  readonly shared: { readonly backend: Backend; readonly propagateWithin: number };
   /** Closes all but the connection that listens. */
   closeClient(): Promise<unknown>;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ const ignore = (): void => {};
 
 export async function openHinted(kind: HintedKind, options: HintedOptions): Promise<Hinted> {
   const { url, space, propagateWithin, hasHints = true, leaseFor = 5000, keepVersions } = options;
-  const some = { propagateWithin, timeout: 2000, ...(keepVersions && { keepVersions }) };
+  const some = { timeout: 2000, ...(keepVersions && { keepVersions }) };
   if (kind === 'pg') {
     const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', ignore);
@@ -51,8 +51,11 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? postgresHints({ client: connect, channel: `${space} "hints"` }) : undefined;
     return {
       shared: {
-        lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
-        store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, hints })),
+        backend: {
+          lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
+          store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, hints })),
+        },
+        propagateWithin,
       },
       closeClient: () => client.end(),
       async close() {
@@ -72,8 +75,11 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
     return {
       shared: {
-        lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
-        store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, hints })),
+        backend: {
+          lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
+          store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, hints })),
+        },
+        propagateWithin,
       },
       closeClient: async () => client.disconnect(),
       async close() {
@@ -92,7 +98,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     subscriber: hasHints ? subscriber : undefined,
   });
   return {
-    shared: { lock: lockOf(backend), store: storeOf(backend) },
+    shared: { backend, propagateWithin },
     closeClient: async () => client.destroy(),
     async close() {
       for (const one of [client, subscriber]) if (one.isOpen) one.destroy();
