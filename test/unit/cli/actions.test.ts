@@ -498,7 +498,7 @@ describe('without a terminal', () => {
     });
     expect({ paused: prices.inspect().paused, audit }).toEqual({ paused: false, audit: [] });
     const done = await withoutTerminal(['pause', 'price list', '--yes'], env);
-    expect(done).toEqual({ code: 0, out: 'paused on this instance\n', err: '' });
+    expect(done).toEqual({ code: 0, out: 'paused on all instances\n', err: '' });
     expect(prices.inspect().paused).toBe(true);
   });
 
