@@ -13,7 +13,7 @@ export type { EtcdFetch, EtcdResponse } from './etcd/etcd-client.ts';
 
 /** The options of {@link etcdBackend}. */
 export interface EtcdBackendOptions extends BackendOptions, EtcdServers {
-  /** The beginning of all keys. A lock and a store may share it. @default 'tickless/' */
+  /** The beginning of all keys. @default 'tickless/' */
   readonly prefix?: string | undefined;
   /**
    * How long a record is kept at least, and up to 1.8 times as long: of a lock counted from the end of its lease or hold, of a store

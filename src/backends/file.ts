@@ -12,7 +12,7 @@ export interface FileBackendOptions extends BackendOptions {
   /**
    * The directory of the files: a path or a `file:` URL, the same for all processes, on a local disk whose file system
    * has hard links (all common ones except FAT). Created on first use if it is missing. All processes need the rights
-   * to read, write and delete in it. A lock and a store may share it. With the right to write to it, another user can keep the
+   * to read, write and delete in it. With the right to write to it, another user can keep the
    * lease, and chooses the values that are served: do not use the temporary directory of the machine.
    */
   readonly directory: string | URL;

@@ -15,7 +15,7 @@ export type { MongoCollection } from './mongodb/collection.ts';
 /** The options of {@link mongodbBackend}. */
 export interface MongodbBackendOptions extends BackendOptions {
   /**
-   * A collection of the official driver (`mongodb` 6 or newer). A lock and a store may share it: an `_id` is `lock/`, `snapshot/` or
+   * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `lock/`, `snapshot/` or
    * `report/` and the name. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
    */
   readonly collection: MongoCollection;

@@ -34,7 +34,7 @@ export interface RedisBackendOptions extends BackendOptions {
   readonly client: RedisClient;
   /**
    * Prefix of all keys, before the name and after the client's own `keyPrefix`. Use the same one on all instances, and
-   * another one for other uses of the server; a lock and a store may share it. @default 'tickless:'
+   * another one for other uses of the server. @default 'tickless:'
    */
   readonly prefix?: string | undefined;
   /**

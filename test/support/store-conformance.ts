@@ -27,14 +27,6 @@ export type { StoreSubject } from './store-conformance/case-context.ts';
  * delete what they wrote, and may share a backend with other users. The cases of `versions` pass for a store
  * without it.
  *
- * ```ts no-run
- * import { it } from 'node:test'; // or of vitest, jest, mocha
- * import { memoryStore } from 'tickless/memory';
- * import { storeConformance } from 'tickless/testing';
- *
- * for (const { name, run } of storeConformance({ store: () => memoryStore() })) it(name, run);
- * ```
- *
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function storeConformance(subject: StoreSubject): readonly ConformanceCase[] {

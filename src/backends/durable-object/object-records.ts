@@ -11,7 +11,7 @@ import { encodeStep, MOST_EDITS, type ObjectStep, type Outcome, resultOf } from 
 /** Where requests to an object go: only the object sees it. */
 const URL = 'https://tickless/';
 
-/** The options of a lock and a store. */
+/** The options of its backend. */
 export interface ClientOptions extends DurableObjectOptions {
   readonly timeout?: DurationLike | undefined;
   readonly retention?: DurationLike | undefined;

@@ -26,7 +26,7 @@ const DAMAGED: Record<DamagedField, object> = {
   state: { phase: 'abc' },
 };
 
-describe.concurrent('fileLock: conformance', () => {
+describe.concurrent('the lock of fileBackend: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   const timeout = 20_000; // the cases read the same disk at once
@@ -44,7 +44,7 @@ describe.concurrent('fileLock: conformance', () => {
   for (const { name, run } of lockConformance(subject)) it(name, run);
 });
 
-describe('fileLock: the directory', () => {
+describe('the lock of fileBackend: the directory', () => {
   it('is created with its parents by the first acquire, not before', async () => {
     const directory = join(temporaryDirectory(), 'a', 'b');
     const lock = lockOf(fileBackend({ directory }));
@@ -144,7 +144,7 @@ describe('fileLock: the directory', () => {
   });
 });
 
-describe('fileLock: an unreadable state', () => {
+describe('the lock of fileBackend: an unreadable state', () => {
   const field = (name: string, value: unknown): [string, (state: State) => object] => [
     `the field ${name} is ${JSON.stringify(value)}`,
     ({ record }) => ({ record: { ...record, [name]: value } }),
@@ -209,7 +209,7 @@ describe('fileLock: an unreadable state', () => {
   });
 });
 
-describe('fileLock: time', () => {
+describe('the lock of fileBackend: time', () => {
   it('steps of the wall clock move neither leases nor holds', async () => {
     const directory = temporaryDirectory();
     const lock = lockOf(fileBackend({ directory }));
@@ -304,7 +304,7 @@ describe('fileLock: time', () => {
   });
 });
 
-describe('fileLock: retention', () => {
+describe('the lock of fileBackend: retention', () => {
   /** Makes the last use of the names older. */
   function age(directory: string, names: readonly string[], by: number): void {
     for (const name of names) edit(directory, `lock/${name}`, older(by));
@@ -373,7 +373,7 @@ describe('fileLock: retention', () => {
   });
 });
 
-describe('fileLock: a list of more names than are read at a time', () => {
+describe('the lock of fileBackend: a list of more names than are read at a time', () => {
   const numbers = Array.from({ length: 40 }, (_, i) => `${i}`.padStart(2, '0'));
 
   it('begins with the first names, also if most are only in their files', async () => {
@@ -396,7 +396,7 @@ describe('fileLock: a list of more names than are read at a time', () => {
   });
 });
 
-describe('fileLock: power failures', () => {
+describe('the lock of fileBackend: power failures', () => {
   it('lose no state with a lease: it is on the disk before it appears under its number', async () => {
     const directory = temporaryDirectory();
     const lock = lockOf(fileBackend({ directory, retention: Infinity }));
@@ -428,7 +428,7 @@ describe('fileLock: power failures', () => {
   });
 });
 
-it('fileLock: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
+it('the lock of fileBackend: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
   const directory = temporaryDirectory();
   const others = lockOf(fileBackend({ directory, retention: Infinity, timeout: 60_000 }));
   await rounds(others, 3);

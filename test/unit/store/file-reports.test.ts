@@ -16,7 +16,7 @@ const send = (directory: string, instance: string, keepFor = 60_000) =>
 const texts = async (directory: string): Promise<string[]> =>
   (await storeOf(fileBackend({ directory, timeout: 10_000 })).reports()).map(({ text }) => text).sort();
 
-it('fileStore: a damaged or foreign file is no report; the next one replaces it', async () => {
+it('the store of fileBackend: a damaged or foreign file is no report; the next one replaces it', async () => {
   const directory = temporaryDirectory();
   for (const instance of ['a', 'b', 'c']) await send(directory, instance);
   const path = (instance: string, number?: number) => pathOf(directory, `report//${instance}`, number);
@@ -30,7 +30,7 @@ it('fileStore: a damaged or foreign file is no report; the next one replaces it'
   expect(await texts(directory)).toEqual(['of a', 'of b', 'of c']);
 });
 
-it('fileStore: reports that have expired are deleted behind later ones, and nothing foreign is', async () => {
+it('the store of fileBackend: reports that have expired are deleted behind later ones, and nothing foreign is', async () => {
   const directory = temporaryDirectory();
   for (const instance of ['brief', 'kept', 'foreign']) await send(directory, instance);
   edit(directory, 'report//brief', older(180_000));
@@ -46,7 +46,7 @@ it('fileStore: reports that have expired are deleted behind later ones, and noth
   expect(existsSync(foreign)).toBe(true);
 });
 
-it('fileStore: lists a thousand of more reports', async () => {
+it('the store of fileBackend: lists a thousand of more reports', async () => {
   const directory = temporaryDirectory();
   await send(directory, 'a');
   const content = readFileSync(pathOf(directory, 'report//a'), 'utf8');
@@ -57,7 +57,7 @@ it('fileStore: lists a thousand of more reports', async () => {
   expect(await texts(directory)).toHaveLength(1000);
 });
 
-it('fileStore: the longest report is listed, and the one before it is deleted', async () => {
+it('the store of fileBackend: the longest report is listed, and the one before it is deleted', async () => {
   const directory = temporaryDirectory();
   const text = 'x'.repeat(65_536);
   const store = storeOf(fileBackend({ directory, timeout: 10_000 }));

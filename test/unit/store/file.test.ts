@@ -31,7 +31,7 @@ const N = 'snapshot/n';
 /** A payload that is in a file of its own. */
 const LONG = 'x'.repeat(4000);
 
-describe.concurrent('fileStore: conformance', () => {
+describe.concurrent('the store of fileBackend: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   const timeout = 20_000; // the cases read the same disk at once
@@ -55,7 +55,7 @@ describe.concurrent('fileStore: conformance', () => {
   for (const { name, run } of storeConformance(withOlder)) it(`with keepVersions: ${name}`, run);
 });
 
-describe('fileStore: the directory', () => {
+describe('the store of fileBackend: the directory', () => {
   it('is created with its parents by the first write, not before', async () => {
     const directory = join(temporaryDirectory(), 'a', 'b');
     const store = storeOf(fileBackend({ directory }));
@@ -154,7 +154,7 @@ describe('fileStore: the directory', () => {
   });
 });
 
-describe('fileStore: an unreadable snapshot', () => {
+describe('the store of fileBackend: an unreadable snapshot', () => {
   const changes: [string, (text: string) => string][] = [
     ['an empty file', () => ''],
     ['a truncated file', (text) => text.slice(0, -1)],
@@ -252,7 +252,7 @@ describe('fileStore: an unreadable snapshot', () => {
   });
 });
 
-describe('fileStore: a payload in a file of its own', () => {
+describe('the store of fileBackend: a payload in a file of its own', () => {
   it('is not read for its version, nor written when its name is checked', async () => {
     const directory = temporaryDirectory();
     const store = storeOf(fileBackend({ directory, keepVersions: 2 }));
@@ -275,7 +275,7 @@ describe('fileStore: a payload in a file of its own', () => {
   });
 });
 
-it('fileStore: a snapshot is on the disk before it appears, a report need not be', async () => {
+it('the store of fileBackend: a snapshot is on the disk before it appears, a report need not be', async () => {
   const directory = temporaryDirectory();
   const store = storeOf(fileBackend({ directory, retention: Infinity }));
   const handle = await open(import.meta.filename);
@@ -304,7 +304,7 @@ it('fileStore: a snapshot is on the disk before it appears, a report need not be
 it.each<[string, (state: State) => object]>([
   ['the machine’s time since boot', (state) => ({ ...older(HOUR)(state), wall: state.wall + DAY })],
   ['the wall clock after a reboot', ({ wall }) => ({ boot: 'another', wall: wall - HOUR })],
-])('fileStore: the age is measured by %s', async (_, change) => {
+])('the store of fileBackend: the age is measured by %s', async (_, change) => {
   const directory = temporaryDirectory();
   await storeOf(fileBackend({ directory })).write('n', 'payload', 5);
   edit(directory, N, change);
@@ -313,14 +313,14 @@ it.each<[string, (state: State) => object]>([
   expect(age).toBeLessThan(HOUR + 10_000);
 });
 
-it('fileStore: the age of a snapshot is unknown where the clock was set back by a reboot', async () => {
+it('the store of fileBackend: the age of a snapshot is unknown where the clock was set back by a reboot', async () => {
   const directory = temporaryDirectory();
   await storeOf(fileBackend({ directory })).write('n', 'payload', 5);
   edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall + HOUR }));
   expect(await storeOf(fileBackend({ directory })).read('n')).toMatchObject({ damage: expect.any(String) });
 });
 
-describe('fileStore: retention', () => {
+describe('the store of fileBackend: retention', () => {
   it('deletes old snapshots in small steps behind other writes', async () => {
     const directory = temporaryDirectory();
     const setup = storeOf(fileBackend({ directory, retention: Infinity }));

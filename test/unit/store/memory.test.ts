@@ -14,13 +14,13 @@ function inNamespaces(): (namespace: string) => Store {
   };
 }
 
-describe.concurrent('memoryStore', () => {
+describe.concurrent('the store of memoryBackend', () => {
   const store = storeOf(memoryBackend());
   const inNamespace = inNamespaces();
   for (const { name, run } of storeConformance({ store: () => store, inNamespace })) it(name, run);
 });
 
-describe.concurrent('memoryStore with keepVersions', () => {
+describe.concurrent('the store of memoryBackend with keepVersions', () => {
   const store = storeOf(memoryBackend({ keepVersions: 3 }));
   for (const { name, run } of storeConformance({ store: () => store, keepVersions: 3 })) it(name, run);
 });
