@@ -90,6 +90,6 @@ describe('history', () => {
   ])('%s it rejects with OptionError', async (_, value) => {
     const error = await rejectionOf(value.history());
     expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ cacheName: 'v', message: expect.stringContaining('store') });
+    expect(error).toMatchObject({ cacheName: 'v', message: expect.stringContaining('backend') });
   });
 });
