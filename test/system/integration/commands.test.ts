@@ -8,6 +8,9 @@ import { ownKinds, startOwn } from './support/own-server.ts';
 import { startProxy } from './support/proxy.ts';
 import type { RealServer } from './support/servers.ts';
 
+/** Between two checks: what is counted are the commands of rounds. */
+const RARE = { days: 1000 } as const;
+
 describe.each(ownKinds)('%s', (kind) => {
   let server: RealServer;
   beforeAll(async () => {
@@ -137,7 +140,7 @@ describe.each(ownKinds)('%s', (kind) => {
         const space = { backend: { lock: client.lock(place, patient), store: client.store(place, patient) } };
         const open = (name: string) =>
           new RefreshingCache({
-            ...{ ...space, name, schedule: { hours: 1 }, timeout: 60_000 },
+            ...{ ...space, name, schedule: { hours: 1 }, propagateWithin: RARE, timeout: 60_000 },
             loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, `${name} ${key}`])),
           });
         const states = async (name: string): Promise<string[]> => {
@@ -183,6 +186,7 @@ describe.each(ownKinds)('%s', (kind) => {
         const shared = {
           backend: { lock, store: client.store(place, patient) },
           schedule: { hours: 1 },
+          propagateWithin: RARE,
           timeout: 60_000,
           clock,
         };

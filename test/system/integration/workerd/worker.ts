@@ -35,7 +35,13 @@ async function load({ signal }: { signal: AbortSignal }): Promise<string> {
 }
 
 /** Reads of it pass the end of a load on by themselves. */
-const edition = new RefreshingValue({ name: 'edition', load, schedule: { seconds: 5 }, ...cluster });
+const edition = new RefreshingValue({
+  name: 'edition',
+  load,
+  schedule: { seconds: 5 },
+  propagateWithin: { days: 1000 }, // what it asks is of its rounds
+  ...cluster,
+});
 /** Goes on behind all responses. */
 const followed = new RefreshingValue({
   name: 'followed',
@@ -43,6 +49,7 @@ const followed = new RefreshingValue({
   schedule: { hours: 1 },
   propagateWithin: 50,
   ...cluster,
+  store: durableObjectStore({ binding }), // its checks are its own
   waitUntil,
 });
 const task = new PeriodicExecutor(run, {
