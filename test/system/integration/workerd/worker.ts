@@ -49,7 +49,7 @@ const followed = new RefreshingValue({
   schedule: { hours: 1 },
   propagateWithin: 50,
   ...cluster,
-  store: durableObjectStore({ binding }), // its checks are its own
+  backend: durableObjectBackend({ binding, leaseFor: { seconds: 2 } }), // its checks are its own
   waitUntil,
 });
 const task = new PeriodicExecutor(run, {
