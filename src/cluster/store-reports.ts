@@ -115,10 +115,15 @@ export class StoreReports {
     const now = this.#clock?.monotonic();
     const isIdle = this.isEmpty || !this.#records.sharesCommands;
     if (now === undefined || isIdle) return undefined;
-    const isSoon = now - this.#madeAt < Math.min(2 * this.checksEveryMs, APART_MS);
+    const isSoon = this.#isSoon(now);
     if (isSoon && this.#hasNews) return undefined;
     const members = this.#reported(new Set(tokens.filter((token) => token !== undefined)));
     return isSoon && !members.some(isNews) ? undefined : this.#next(now, members, false);
+  }
+
+  /** The last one was made lately. */
+  #isSoon(now: number): boolean {
+    return now - this.#madeAt < Math.min(2 * this.checksEveryMs, APART_MS);
   }
 
   /** How long it may be until the next report: of an instance with tasks alone their shortest period. */

@@ -136,12 +136,17 @@ describe('Workers', () => {
       const first = own.send('one', '/read');
       await source.give('a');
       expect(await first).toBe('a');
-      const round = ['read snapshot', 'claim lock', 'put snapshot', 'amend lock to held'];
-      const steps: unknown[] = [];
-      await expect.poll(async () => steps.push(...(await stepsOf(own)))).toBe(round.length);
-      expect(steps).toEqual(round);
+      const stepsUntil = async (count: number): Promise<unknown[]> => {
+        const steps: unknown[] = [];
+        await expect.poll(async () => steps.push(...(await stepsOf(own)))).toBe(count);
+        return steps;
+      };
+      // One of the reads is the first check, which is due at once: a Worker has no clock while it is imported.
+      const reads = ['read snapshot', 'read snapshot'];
+      const round = [...reads, 'claim lock', 'put snapshot', 'amend lock to held'];
+      expect(await stepsUntil(round.length)).toEqual(round);
       expect(await own.send('two', '/read')).toBe('a');
-      expect([source.requests, await stepsOf(own)]).toEqual([1, ['read snapshot']]);
+      expect([source.requests, await stepsUntil(reads.length)]).toEqual([1, reads]);
     }));
 
   it('a due read is answered before the reload ends, and waitUntil ends it: three requests; two for the other Worker', () =>

@@ -34,6 +34,7 @@ class Instance {
       schedule: period,
       coolDown,
       timeout: loadTimeout,
+      propagateWithin: { days: 1000 }, // what is counted are the commands of rounds
       backend: {
         lock: tellingLock(this.#shared.lock),
         store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
