@@ -1,6 +1,7 @@
-import { memoryLock, memoryStore } from '../dist/backends/memory.js';
+import { memoryBackend } from '../dist/backends/memory.js';
 import { RefreshingValue } from '../dist/index.js';
 import { FakeClock } from '../dist/testing/index.js';
+import { lockOf, storeOf } from '../test/support/parts.ts';
 
 /** The calls of a cluster to its source, lock and store. Counts per round. */
 export interface InstanceCounts {
@@ -25,8 +26,8 @@ export async function countInstances(counts: readonly number[]): Promise<Instanc
 async function count(instances: number): Promise<InstanceCounts> {
   const clock = new FakeClock();
   const calls: Record<string, number> = {};
-  const lock = counted(memoryLock({ clock }), calls);
-  const store = counted(memoryStore({ clock }), calls);
+  const lock = counted(lockOf(memoryBackend({ clock })), calls);
+  const store = counted(storeOf(memoryBackend({ clock })), calls);
   let loads = 0;
   const load = async (): Promise<number> => {
     loads += 1;
@@ -35,7 +36,7 @@ async function count(instances: number): Promise<InstanceCounts> {
   };
   const values = Array.from(
     { length: instances },
-    () => new RefreshingValue({ name: 'bench', load, schedule: PERIOD_MS, lock, store, clock }),
+    () => new RefreshingValue({ name: 'bench', load, schedule: PERIOD_MS, backend: { lock, store }, clock }),
   );
   const readAll = async (): Promise<void> => {
     const reads = values.map((value) => value.get());

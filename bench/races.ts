@@ -2,7 +2,7 @@
 // the targets are in the tables of `npm run bench`.
 
 import { LRUCache } from 'lru-cache';
-import { memoryStore } from '../dist/backends/memory.js';
+import { memoryBackend } from '../dist/backends/memory.js';
 import { RefreshGroup, RefreshingCache, RefreshingValue } from '../dist/index.js';
 import { KEEP_MS } from './candidates/candidate.ts';
 import { measureLoadCosts } from './load-cost.ts';
@@ -144,7 +144,12 @@ function groupRace(): Race {
 /** Reads that start a check of the store once a second. */
 function checksRace(): Race {
   const read = (propagateWithin: number): Loop => {
-    const options = { name: 'gate', load: async () => VALUE, schedule: KEEP_MS, store: memoryStore() };
+    const options = {
+      name: 'gate',
+      load: async () => VALUE,
+      schedule: KEEP_MS,
+      backend: memoryBackend(),
+    };
     const value = new RefreshingValue({ ...options, propagateWithin });
     value.set(VALUE);
     return syncLoop(() => value.current);

@@ -12,6 +12,9 @@ const RULES = [
   [/\beverywhere: true, /g, ''],
   [/, everywhere: true \}/g, ' }'],
   [/ -{2}everywhere\b/g, ''],
+  // A lock and a store with the same options are one backend.
+  [/^([ *]*import \{.*)\b(\w+)Lock, \2Store\b/gm, '$1$2Backend'],
+  [/\block: (\w+)Lock\(([^()]*)\),(\s*)store: \1Store\(\2\)/g, 'backend: $1Backend($2)'],
   // Times of the calendar have an entry of their own.
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];

@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cron } from 'croner';
 import { isLockUnavailableError, type LockedOutcome, lockedTask } from 'tickless';
-import { memoryLock } from 'tickless/memory';
+import { memoryBackend } from 'tickless/memory';
 
-const lock = memoryLock(); // in production a shared one: redisLock({ client }), postgresLock({ client })
+const backend = memoryBackend(); // in production a shared one: redisBackend({ client }), postgresBackend({ client }), …
 const sent: string[] = [];
 const outcomes: string[] = [];
 
@@ -18,8 +18,8 @@ function startInstance(instance: string): Cron {
     },
     {
       name: 'report',
-      lock,
-      lockAtMostFor: { minutes: 1 }, // longer than the task ever takes; the lease of the lock is extended up to it
+      backend,
+      lockAtMostFor: { minutes: 1 }, // longer than the task ever takes; the lease is extended up to it
       lockAtLeastFor: 600, // longer than the differences between clocks, shorter than the time between two runs
     },
   );

@@ -67,8 +67,17 @@ const MAY_IMPORT = {
   // The port, and the lock and the store that are written once over it.
   records: [...BASE, 'data', 'chunks', 'cluster'],
   // One file a backend: what its entry exports, over a folder of its own.
-  backends: [...BASE, 'schedule/http-date.ts', 'chunks', 'cluster', 'drivers', 'hints', 'records'],
-  testing: [...BASE, 'data', 'cluster', 'records'],
+  backends: [
+    ...BASE,
+    'schedule/http-date.ts',
+    'engine/backend.ts',
+    'chunks',
+    'cluster',
+    'drivers',
+    'hints',
+    'records',
+  ],
+  testing: [...BASE, 'data', 'engine/backend.ts', 'engine/coordinator.ts', 'cluster', 'records'],
   worker: [...BASE, 'schedule', 'data', 'engine', 'chunks'],
   diagnostics: [...BASE, 'observe', 'value'],
   metrics: [...BASE, 'data', 'observe', 'value', 'cache', 'group'],
@@ -81,7 +90,7 @@ const MAY_IMPORT = {
   openfeature: [...BASE, 'data', 'observe', 'index.ts'],
   fastify: [...BASE, 'index.ts'],
   nestjs: [...BASE, 'observe', 'index.ts', 'decorators'],
-  console: [...BASE, 'index.ts', 'cluster', 'data'],
+  console: [...BASE, 'engine/backend.ts', 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'bounded-json.ts', 'time', 'data', 'console'],
 };
 

@@ -77,7 +77,7 @@ let calls = [];
 globalThis.$enter = (id) => calls.push(functions[id]);
 const load = (subpath) => import(pathToFileURL(join(folder, `${entryOf(subpath)}.mjs`)).href);
 const { RefreshingValue, RefreshingCache } = await load('.');
-const { memoryLock, memoryStore } = await load('./memory');
+const { memoryBackend } = await load('./memory');
 const { FakeClock } = await load('./testing');
 const testing = dirname(entryOf('./testing'));
 
@@ -91,12 +91,12 @@ const keyed = (options) => {
   const member = new RefreshingCache({ ...options, max: 100, jitter: false });
   return () => member.get('key');
 };
-const shared = (clock) => ({ lock: memoryLock({ clock }), store: memoryStore({ clock }) });
+const shared = (clock) => ({ backend: memoryBackend({ clock }) });
 const none = () => ({});
 const SCENARIOS = {
   fresh: { what: 'fresh read', make: value, coordination: none, isDue: false },
   due: { what: 'due read', make: value, coordination: none, isDue: true },
-  locked: { what: 'due read, lock and store', make: value, coordination: shared, isDue: true },
+  locked: { what: 'due read, with a backend', make: value, coordination: shared, isDue: true },
   reported: {
     what: 'the same, with the report that is left once a minute',
     make: value,
@@ -105,7 +105,7 @@ const SCENARIOS = {
     seconds: 600,
   },
   keyed: { what: 'due keyed read', make: keyed, coordination: none, isDue: true },
-  'keyed-locked': { what: 'due keyed read, lock and store', make: keyed, coordination: shared, isDue: true },
+  'keyed-locked': { what: 'due keyed read, with a backend', make: keyed, coordination: shared, isDue: true },
 };
 
 /** Waits until no more calls are made. */

@@ -18,17 +18,6 @@ export type {
   RefreshingFunctionOptions,
 } from './callable/callable-types.ts';
 export { refreshing } from './callable/refreshing.ts';
-export type {
-  AcquireAnswer,
-  AcquireRequest,
-  Lease,
-  LeaseId,
-  ListOptions,
-  LockProvider,
-  LockRecord,
-  LockState,
-  ReleaseOutcome,
-} from './cluster/lock-contract.ts';
 // In a cluster.
 export {
   type LockedContext,
@@ -37,15 +26,7 @@ export {
   type LockedTaskOptions,
   lockedTask,
 } from './cluster/locked-task.ts';
-export type {
-  Codec,
-  InstanceReport,
-  SnapshotStore,
-  Store,
-  StoredReport,
-  StoredSnapshot,
-  WriteAnswer,
-} from './cluster/store-contract.ts';
+export type { Codec } from './cluster/store-contract.ts';
 export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 export type { CloseReport, CutOff, LeaseLeft } from './data/close-report.ts';
 // The versions of a value.
@@ -75,6 +56,7 @@ export type { RollbackOptions, UnpinOptions } from './data/version-control.ts';
 export type { VersionMaker, VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';
+export type { Backend } from './engine/backend.ts';
 export type { ChecksStatus, LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
 export type { WhenClosed, WhenFailing, WhenTooStale } from './engine/decide.ts';
 // Arguments and results of loads.
@@ -164,7 +146,6 @@ export type { WaitUntil } from './observe/wait-until.ts';
 export { defaults } from './options/defaults.ts';
 export type { GroupLike } from './options/group-handle.ts';
 export type {
-  BackendLike,
   CoolDownOptions,
   SharedOptions,
   SingleSharedOptions,

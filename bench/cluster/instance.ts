@@ -55,8 +55,7 @@ export class Instance {
         return `loaded by ${number}`;
       },
       schedule: periodMs,
-      lock,
-      store,
+      backend: { lock, store },
     });
   }
 

@@ -1,9 +1,9 @@
 // Prints the longest stall of the event loop during each of some reloads, in milliseconds, with FILE and SHAPE in the
-// environment: `main.ts here`, `thread`, `publish` (a thread, and a file store) or `adopt` (from that store).
+// environment: `main.ts here`, `thread`, `publish` (a thread, and a backend of files) or `adopt` (from that backend).
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileStore } from '../../dist/backends/file.js';
+import { fileBackend } from '../../dist/backends/file.js';
 import { RefreshingValue } from '../../dist/index.js';
 import { loadInWorker } from '../../dist/worker/index.js';
 
@@ -12,14 +12,14 @@ const module = new URL('reference.mjs', import.meta.url);
 const { load } = (await import(module.href)) as { load: () => Promise<unknown> };
 
 const [, , place, directory = ''] = process.argv;
-const store = place === 'publish' || place === 'adopt' ? fileStore({ directory }) : undefined;
+const backend = place === 'publish' || place === 'adopt' ? fileBackend({ directory }) : undefined;
 
 function newValue(): RefreshingValue<unknown> {
   return new RefreshingValue({
     name: 'reference',
     load: place === 'here' ? load : loadInWorker(module),
     timeout: { minutes: 5 },
-    store,
+    backend,
   });
 }
 

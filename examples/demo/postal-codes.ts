@@ -37,7 +37,7 @@ async function load(url: string, { signal, previous }: LoadContext<PostalCodes>)
 /** What differs between the services of the demo. */
 type Options = Pick<
   RefreshingValueOptions<PostalCodes>,
-  'group' | 'required' | 'schedule' | 'timeout' | 'lock' | 'store' | 'propagateWithin' | 'accept'
+  'group' | 'required' | 'schedule' | 'timeout' | 'backend' | 'propagateWithin' | 'accept'
 >;
 
 /** The postal codes, kept fresh from the origin. In production the durations would be minutes. */

@@ -116,12 +116,10 @@ const backend = memoryBackend();
     ScheduleModule.forRoot(),
     TerminusModule,
     TicklessModule.forRoot({
-      namespace: 'shop',
       backend,
       schedule: '10m',
       lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '600ms' },
-      console: (group) =>
-        nodeConsole(group, { authorize: () => 'anyone on this machine', locks: [backend.lock] }),
+      console: (group) => nodeConsole(group, { authorize: () => 'anyone on this machine', locks: [backend] }),
     }),
     SourceModule,
     TicklessModule.forFeature([

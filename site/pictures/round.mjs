@@ -1,10 +1,11 @@
-// The life of a round: two instances of a value, with a lock and a store in memory, and every step that they take.
+// The life of a round: two instances of a value, with a backend in memory, and every step that they take.
 
-import { memoryLock, memoryStore } from '../../src/backends/memory.ts';
+import { memoryBackend } from '../../src/backends/memory.ts';
 import { RefreshingValue } from '../../src/index.ts';
 import { asLock } from '../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../test/support/parts.ts';
+import { wrapStore } from '../../test/support/wrap-store.ts';
 
 const COLUMNS = ['instance A', 'lock', 'store', 'instance B'];
 
@@ -14,7 +15,7 @@ async function steps() {
   let isSeen = false;
   const note = (step) => isSeen && seen.push(step);
   const clock = new FakeClock();
-  const backends = { lock: memoryLock({ clock }), store: memoryStore({ clock }) };
+  const backends = { lock: lockOf(memoryBackend({ clock })), store: storeOf(memoryBackend({ clock })) };
 
   /** The backend, each call of which is noted with its answer. */
   const noted = (name, instance) =>
@@ -40,8 +41,7 @@ async function steps() {
       clock,
       retry: false,
       propagateWithin: { days: 1000 }, // longer than the picture: it is of rounds, not of checks
-      lock: asLock(noted('lock', instance)),
-      store: wrapStore(noted('store', instance)),
+      backend: { lock: asLock(noted('lock', instance)), store: wrapStore(noted('store', instance)) },
     });
     value.on('load-started', () => note({ from: instance, text: 'the load runs', class: 'start' }));
     value.on('load-succeeded', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));

@@ -1,11 +1,8 @@
+import type { Backend } from '../engine/backend.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
-import type { LockOptions } from '../records/lock/create-lock.ts';
+import type { BackendOptions } from '../records/backend-options.ts';
 import type { Records } from '../records/records.ts';
-import type { StoreOptions } from '../records/store/create-store.ts';
-import { type Backend, backendOn } from './backend.ts';
-
-/** The options of {@link createBackend}: those of every lock and of every store. */
-export interface BackendOptions extends LockOptions, StoreOptions {}
+import { backendOn } from './backend.ts';
 
 /** The particulars of your backend. */
 export interface BackendKind {
@@ -17,9 +14,9 @@ export interface BackendKind {
 }
 
 /**
- * Makes a lock and a store of records, for the option `backend`. Both check their arguments, limit the time of each step, and turn
- * any error of the records into `LockUnavailableError` or `StoreUnavailableError`. They carry the limits of
- * concurrent steps and the circuit breakers, which all members that use them share. Call it once for each backend of a process.
+ * Makes a backend of records. It limits the time of each step, and turns any error of the records into `LockUnavailableError` or
+ * `StoreUnavailableError`. It carries the limits of concurrent steps and the circuit breakers, which all members that use it share. Call it
+ * once for each backend of a process.
  *
  * ```ts
  * import { RefreshingValue } from 'tickless';

@@ -1,19 +1,18 @@
-import type { Store } from '../cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
+import type { Backend } from '../engine/backend.ts';
+import type { BackendOptions } from '../records/backend-options.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import { backendOn } from './backend.ts';
 import { FileRecords } from './files/file-records.ts';
 
-export type { Backend } from './backend.ts';
+export type { Backend } from '../engine/backend.ts';
 
-/** The options of all that is in the files of a directory. */
-export interface FileOptions {
+/** The options of {@link fileBackend}. */
+export interface FileBackendOptions extends BackendOptions {
   /**
    * The directory of the files: a path or a `file:` URL, the same for all processes, on a local disk whose file system
    * has hard links (all common ones except FAT). Created on first use if it is missing. All processes need the rights
-   * to read, write and delete in it. A lock and a store may share it. With the right to write to it, another user can keep the
+   * to read, write and delete in it. With the right to write to it, another user can keep the
    * lease, and chooses the values that are served: do not use the temporary directory of the machine.
    */
   readonly directory: string | URL;
@@ -32,70 +31,20 @@ export interface FileOptions {
   readonly retention?: DurationLike | undefined;
 }
 
-/** The options of {@link fileLock}. */
-export interface FileLockOptions extends LockOptions, FileOptions {}
-
-/** The options of {@link fileStore}. */
-export interface FileStoreOptions extends StoreOptions, FileOptions {}
-
-/** The options of {@link fileBackend}: those of the lock and of the store. */
-export interface FileBackendOptions extends FileLockOptions, FileStoreOptions {}
-
 /**
- * A lock in the files of a directory, for the processes of one machine; containers are on one machine when they share
- * its kernel. It needs no server. Do not use it on a network file system: several machines have no common clock.
+ * A backend in the files of a directory, for the processes of one machine and over their restarts; containers are on one machine when
+ * they share its kernel. It needs no server. Do not use it on a network file system: several machines have no common clock.
  *
- * Durations are measured by the machine's time since boot: steps of the wall clock don't affect leases and holds, and
- * both pause while the machine sleeps. A reboot ends all leases; holds continue, by the wall clock. A process that is
- * killed at any moment blocks the others until its lease expires, no longer. Names may have any length. Other files in the
- * directory are left alone.
- *
- * Deno and Bun use `/proc/uptime` where it exists, else the wall clock; a step of the wall clock then makes the lease
- * of another process longer or shorter by that step.
- *
- * ```ts
- * import { fileLock } from 'tickless/file';
- *
- * const directory = 'data/locks'; // or /var/lib/my-service/locks
- * const lock = fileLock({ directory, leaseFor: { seconds: 10 } });
- * const answer = await lock.acquire({ name: 'rates' });
- * if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
- * console.log((await lock.inspect('rates'))?.state); // done
- * ```
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function fileLock(given: FileLockOptions): Lock {
-  return lockOn(openFile, given);
-}
-
-/**
- * A store in the files of a directory, for the processes of one machine and over their restarts. It needs no server.
- * Each snapshot is a file that appears in one step: a reader never sees a partial one, whichever process is killed.
- * Names may have any length, payloads 256 MB.
+ * Durations are measured by the machine's time since boot: steps of the wall clock don't affect leases, holds and ages, and
+ * these pause while the machine sleeps. A reboot ends all leases; holds and ages continue, by the wall clock. A process that is
+ * killed at any moment blocks the others until its lease expires, no longer. A record appears in one step: a reader never sees a
+ * partial one. Names may have any length, payloads 256 MB.
  *
  * Only regular files are read, one at a time, so that a directory on a mount that hangs does not stop other work of the
  * process. Other files in the directory are left alone.
  *
- * The machine's time since boot measures the age of a snapshot, so that steps of the wall clock don't change it; after a
- * reboot the wall clock does.
- *
- * ```ts
- * import { fileStore } from 'tickless/file';
- *
- * const store = fileStore({ directory: 'data/snapshots' }); // or /var/lib/my-service/snapshots
- * await store.write('rates', '{"EUR":1}');
- * console.log((await store.read('rates'))?.payload); // {"EUR":1}
- * ```
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function fileStore(given: FileStoreOptions): Store {
-  return storeOn(openFile, given);
-}
-
-/**
- * A lock and a store in the files of a directory, for the processes of one machine, for the option `backend`: {@link fileLock} and {@link fileStore} with the same options.
+ * Deno and Bun use `/proc/uptime` where it exists, else the wall clock; a step of the wall clock then makes the lease
+ * of another process longer or shorter by that step.
  *
  * ```ts
  * import { RefreshingValue } from 'tickless';
@@ -113,10 +62,10 @@ export function fileBackend(given: FileBackendOptions): Backend {
   return backendOn(openFile, given);
 }
 
-function openFile(about: 'lock' | 'store', options: FileOptions): OpenRecords {
+function openFile(part: 'lock' | 'store', options: FileBackendOptions): OpenRecords {
   return {
     backend: 'file',
-    records: new FileRecords(about, options),
+    records: new FileRecords(part, options),
     options: ['directory', 'allowOtherUsers', 'retention'],
   };
 }

@@ -1,10 +1,11 @@
-// `tickless/backend`: for a backend, a lock or a store of your own.
+// `tickless/backend`: for a backend or a lock of your own.
 
 export type { HintBus, Hints, StopListening } from '../cluster/hint-contract.ts';
 export type { AcquireAnswer, AcquireRequest, LeaseId, ReleaseOutcome } from '../cluster/lock-contract.ts';
 export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
-export type { WriteAnswer } from '../cluster/store-contract.ts';
+export type { Backend } from '../engine/backend.ts';
 export { createHints } from '../hints/create-hints.ts';
+export type { BackendOptions } from '../records/backend-options.ts';
 export {
   type Edited,
   type Edition,
@@ -15,7 +16,6 @@ export {
   type StoredRecord,
 } from '../records/edited.ts';
 export { type AsLockOptions, asLock, type OwnLock } from '../records/lock/as-lock.ts';
-export type { Lock, LockOptions } from '../records/lock/create-lock.ts';
 export type {
   Amend,
   Answer,
@@ -29,8 +29,5 @@ export type {
   Records,
   Row,
 } from '../records/records.ts';
-export { type AsStoreOptions, asStore, type OwnStore } from '../records/store/as-store.ts';
-export type { StoreOptions } from '../records/store/create-store.ts';
 export { type Applied, applied, editionsIn } from '../records/whole-record.ts';
-export type { Backend } from './backend.ts';
-export { type BackendKind, type BackendOptions, createBackend } from './create-backend.ts';
+export { type BackendKind, createBackend } from './create-backend.ts';

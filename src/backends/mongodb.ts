@@ -1,22 +1,21 @@
-import type { Store } from '../cluster/store-contract.ts';
 import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
+import type { BackendOptions } from '../records/backend-options.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
-import type { StoreOptions } from '../records/store/create-store.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import { backendOn } from './backend.ts';
 import type { MongoCollection } from './mongodb/collection.ts';
 import { MongoDocuments } from './mongodb/documents.ts';
 import { MongoRecords } from './mongodb/mongo-records.ts';
 
-export type { Backend } from './backend.ts';
+export type { Backend } from '../engine/backend.ts';
 export type { MongoCollection } from './mongodb/collection.ts';
 
-/** The options of all that is in MongoDB. */
-export interface MongodbOptions {
+/** The options of {@link mongodbBackend}. */
+export interface MongodbBackendOptions extends BackendOptions {
   /**
-   * A collection of the official driver (`mongodb` 6 or newer). A lock and a store may share it: an `_id` is `lock/`, `snapshot/` or
+   * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `lock/`, `snapshot/` or
    * `report/` and the name. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
    */
   readonly collection: MongoCollection;
@@ -27,79 +26,21 @@ export interface MongodbOptions {
   readonly retention?: DurationLike | undefined;
 }
 
-/** The options of {@link mongodbLock}. */
-export interface MongodbLockOptions extends LockOptions, MongodbOptions {}
-
-/** The options of {@link mongodbStore}. */
-export interface MongodbStoreOptions extends StoreOptions, MongodbOptions {}
-
-/** The options of {@link mongodbBackend}: those of the lock and of the store. */
-export interface MongodbBackendOptions extends MongodbLockOptions, MongodbStoreOptions {}
-
 /**
- * A lock in MongoDB (4.4 or newer): one document per name. Each step is one `findOneAndUpdate` that runs at the primary
+ * A backend in MongoDB (4.4 or newer): a document for each name and kind of record. Each step is one command that runs at the primary
  * and uses its clock, to the millisecond. In a sharded cluster it uses the clock of the `mongos` that receives the
  * command: synchronize their clocks. The majority of a replica set acknowledges each step, so that a failover loses no
- * lease. Names may have any length.
+ * lease. Names may have any length. A document takes at most 16 MB, so a payload some hundred bytes less; a longer one is not published.
+ * With `keepVersions` the older versions are in the same document, as many of them as fit into 16 MB with the present one. The reports of
+ * instances are documents of the same collection; a check with a report takes two commands, and none go with reads and writes.
  *
- * The server deletes old records through a TTL index, which the lock creates after its first acquire. Without the right
+ * The server deletes old records through a TTL index, which is created after the first acquire and write. Without the right
  * to create an index, create it yourself, or keep all records:
- * `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. The user needs the rights to find, insert and
- * update.
- *
- * The driver searches for a server for 30 seconds, and then still sends commands that have timed out: give the client a
- * `serverSelectionTimeoutMS` equal to `timeout`.
- *
- * ```ts no-run
- * import { MongoClient } from 'mongodb';
- * import { mongodbLock } from 'tickless/mongodb';
- *
- * const client = new MongoClient('mongodb://localhost', { serverSelectionTimeoutMS: 3000 });
- * const lock = mongodbLock({ collection: client.db('app').collection('tickless') });
- * const answer = await lock.acquire({ name: 'rates' });
- * if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 60_000 });
- * ```
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function mongodbLock(given: MongodbLockOptions): Lock {
-  return lockOn(openMongodb, given);
-}
-
-/**
- * A store in MongoDB (4.4 or newer): one document per name. Each step is one command that runs at the primary and uses
- * its clock, to the millisecond; in a sharded cluster the clock of the `mongos` that receives the command. The majority
- * of a replica set acknowledges each write. A document takes at most 16 MB, so a payload some hundred bytes less; a
- * write of a longer one rejects with `StoreUnavailableError`. Names may have any length. With `keepVersions` the older
- * versions are in the same document, as many of them as fit into 16 MB with the present one. The reports of instances are
- * documents of the same collection; a check with a report takes two commands, and none go with reads and writes.
- *
- * The server deletes old snapshots through a TTL index, which the store creates after its first write. Without the
- * right to create an index, create it yourself, or keep all snapshots:
  * `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. The user needs the rights to find, insert,
  * update and remove.
  *
  * The driver searches for a server for 30 seconds, and then still sends commands that have timed out: give the client a
  * `serverSelectionTimeoutMS` equal to `timeout`.
- *
- * ```ts no-run
- * import { MongoClient } from 'mongodb';
- * import { mongodbStore } from 'tickless/mongodb';
- *
- * const client = new MongoClient('mongodb://localhost', { serverSelectionTimeoutMS: 3000 });
- * const store = mongodbStore({ collection: client.db('app').collection('tickless') });
- * await store.write('rates', '{"EUR":1}');
- * const snapshot = await store.read('rates');
- * ```
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function mongodbStore(given: MongodbStoreOptions): Store {
-  return storeOn(openMongodb, given);
-}
-
-/**
- * A lock and a store in a collection of MongoDB, for the option `backend`: {@link mongodbLock} and {@link mongodbStore} with the same options.
  *
  * ```ts no-run
  * import { MongoClient } from 'mongodb';
@@ -119,15 +60,15 @@ export function mongodbBackend(given: MongodbBackendOptions): Backend {
 }
 
 function openMongodb(
-  about: 'lock' | 'store',
-  options: MongodbOptions & { readonly timeout?: DurationLike | undefined },
+  part: 'lock' | 'store',
+  options: MongodbBackendOptions & { readonly timeout?: DurationLike | undefined },
 ): OpenRecords {
   const { collection, retention = RETENTION, timeout } = options ?? {};
-  const checks = new OptionChecks(about);
+  const checks = new OptionChecks('backend');
   checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
   const retentionMs = checks.duration('retention', retention);
   checks.done();
-  const documents = new MongoDocuments(collection, commandTimeoutMs(about, timeout));
+  const documents = new MongoDocuments(collection, commandTimeoutMs(part, timeout));
   return {
     backend: 'mongodb',
     records: new MongoRecords(documents, retentionMs),

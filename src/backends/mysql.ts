@@ -1,18 +1,17 @@
-import type { Store } from '../cluster/store-contract.ts';
-import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
-import type { StoreOptions } from '../records/store/create-store.ts';
-import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { Backend } from '../engine/backend.ts';
+import type { BackendOptions } from '../records/backend-options.ts';
+import { backendOn } from './backend.ts';
 import type { MysqlClient } from './sql/mysql.ts';
 import { openMysql } from './sql/open-mysql.ts';
 import type { SqlOptions } from './sql/open-records.ts';
 
-export type { Backend } from './backend.ts';
+export type { Backend } from '../engine/backend.ts';
 export type { MysqlClient, MysqlCommand, MysqlField } from './sql/mysql.ts';
 export { mysqlTable } from './sql/open-mysql.ts';
 export type { SqlOptions } from './sql/open-records.ts';
 
-/** The options of all that is in MySQL or MariaDB. */
-export interface MysqlOptions extends SqlOptions {
+/** The options of {@link mysqlBackend}. */
+export interface MysqlBackendOptions extends BackendOptions, SqlOptions {
   /**
    * A pool of `mysql2` or `mysql2/promise`; or a connection without an open transaction. `autocommit` must be on, as it
    * is by default; `sql_mode`, character set and other options may have any value. You keep ownership: end it yourself.
@@ -20,79 +19,22 @@ export interface MysqlOptions extends SqlOptions {
   readonly client: MysqlClient;
 }
 
-/** The options of {@link mysqlLock}. */
-export interface MysqlLockOptions extends LockOptions, MysqlOptions {}
-
-/** The options of {@link mysqlStore}. */
-export interface MysqlStoreOptions extends StoreOptions, MysqlOptions {}
-
-/** The options of {@link mysqlBackend}: those of the lock and of the store. */
-export interface MysqlBackendOptions extends MysqlLockOptions, MysqlStoreOptions {}
-
 /**
- * A lock in a table of MariaDB (10.5 or later) or MySQL (8.0.17 or later). Each step is one command; MySQL, which has no blocks of
+ * A backend in a table of MariaDB (10.5 or later) or MySQL (8.0.17 or later). Each step is one command; MySQL, which has no blocks of
  * statements, needs two. Only the server's clock decides: connect all instances to the primary, not to replicas. Instances that share
- * the table share the lock; a store may have the same table.
- *
- * ```ts no-run
- * import { createPool } from 'mysql2/promise';
- * import { mysqlLock } from 'tickless/mysql';
- *
- * const pool = createPool('mysql://localhost/app');
- * const lock = mysqlLock({ client: pool });
- * const answer = await lock.acquire({ name: 'rates' });
- * console.log(answer.kind);
- * await pool.end();
- * ```
+ * the table share the backend.
  *
  * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
  * longer than that for a connection of an exhausted pool is never sent. A single connection sends the commands of its
- * own queue late: an abandoned acquire may then leave an unused lease until it expires. The first command to MySQL is
- * a block of statements, which it refuses. Names are at most 512 bytes of UTF-8 long, and compared byte by byte. Instants in the table are in UTC.
+ * own queue late: an abandoned acquire may then leave an unused lease until it expires, and a write that was reported as failed may
+ * still succeed. The first command to MySQL is a block of statements, which it refuses.
  *
- * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function mysqlLock(given: MysqlLockOptions): Lock {
-  return lockOn(openMysql, given);
-}
-
-/**
- * A store in a table of MariaDB, or of MySQL 8.0.17 or later. Each step is one command; MySQL, which has no blocks of statements,
- * needs two for a write, and four for one without a token. Only the server's clock decides: connect all instances to the primary, not
- * to replicas. Instances that share the table share the store; a lock may have the same table.
- *
- * ```ts no-run
- * import { createPool } from 'mysql2/promise';
- * import { mysqlStore } from 'tickless/mysql';
- *
- * const pool = createPool('mysql://localhost/app');
- * const store = mysqlStore({ client: pool });
- * console.log(await store.write('rates', '{"USD":1.08}'));
- * await pool.end();
- * ```
- *
- * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
- * longer than that for a connection of an exhausted pool is never sent. A single connection sends the commands of its
- * own queue late: a write that was reported as failed may then still succeed.
- *
- * Names are at most 512 bytes of UTF-8 long, and compared byte by byte. The payload is sent in base64 and must fit into
- * the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
+ * Names are at most 512 bytes of UTF-8 long, and compared byte by byte. Instants in the table are in UTC. The payload is sent in base64
+ * and must fit into the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
  * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. Earlier versions (`keepVersions`) and the
  * reports of instances are rows of the same table.
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function mysqlStore(given: MysqlStoreOptions): Store {
-  return storeOn(openMysql, given);
-}
-
-/**
- * A lock and a store in MySQL or MariaDB in one table, for the option `backend`: {@link mysqlLock} and {@link mysqlStore} with the same options.
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';

@@ -1,10 +1,9 @@
-import type { Store } from '../cluster/store-contract.ts';
 import type { PostgresClient } from '../drivers/pg.ts';
 import type { PostgresJsClient } from '../drivers/postgres-js.ts';
+import type { Backend } from '../engine/backend.ts';
 import { ownOptions } from '../option-checks.ts';
-import type { Lock, LockOptions } from '../records/lock/create-lock.ts';
-import type { StoreOptions } from '../records/store/create-store.ts';
-import { type Backend, backendOn, lockOn, storeOn } from './backend.ts';
+import type { BackendOptions } from '../records/backend-options.ts';
+import { backendOn } from './backend.ts';
 import { openPostgres } from './sql/open-postgres.ts';
 import type { SqlOptions } from './sql/open-records.ts';
 import { type PostgresHintsOptions, postgresHints } from './sql/postgres-hints.ts';
@@ -12,30 +11,20 @@ import { type PostgresHintsOptions, postgresHints } from './sql/postgres-hints.t
 export type { Hints } from '../cluster/hint-contract.ts';
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
 export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../drivers/postgres-js.ts';
-export type { Backend } from './backend.ts';
+export type { Backend } from '../engine/backend.ts';
 export { postgresTable } from './sql/open-postgres.ts';
 export type { SqlOptions } from './sql/open-records.ts';
 export type { PostgresListener, PostgresNotification } from './sql/postgres-hints.ts';
 export { type PostgresHintsOptions, postgresHints };
 
-/** The options of all that is in PostgreSQL. */
-export interface PostgresOptions extends SqlOptions {
+/** The options of {@link postgresBackend}. */
+export interface PostgresBackendOptions extends BackendOptions, SqlOptions {
   /**
    * A `Pool` of `pg`; or a connected `Client` without an open transaction; or the client of the package `postgres`
    * (postgres.js), without a `transform` of columns. You keep ownership: add an `error` listener to a pool of `pg`, as it
    * requires, and end it yourself. Kysely, Drizzle and Prisma are given such a client: pass the same one.
    */
   readonly client: PostgresClient | PostgresJsClient;
-}
-
-/** The options of {@link postgresLock}. */
-export interface PostgresLockOptions extends LockOptions, PostgresOptions {}
-
-/** The options of {@link postgresStore}. */
-export interface PostgresStoreOptions extends StoreOptions, PostgresOptions {}
-
-/** The options of {@link postgresBackend}: those of the lock and of the store, and of hints. */
-export interface PostgresBackendOptions extends PostgresLockOptions, PostgresStoreOptions {
   /**
    * A connected `Client` of `pg` for hints alone, or a function that connects one, as of {@link postgresHints}, on its channel. In place
    * of the option `hints`. @default none: no hints are sent
@@ -44,67 +33,17 @@ export interface PostgresBackendOptions extends PostgresLockOptions, PostgresSto
 }
 
 /**
- * A lock in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
- * Only the server's clock decides. Instances that share the table share the lock; a store may have the same table.
- *
- * ```ts no-run
- * import { Pool } from 'pg';
- * import { postgresLock } from 'tickless/postgres';
- *
- * const pool = new Pool({ connectionString: 'postgres://localhost/app' });
- * pool.on('error', () => {}); // an idle connection broke; the pool replaces it
- * const lock = postgresLock({ client: pool });
- * const answer = await lock.acquire({ name: 'rates' });
- * console.log(answer.kind);
- * await pool.end();
- * ```
+ * A backend in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
+ * Only the server's clock decides. Instances that share the table share the backend.
  *
  * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
  * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
  * postgres.js sends commands on busy connections too: one that was sent may take effect later, and its lease is given back then.
- * Names are at most 1024 bytes long, and compared byte by byte; they can't contain U+0000.
- *
- * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link postgresTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function postgresLock(given: PostgresLockOptions): Lock {
-  return lockOn(openPostgres, given);
-}
-
-/**
- * A store in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
- * Only the server's clock measures ages. Instances that share the table share the store; a lock may have the same table.
- *
- * ```ts no-run
- * import { Pool } from 'pg';
- * import { postgresStore } from 'tickless/postgres';
- *
- * const pool = new Pool({ connectionString: 'postgres://localhost/app' });
- * pool.on('error', () => {}); // an idle connection broke; the pool replaces it
- * const store = postgresStore({ client: pool });
- * console.log(await store.write('rates', '{"USD":1.08}'));
- * await pool.end();
- * ```
- *
- * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
- * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
- * postgres.js sends commands on busy connections too: one that was sent may take effect later.
  * Names are at most 1024 bytes long, and compared byte by byte. Names and payloads can't contain U+0000; JSON escapes it.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
  * {@link postgresTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. Earlier versions (`keepVersions`) and the
  * reports of instances are rows of the same table.
- *
- * @throws {OptionError} when an option breaks a rule.
- */
-export function postgresStore(given: PostgresStoreOptions): Store {
-  return storeOn(openPostgres, given);
-}
-
-/**
- * A lock and a store in a table of PostgreSQL, for the option `backend`: {@link postgresLock} and {@link postgresStore} with the same options.
  *
  * ```ts no-run
  * import { Pool } from 'pg';

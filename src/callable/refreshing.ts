@@ -105,9 +105,9 @@ export function refreshingBy(
   const hasKeys =
     'is for a function with arguments: of one whose parameters all have defaults, or are a rest, give keyed: true';
   checks.that(keyOf === undefined || keyed !== false, 'keyOf', hasKeys, keyOf);
-  const { backend, lock, store, group } = ownOptions(rest);
-  const isShared = [backend, lock, store, group].some((one) => one !== undefined && one !== false);
-  const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
+  const { backend, lock, group } = ownOptions(rest);
+  const isShared = [backend, lock, group].some((one) => one !== undefined && one !== false);
+  const rule = 'must be given with a backend, a lock or a group: that of a function may change in a build';
   checks.that(name !== undefined || !isShared || defaults.isShareable === true, 'name', rule, name);
   checks.done();
   const given = { ...rest, name: known };

@@ -19,7 +19,7 @@ const RENEWED_AFTER_MS = 3_600_000;
 
 /**
  * The pauses of members on all instances: publishes those of this instance, and follows those of the others. All members that
- * use a store object, with one namespace, share a record, so that a check asks about one name more however many members there are.
+ * use a store object share a record, so that a check asks about one name more however many members there are.
  */
 export class Controls extends PolledRecord<ControlRecord, MemberChange> {
   readonly #checks: VersionPoll;
@@ -145,14 +145,12 @@ function sooner(one: ClusterMember, other: ClusterMember): ClusterMember {
   return other.propagateWithinMs < one.propagateWithinMs ? other : one;
 }
 
-const all: WeakMap<VersionPoll, Map<string | undefined, Controls>> = new WeakMap();
+const all: WeakMap<VersionPoll, Controls> = new WeakMap();
 
-/** Those of the store and the namespace of a member; `undefined`: it takes no part in checks. */
-export function controlsOf({ checks, options: { namespace } }: ClusterMember): Controls | undefined {
+/** Those of the store of a member; `undefined`: it takes no part in checks. */
+export function controlsOf({ checks }: ClusterMember): Controls | undefined {
   if (checks === undefined) return undefined;
-  const byNamespace = all.get(checks) ?? new Map<string | undefined, Controls>();
-  all.set(checks, byNamespace);
-  const controls = byNamespace.get(namespace) ?? new Controls(checks);
-  byNamespace.set(namespace, controls);
+  const controls = all.get(checks) ?? new Controls(checks);
+  all.set(checks, controls);
   return controls;
 }

@@ -2,22 +2,17 @@ import type { Entry } from '../engine/entry.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { lockName, OptionError } from '../errors.ts';
 import { backendName, isWithin, LONGEST_NAME_BYTES } from './backend-name.ts';
-import { namespacePrefix, recordName } from './namespace.ts';
+import { recordName } from './namespace.ts';
 import type { SnapshotMaker } from './snapshot.ts';
 
 /** The names of the entries of one member, at its backends and in its snapshots. */
 export class EntryNames {
   readonly #cacheName: string;
-  readonly #prefix: string;
   readonly #record: string;
 
   /** @param record the name of the record of a value. @default that of its name */
-  constructor(
-    { name, namespace }: Pick<ResolvedOptions, 'name' | 'namespace'>,
-    record: string = recordName(name),
-  ) {
+  constructor({ name }: Pick<ResolvedOptions, 'name'>, record: string = recordName(name)) {
     this.#cacheName = name;
-    this.#prefix = namespacePrefix(namespace);
     this.#record = record;
   }
 
@@ -59,9 +54,9 @@ export class EntryNames {
   }
 
   #nameOf({ id, key }: Pick<Entry<unknown>, 'id' | 'key'>): string {
-    if (key === undefined) return this.#prefix + this.#record;
+    if (key === undefined) return this.#record;
     if (id !== null && ['string', 'number', 'bigint', 'boolean'].includes(typeof id)) {
-      return this.#prefix + recordName(lockName(this.#cacheName, id), true);
+      return recordName(lockName(this.#cacheName, id), true);
     }
     const rule = 'must return a string or a number for such keys, so that the lock has a name for them';
     throw this.#refused('keyOf', rule, id, key);

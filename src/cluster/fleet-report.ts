@@ -1,4 +1,4 @@
-import type { FleetInstance, MemberName, ReportedMember } from '../data/fleet.ts';
+import type { FleetInstance, ReportedMember } from '../data/fleet.ts';
 import { failureText } from '../errors.ts';
 import type { ExecutionLog } from '../observe/execution-log.ts';
 import { isNumber } from '../option-checks.ts';
@@ -83,7 +83,7 @@ function compactField(field: string, value: unknown): unknown {
   if (field === 'executions') return undefined;
   if ((field === 'failures' && value === 0) || (field === 'kind' && value === 'value')) return undefined;
   if (typeof value === 'number') return Math.round(value);
-  return typeof value === 'string' && field !== 'name' && field !== 'namespace' ? shortened(value) : value;
+  return typeof value === 'string' && field !== 'name' ? shortened(value) : value;
 }
 
 function stableField(field: string, value: unknown): unknown {
@@ -122,11 +122,6 @@ export function reasonIn(error: Error): string {
   return shortened(wholeWords(failureText(error), LONGEST_TEXT));
 }
 
-/** One text for the name of a member. */
-export function idOf({ namespace = '', name }: MemberName): string {
-  return `${namespace}\0${name}`;
-}
-
 function parsed(text: unknown): Record<string, unknown> | undefined {
   if (typeof text !== 'string' || text.length > LONGEST_REPORT) return undefined;
   try {
@@ -141,8 +136,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
   const { name, kind, version, takingOver, age, failures, error, pinned, quarantine, ...rest } =
     fieldsOf(member);
   if (typeof name !== 'string') return [];
-  const namespace = typeof rest.namespace === 'string' ? rest.namespace : undefined;
-  if (of?.has(idOf({ namespace, name })) === false) return [];
+  if (of?.has(name) === false) return [];
   const aged = durationIn(age);
   const { by, note } = fieldsOf(pinned);
   const { reason, for: refusedFor } = fieldsOf(quarantine);
@@ -151,7 +145,6 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
   const executions = readExecutions(rest.executions, seenAgo);
   const reported: ReportedMember = {
     name: printable(name),
-    namespace: namespace === undefined ? undefined : printable(namespace),
     kind: kind === 'cache' || kind === 'executor' ? kind : 'value',
     version: countIn(version) || undefined,
     takingOver: takingOver === 0 ? 0 : countIn(takingOver) || undefined,

@@ -11,7 +11,7 @@ import { instanceLabels } from '../data/instance-label.ts';
 import { withJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { idOf, readReport } from './fleet-report.ts';
+import { readReport } from './fleet-report.ts';
 import type { StoredReport } from './store-contract.ts';
 
 /** How many instances the line of a member names of each kind. */
@@ -30,7 +30,7 @@ interface MemberOfInstance {
  * @param asker the id of the instance that asks. @default unknown
  */
 export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberName[], asker?: string): Fleet {
-  const ids = of && new Set(of.map(idOf));
+  const ids = of && new Set(of.map(({ name }) => name));
   const all = reports
     .flatMap((report) => readReport(report, ids) ?? [])
     .filter(({ members }) => of === undefined || members.length > 0)
@@ -43,22 +43,22 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
   for (const { id, host, members } of instances) {
     for (const member of members) {
       const part = { instance: { id, host }, member };
-      const others = parts.get(idOf(member));
-      if (others === undefined) parts.set(idOf(member), [part]);
+      const others = parts.get(member.name);
+      if (others === undefined) parts.set(member.name, [part]);
       else others.push(part);
     }
   }
   const members = [...parts.values()].map((all) =>
     memberOf(all as [MemberOfInstance, ...MemberOfInstance[]], labels),
   );
-  members.sort((a, b) => compare(idOf(a), idOf(b)));
+  members.sort((a, b) => compare(a.name, b.name));
   return withJson({ instances, idle: all.filter(({ isIdle }) => isIdle), members });
 }
 
 /** A report may have a member twice: two of one name use the store object. The first counts. */
 function withoutTwins(instance: FleetInstance): FleetInstance {
   const seen = new Set<string>();
-  const isFirst = (member: MemberName): boolean => !seen.has(idOf(member)) && seen.add(idOf(member)) === seen;
+  const isFirst = (member: MemberName): boolean => !seen.has(member.name) && seen.add(member.name) === seen;
   return { ...instance, members: instance.members.filter(isFirst) };
 }
 
@@ -74,7 +74,6 @@ function memberOf(
   const ages = parts.flatMap(({ member: { age } }) => age ?? []);
   const summary: Omit<FleetMember, 'text'> = {
     name: member.name,
-    namespace: member.namespace,
     kind: member.kind,
     version,
     of: parts.length,

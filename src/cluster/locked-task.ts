@@ -1,6 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { CloseReport } from '../data/close-report.ts';
+import {
+  BACKEND_RULE,
+  type Backend,
+  isBackend,
+  isLock,
+  LOCK_RULE,
+  NO_PARTS,
+  partsOf,
+} from '../engine/backend.ts';
+import type { LockLike } from '../engine/coordinator.ts';
 import { callOwned, unlessOwn } from '../engine/own-load.ts';
 import {
   ClosedError,
@@ -24,13 +34,12 @@ import { ignoreThenable, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
-import { AnswerWatch } from './answer-watch.ts';
-import { accessOf, withStepTimeout } from './backend-access.ts';
+import { accessOf, type BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import { longestWithin, namespacePrefix, recordName } from './namespace.ts';
+import { recordName } from './namespace.ts';
 import { PendingRequest } from './pending-request.ts';
 import { isRegistering, register } from './registration.ts';
 import { RunningTasks, type TaskRun } from './running-tasks.ts';
@@ -38,20 +47,20 @@ import type { Store } from './store-contract.ts';
 import { addRun } from './task-runs.ts';
 import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
 
-/** The options of {@link lockedTask}. `name` and `lock` are required. */
+/** The options of {@link lockedTask}. `name`, and `backend` or `lock`, are required. */
 export interface LockedTaskOptions<A extends readonly unknown[] = readonly unknown[]> {
   /**
    * The name of the lock: the same on all instances. A function of the arguments of the call gives each piece of work a
    * lock of its own: `(tenant) => \`report of ${tenant}\``.
    */
   readonly name: string | ((...args: A) => string);
-  readonly lock: LockProvider;
   /**
-   * Where the last 20 runs of each name are kept, for operators: `taskRuns(store, name)`, the console. A run is written while
-   * its lease is held, within the time-outs of the store; where that fails the run is not recorded, and nothing else
-   * happens. @default none: only the lock's record of the last one
+   * Has the lock, and keeps the last 20 runs of each name for operators: `taskRuns(backend, name)`, the console. A run is written while
+   * its lease is held, within the time-outs of the backend; where that fails the run is not recorded, and nothing else happens.
    */
-  readonly store?: Store | undefined;
+  readonly backend?: Backend | undefined;
+  /** In place of a `backend`: a lock of your own in `asLock` of `tickless/backend`, or a backend that keeps no runs, only the record of the last one. */
+  readonly lock?: Backend | LockLike | undefined;
   /**
    * After this time the lock is free whatever the task does, and its `signal` is aborted; so it must be longer than the
    * task ever takes. The lease has the lock's `leaseFor`, and is extended while the task runs, up to this time: a crash
@@ -133,11 +142,11 @@ export interface LockedTask<A extends readonly unknown[], R> {
  *
  * ```ts
  * import { lockedTask } from 'tickless';
- * import { memoryLock } from 'tickless/memory';
+ * import { memoryBackend } from 'tickless/memory';
  *
  * const report = lockedTask(async (_context, tenant: string) => `report of ${tenant}`, {
  *   name: (tenant) => `report-${tenant}`,
- *   lock: memoryLock(), // in production one that all instances share
+ *   backend: memoryBackend(), // in production one that all instances share
  *   lockAtMostFor: { minutes: 10 },
  *   lockAtLeastFor: { minutes: 1 },
  * });
@@ -155,42 +164,37 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
   options: LockedTaskOptions<A>,
 ): LockedTask<A, R> {
-  return lockedTaskIn(undefined, task, options);
-}
-
-/** A {@link lockedTask} whose lock is in a namespace. */
-export function lockedTaskIn<R, A extends readonly unknown[] = []>(
-  namespace: string | undefined,
-  task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
-  options: LockedTaskOptions<A>,
-): LockedTask<A, R> {
   const {
     name,
-    lock,
-    store,
+    backend,
+    lock: givenLock,
     lockAtMostFor,
     lockAtLeastFor = 0,
     logger = console,
     clock = systemClock,
   } = ownOptions(options ?? ({} as typeof options));
+  const { lock, store } = (partsOf(backend, givenLock) ?? NO_PARTS) as {
+    readonly lock: LockProvider;
+    readonly store: Store | undefined;
+  };
   const longestName = lock?.longestName ?? Infinity;
   const about = isText(name) ? name : 'lockedTask';
   const checks = new OptionChecks(about);
   checks.names('', options ?? {}, [
     'name',
+    'backend',
     'lock',
-    'store',
     'lockAtMostFor',
     'lockAtLeastFor',
     'logger',
     'clock',
   ]);
   checks.function('task', task);
-  const prefix = namespacePrefix(namespace);
-  const longest = longestWithin(longestName, prefix) as number;
-  if (typeof name !== 'function') checkName(checks, name, longest);
-  checks.methods('lock', lock, ['acquire', 'extend', 'release']);
-  if (store !== undefined) checks.methods('store', store, ['read', 'write']);
+  if (typeof name !== 'function') checkName(checks, name, longestName);
+  const isEither = (backend === undefined) !== (givenLock === undefined);
+  checks.that(isEither, 'backend', 'must be given, or a lock in its place', backend);
+  checks.that(backend === undefined || isBackend(backend), 'backend', BACKEND_RULE, backend);
+  checks.that(givenLock === undefined || isLock(givenLock), 'lock', LOCK_RULE, givenLock);
   const leaseFor = lock?.leaseFor ?? 1;
   const atMostMs = checks.finiteDuration('lockAtMostFor', lockAtMostFor ?? leaseFor, LONGEST_LEASE_MS);
   const atLeastMs = checks.durationFromZero('lockAtLeastFor', lockAtLeastFor);
@@ -200,20 +204,15 @@ export function lockedTaskIn<R, A extends readonly unknown[] = []>(
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
   checks.done();
   const running = new RunningTasks(clock);
-  const source = accessOf<LockSteps>(lock) ?? {
-    steps: lock,
-    answers: new AnswerWatch(LONGEST_STEP_MS, () => {}),
-    limitMs: LONGEST_STEP_MS,
-    backgroundTimeoutMs: LONGEST_STEP_MS,
-  };
+  const source = accessOf<LockSteps>(lock) as BackendAccess<LockSteps>;
 
   function nameOf(args: A): string {
-    if (typeof name !== 'function') return prefix + recordName(name);
+    if (typeof name !== 'function') return recordName(name);
     const computed = ignoreThenable(name(...args));
     const found = new OptionChecks(about);
-    checkName(found, computed, longest);
+    checkName(found, computed, longestName);
     found.done();
-    return prefix + recordName(computed);
+    return recordName(computed);
   }
 
   async function asked<Answer>(lockName: string, step: () => Promise<Answer>): Promise<Answer> {

@@ -173,8 +173,7 @@ export class MemberLock {
 
   /** The leases that may still be held at the backend. */
   get leases(): readonly LeaseLeft[] {
-    const { name, namespace } = this.#context.options;
-    return this.#open.of(name, namespace);
+    return this.#open.of(this.#context.options.name);
   }
 
   /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */

@@ -22,9 +22,9 @@ export class OpenLeases {
   }
 
   /** Those that may still be held at the backend. */
-  of(name: string, namespace: string | undefined): readonly LeaseLeft[] {
+  of(name: string): readonly LeaseLeft[] {
     return Array.from(this.#leases)
       .filter(([lease]) => lease.mayBeHeld)
-      .map(([{ id }, key]) => ({ ...cutOff(name, namespace, key), token: id.token }));
+      .map(([{ id }, key]) => ({ ...cutOff(name, key), token: id.token }));
   }
 }

@@ -1,6 +1,7 @@
 import type { PinStatus } from '../data/pin.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { PinnedError } from '../errors.ts';
+import { showInstant } from '../time/show-instant.ts';
 
 /** The origin of a pin, as it travels with a snapshot. */
 export interface PinOrigin {
@@ -45,7 +46,7 @@ export function pinStatus({ by, note, sinceAt, untilAt }: Pin, now: number, wall
 /** The error of a caller that would replace a pinned version. */
 export function pinnedError({ name, clock, now }: ResolvedOptions, pin: Pin): PinnedError {
   const status = pinStatus(pin, clock.monotonic(), now());
-  const until = status.until === Infinity ? '' : ` until ${new Date(status.until).toISOString()}`;
+  const until = status.until === Infinity ? '' : ` until ${showInstant(status.until)}`;
   const why = status.note === undefined ? '' : `: ${status.note}`;
   return new PinnedError(`pinned by ${status.by}${until}${why}`, { cacheName: name, ...status });
 }

@@ -92,7 +92,7 @@ export class PolledValue<T> implements PolledName, Reporting {
 
   reported(written: ReadonlySet<number>): OwnMember {
     const { entry } = this.#host;
-    const { name, namespace, clock, now: wall } = this.#member.options;
+    const { name, clock, now: wall } = this.#member.options;
     const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
     const state = clusterStateOf(entry);
     const version = isLoaded ? state.reported(written) : undefined;
@@ -102,7 +102,6 @@ export class PolledValue<T> implements PolledName, Reporting {
     const refused = quarantined?.status;
     return {
       name,
-      namespace,
       kind: 'value',
       version: version || undefined,
       takingOver: takingOver > (version ?? -1) ? takingOver : undefined,

@@ -23,7 +23,7 @@ export class ReportedKeys implements Reporting {
 
 /** @param version that of the last mark which is known; 0: none is. */
 export function reportedKeys(
-  { options: { name, namespace }, events: { executions } }: KeyedMember,
+  { options: { name }, events: { executions } }: KeyedMember,
   keys: PolledKeys,
   version: number,
 ): OwnMember {
@@ -31,7 +31,6 @@ export function reportedKeys(
   const error = failing[0]?.lastError;
   return {
     name,
-    namespace,
     kind: 'cache',
     version: version || undefined,
     takingOver: undefined,

@@ -24,12 +24,11 @@ export class ReportedTask implements Reporting {
   }
 
   reported(): OwnMember {
-    const { name, namespace, clock } = this.#member.options;
+    const { name, clock } = this.#member.options;
     const { isLoaded, isInitial, loadedAt, failures, lastError } = this.#entry;
     const age = Math.max(0, clock.monotonic() - loadedAt);
     return {
       name,
-      namespace,
       kind: 'executor',
       version: undefined,
       takingOver: undefined,

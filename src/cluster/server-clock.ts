@@ -1,5 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import { clockStep } from '../time/clock-step.ts';
+import { isInstant } from '../time/show-instant.ts';
 
 /** An answer that took longer is too uncertain a reading of the server's clock. */
 const LONGEST_ROUND_TRIP_MS = 1000;
@@ -35,7 +36,7 @@ export class ServerClock {
     const now = this.#machine.monotonic();
     const roundTrip = now - askedAt;
     const isUncertain = this.#reading !== undefined && roundTrip > LONGEST_ROUND_TRIP_MS;
-    if (!Number.isFinite(serverNow) || isUncertain) return;
+    if (!isInstant(serverNow) || isUncertain) return;
     this.#reading = { offset: serverNow - (now - roundTrip / 2), machineOffset: this.#machine.now() - now };
   }
 }

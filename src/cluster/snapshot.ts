@@ -178,7 +178,7 @@ function pinOrigin({ publisher: { by, note } = {} }: Header): PinOrigin {
 function checkMaker({ kind, name }: Header, reader: SnapshotMaker): void {
   if ((kind ?? reader.kind) === reader.kind && (name ?? reader.name) === reader.name) return;
   const [maker, own] = [showMaker(kind, name), showMaker(reader.kind, reader.name)];
-  throw new Error(`it was made by ${maker}, not by ${own}; use another name or a namespace`);
+  throw new Error(`it was made by ${maker}, not by ${own}; use another name, or backends with a namespace`);
 }
 
 function showMaker(kind: SnapshotMaker['kind'] | undefined, name: string | undefined): string {

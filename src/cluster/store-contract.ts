@@ -98,8 +98,7 @@ export interface WriteAnswer {
  * with `StoreUnavailableError` within a bounded time when the backend does not answer, and with `OptionError` when an
  * argument breaks a rule; with nothing else.
  *
- * To write one: `createBackend` of `tickless/backend` makes it of records, and `asStore` of three methods. `storeConformance` of
- * `tickless/testing` tests the result.
+ * `createBackend` of `tickless/backend` makes it of records.
  */
 export interface SnapshotStore {
   /** Encodes and decodes payloads. @default JSON, or devalue for what JSON would change */
@@ -171,7 +170,7 @@ export interface SnapshotStore {
   readonly keepVersions?: number | undefined;
 }
 
-/** A store of `createBackend` or `asStore`, as all adapters return it. */
+/** The store of a backend. */
 export interface Store extends SnapshotStore {
   /** As of {@link SnapshotStore}. */
   readonly history: (name: string) => Promise<readonly VersionRecord[]>;

@@ -1,7 +1,8 @@
 import { parseJson } from '../bounded-json.ts';
 import type { ExecutorRun } from '../data/executor-run.ts';
+import { BACKEND_RULE, type Backend, isBackend } from '../engine/backend.ts';
 import { isText, OptionChecks } from '../option-checks.ts';
-import type { SnapshotStore } from './store-contract.ts';
+import type { SnapshotStore, Store } from './store-contract.ts';
 
 /** One run of a locked task that has ended. */
 export interface TaskRun extends ExecutorRun {
@@ -23,28 +24,25 @@ function runsName(name: string): string {
 }
 
 /**
- * The last runs of a `lockedTask` that has a `store`, newest first: at most 20. Empty: there are none, or the store has
+ * The last runs of a `lockedTask` that has a `backend`, newest first: at most 20. Empty: there are none, or the backend has
  * forgotten them after its retention.
  *
- * @param store the one that the task has.
- * @param name the name of its lock. Rejects with `StoreUnavailableError` when the store does not answer.
+ * @param backend the one that the task has.
+ * @param name the name of its lock. Rejects with `StoreUnavailableError` when the backend does not answer.
  */
-export async function taskRuns(
-  store: Pick<SnapshotStore, 'read'>,
-  name: string,
-): Promise<readonly TaskRun[]> {
+export async function taskRuns(backend: Backend, name: string): Promise<readonly TaskRun[]> {
   const checks = new OptionChecks('taskRuns');
-  checks.methods('store', store, ['read']);
+  checks.that(isBackend(backend), 'backend', BACKEND_RULE, backend);
   checks.name('name', name);
   checks.done();
-  return keptRuns(store, name, MOST_RUNS);
+  return keptRuns(backend.store as Store, name);
 }
 
-/** The same, of a task that keeps another number of them. */
+/** The same, at a store. @param most the number of them that the task keeps. */
 export async function keptRuns(
   store: Pick<SnapshotStore, 'read'>,
   name: string,
-  most: number,
+  most: number = MOST_RUNS,
 ): Promise<readonly TaskRun[]> {
   const { payload = '' } = (await store.read(runsName(name))) ?? {};
   if (!payload.startsWith(FORMAT)) return [];

@@ -26,12 +26,9 @@ export function answerTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): num
 }
 
 /** How long the client of a lock or a store keeps a command, in milliseconds: one that is not sent by then never is. */
-export function commandTimeoutMs(
-  about: 'lock' | 'store',
-  timeout: DurationLike = DEFAULT_TIMEOUT_MS,
-): number {
+export function commandTimeoutMs(part: 'lock' | 'store', timeout: DurationLike = DEFAULT_TIMEOUT_MS): number {
   const timeoutMs = toMillis(timeout);
-  return about === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
+  return part === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
 }
 
 /** The longest time of a signal. */

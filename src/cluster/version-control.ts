@@ -209,8 +209,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   #store(method: string, needsLock: boolean = false): MemberStore {
     const { store, lock } = this.#member;
     const isThere = store !== undefined && (lock !== undefined || !needsLock);
-    if (!isThere)
-      throw this.#refused(method, needsLock ? 'needs a lock and a store' : 'needs a store', undefined);
+    if (!isThere) throw this.#refused(method, 'needs a backend', undefined);
     return store;
   }
 

@@ -1,10 +1,5 @@
-import type {
-  GroupMember,
-  LockProvider,
-  PeriodicExecutor,
-  RefreshingCache,
-  RefreshingValue,
-} from '../index.ts';
+import type { LockProvider } from '../cluster/lock-contract.ts';
+import type { GroupMember, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../index.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { ActionName } from './action-names.ts';
 import { seenQuarantine, seenVersion, throwUnlessInPlace, throwUnlessRunning } from './as-seen.ts';

@@ -91,7 +91,6 @@ const schemas: Readonly<Record<string, Schema>> = {
   Member: object({
     id: { ...text, description: 'names it in requests' },
     name: text,
-    'namespace?': text,
     kind: oneOf('value', 'cache', 'executor'),
     level: { ...text, description: 'bad, warn, backup, unshared, note or ok; others may follow' },
     problems: list(

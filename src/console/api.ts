@@ -39,8 +39,7 @@ export class Api {
   readonly #keySearch: KeySearch = new KeySearch(this.#turns);
 
   constructor(group: RefreshGroup, options: ResolvedConsoleOptions, tokens: CsrfTokens) {
-    const { lock, store, locks, refreshEveryMs, redact } = options;
-    const backend = lock && store && { lock, store };
+    const { backend, locks, refreshEveryMs, redact } = options;
     this.#group = group;
     this.#options = options;
     this.#redact = redact;
@@ -50,7 +49,7 @@ export class Api {
     this.#live = new Live(group, this.#overviews, time, refreshEveryMs, redact, () => {
       void this.#audit.flush();
     });
-    this.#locks = new Locks(group, locks, redact);
+    this.#locks = new Locks(group, backend === undefined ? locks : [...locks, backend], redact);
     this.#audit = new Audit(backend, options);
   }
 
@@ -254,7 +253,7 @@ export class Api {
   async #runs(query: URLSearchParams): Promise<Response> {
     try {
       const lock = Number(query.get('lock') ?? 'none');
-      const runs = await this.#locks.runs(query.get('id') ?? '', lock, this.#options.store);
+      const runs = await this.#locks.runs(query.get('id') ?? '', lock);
       return json({ runs }, this.#redact);
     } catch (error) {
       return this.#problem('unavailable', error instanceof Error ? error.message : String(error));

@@ -1,7 +1,9 @@
-import type { LockProvider, Logger, Store, WaitUntil } from '../index.ts';
+import { BACKEND_RULE, type BackendParts, isBackend, isLock, NO_PARTS, partsOf } from '../engine/backend.ts';
+import type { Backend, LockLike, Logger, WaitUntil } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { AuditRecord } from './audit-record.ts';
+import type { JournalBackend } from './journal.ts';
 import type { Redact } from './redact.ts';
 import { redactHook } from './redact-hook.ts';
 import { urlOf } from './same-origin.ts';
@@ -72,14 +74,10 @@ export interface ConsoleOptions {
    * @default random: a token of one instance is not valid on another, nor after a restart; the page then asks again
    */
   readonly secret?: string | undefined;
-  /** Further locks whose records are shown, such as that of a `lockedTask`. Those of members are known. @default none */
-  readonly locks?: readonly LockProvider[] | undefined;
-  /**
-   * Where audit records are kept for all instances: a lock and a store that they share. Without them the audit is of this
-   * instance. @default none
-   */
-  readonly lock?: (LockProvider & object) | undefined;
-  readonly store?: Store | undefined;
+  /** Further backends whose records are shown, such as that of a `lockedTask`, and locks of `asLock`. Those of members are known. @default none */
+  readonly locks?: readonly (Backend | LockLike)[] | undefined;
+  /** Where audit records are kept for all instances that share it. @default none: the audit is of this instance */
+  readonly backend?: Backend | undefined;
   /** Receives each audit record, for a log of yours. Its errors are ignored. @default none */
   readonly onAudit?: ((record: AuditRecord) => void) | undefined;
   /**
@@ -106,9 +104,8 @@ export interface ResolvedConsoleOptions {
   readonly origin: URL | undefined;
   /** `undefined`: a random one, made when the first token is signed: workerd forbids it outside of requests. */
   readonly secret: string | undefined;
-  readonly locks: readonly LockProvider[];
-  readonly lock: LockProvider | undefined;
-  readonly store: Store | undefined;
+  readonly locks: readonly BackendParts[];
+  readonly backend: JournalBackend | undefined;
   readonly onAudit: ConsoleOptions['onAudit'];
   readonly waitUntil: ConsoleOptions['waitUntil'];
   readonly refreshEveryMs: number;
@@ -123,8 +120,7 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
   'origin',
   'secret',
   'locks',
-  'lock',
-  'store',
+  'backend',
   'onAudit',
   'waitUntil',
   'refreshEvery',
@@ -137,7 +133,7 @@ export function resolveConsoleOptions(
 ): ResolvedConsoleOptions {
   const given: ConsoleOptions = ownOptions(options ?? {});
   const { authorize, actions = false, showValue, path = '/tickless', origin, secret } = given;
-  const { locks = [], lock, store, onAudit, waitUntil, redact, refreshEvery = 2000 } = given;
+  const { locks = [], backend, onAudit, waitUntil, redact, refreshEvery = 2000 } = given;
   const checks = new OptionChecks('console');
   checks.that(options !== null, 'options', 'must be an object', options);
   checks.names('', given, NAMES);
@@ -153,16 +149,13 @@ export function resolveConsoleOptions(
   checks.that(isOrigin, 'origin', 'must be an origin such as https://admin.example', origin);
   const isSecret = secret === undefined || (typeof secret === 'string' && secret.length >= 32);
   checks.that(isSecret, 'secret', 'must be a text of at least 32 characters', secret && '(not shown)');
-  const areLocks = Array.isArray(locks) && locks.every((one) => typeof one?.list === 'function');
-  checks.that(areLocks, 'locks', 'must be an array of locks', locks);
-  if (lock !== undefined) checks.methods('lock', lock, ['acquire', 'release']);
-  if (store !== undefined) checks.methods('store', store, ['read', 'write']);
   checks.that(
-    (lock === undefined) === (store === undefined),
-    'store',
-    'must be given together with lock',
-    store,
+    Array.isArray(locks) && locks.every(isLock),
+    'locks',
+    'must be an array of backends or locks',
+    locks,
   );
+  checks.that(backend === undefined || isBackend(backend), 'backend', BACKEND_RULE, backend);
   const isEvery = typeof refreshEvery === 'number' && refreshEvery >= 250 && refreshEvery <= 60_000;
   checks.that(isEvery, 'refreshEvery', 'must be a number of milliseconds from 250 to 60,000', refreshEvery);
   checks.done();
@@ -174,9 +167,10 @@ export function resolveConsoleOptions(
     base: path.replace(/\/+$/, ''),
     origin: parsed,
     secret,
-    locks,
-    lock,
-    store,
+    locks: locks.map(
+      (one) => partsOf(isBackend(one) ? one : false, isBackend(one) ? undefined : one) ?? NO_PARTS,
+    ),
+    backend: backend as JournalBackend | undefined,
     onAudit,
     waitUntil,
     refreshEveryMs: refreshEvery,

@@ -1,9 +1,8 @@
+import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
 import { failureText } from '../errors.ts';
 import type {
   Fleet,
   GroupMember,
-  LockProvider,
-  LockRecord,
   MemberStats,
   QuarantineStatus,
   RefreshingCache,
@@ -155,15 +154,15 @@ function statusOf(given: GroupMember): object {
   return given.kind === 'cache' ? given.inspect() : given.member.inspect();
 }
 
-/** The name of the lock is that of the member, or of its key, in its namespace. */
+/** The name of the lock is that of the member, or of its key. */
 async function lockRecord(
-  { name, namespace, lock, kind }: GroupMember,
+  { name, lock, kind }: GroupMember,
   key: readonly [key?: unknown],
 ): Promise<LockRecord | undefined> {
   const provider = lock as LockProvider | undefined;
   if (provider === undefined || (kind === 'cache' && key.length === 0)) return undefined;
   const own = key.length === 0 ? name : `${name}[${keyText(key[0])}]`;
-  return provider.inspect(namespace === undefined ? own : `${namespace}/${own}`);
+  return provider.inspect(own);
 }
 
 async function settled<T>(

@@ -83,13 +83,13 @@ function keyOf({ key }: ExecutionRecord, redact: Redact): { readonly key: string
 }
 
 /** Those of other instances. */
-function reportedOf({ name, namespace }: GroupMember, fleet: Fleet | undefined, now: number) {
+function reportedOf({ name }: GroupMember, fleet: Fleet | undefined, now: number) {
   const instances = [...(fleet?.instances ?? []), ...(fleet?.idle ?? [])];
   const labels = instanceLabels(instances);
   return instances
     .filter(({ isHere }) => !isHere)
     .flatMap(({ id, host, members }) => {
-      const found = members.find((one) => one.name === name && one.namespace === namespace);
+      const found = members.find((one) => one.name === name);
       const on = labels.get(id) ?? host;
       return (found?.executions ?? []).map(({ ago, ...one }) => ({ ...one, on, at: now - ago }));
     });

@@ -1,5 +1,6 @@
 import { parseJson } from '../bounded-json.ts';
-import type { Lease, LockProvider, SnapshotStore } from '../index.ts';
+import type { Lease, LockProvider } from '../cluster/lock-contract.ts';
+import type { SnapshotStore } from '../cluster/store-contract.ts';
 
 /** A lock and a store that all instances share. */
 export interface JournalBackend {

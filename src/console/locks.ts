@@ -1,12 +1,7 @@
+import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
+import type { BackendParts } from '../engine/backend.ts';
 import { failureText } from '../errors.ts';
-import {
-  type LockProvider,
-  type LockRecord,
-  type RefreshGroup,
-  type Store,
-  type TaskRun,
-  taskRuns,
-} from '../index.ts';
+import { type RefreshGroup, type TaskRun, taskRuns } from '../index.ts';
 import type { Redact } from './redact.ts';
 import { isIdOf, shortId } from './short-id.ts';
 import { TurnsOfOperators } from './turns-of-operators.ts';
@@ -33,7 +28,7 @@ export interface LockRow extends LockRecord {
   readonly isInternal?: true;
 }
 
-/** The records of the library itself, in any namespace: the audit of the console, pauses and schedules of all instances. */
+/** The records of the library itself: the audit of the console, pauses and schedules of all instances. */
 const INTERNAL = /(^|\/)tickless-(console|control)/;
 
 /** The records of all locks, or of those that answer. */
@@ -68,12 +63,12 @@ function withoutTwins(records: readonly LockRow[]): LockRow[] {
 /** All locks: those of members, of the console itself, and further ones. */
 export class Locks {
   readonly #group: RefreshGroup;
-  readonly #more: readonly LockProvider[];
+  readonly #more: readonly BackendParts[];
   readonly #redact: Redact;
   readonly #turns: TurnsOfOperators = new TurnsOfOperators();
   readonly #listed: Map<string, { readonly answer: Promise<ListedLocks>; until: number }> = new Map();
 
-  constructor(group: RefreshGroup, more: readonly LockProvider[], redact: Redact) {
+  constructor(group: RefreshGroup, more: readonly BackendParts[], redact: Redact) {
     this.#group = group;
     this.#more = more;
     this.#redact = redact;
@@ -81,10 +76,8 @@ export class Locks {
 
   /** In the order in which members use them. */
   all(): readonly LockProvider[] {
-    const used = this.#group
-      .members()
-      .flatMap(({ lock }) => (lock === undefined ? [] : [lock as LockProvider]));
-    return [...new Set([...used, ...this.#more])];
+    const used = this.#backends.flatMap(({ lock }) => (lock === undefined ? [] : [lock as LockProvider]));
+    return [...new Set(used)];
   }
 
   /**
@@ -136,17 +129,20 @@ export class Locks {
     return { ...record, lock, id: shortId(record.name, this.#redact), ...(isInternal ? { isInternal } : {}) };
   }
 
-  /** The last runs of a locked task, newest first, by the first of these stores that has some. Rejects when none answers. */
-  async runs(id: string, at: unknown, more: Store | undefined): Promise<readonly TaskRun[]> {
+  /** The last runs of a locked task, newest first, by the first of the backends that has some. Rejects when none answers. */
+  async runs(id: string, at: unknown): Promise<readonly TaskRun[]> {
     const found = await this.find(id, at);
     if (found === undefined) return [];
-    const used = this.#group.members().flatMap(({ store }) => (store === undefined ? [] : [store as Store]));
-    const stores = [...new Set([...(more === undefined ? [] : [more]), ...used])];
+    const stores = new Set(this.#backends.flatMap(({ store }) => (store === undefined ? [] : [store])));
     for (const store of stores) {
-      const runs = await taskRuns(store, found.name);
+      const runs = await taskRuns({ store }, found.name);
       if (runs.length > 0) return runs;
     }
     return [];
+  }
+
+  get #backends(): readonly BackendParts[] {
+    return [...this.#group.members(), ...this.#more];
   }
 
   /** Rejects when the lock does not answer. */

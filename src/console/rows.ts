@@ -104,7 +104,6 @@ export interface MemberRow {
   /** Names it in the API. */
   readonly id: string;
   readonly name: string;
-  readonly namespace?: string;
   readonly kind: GroupMember['kind'];
   readonly level: Level;
   readonly problems: readonly RowProblem[];
@@ -123,12 +122,12 @@ export function rowMaker(
   show: ShowMessage,
 ): (member: GroupMember, status: object, problems: readonly HealthProblem[]) => MemberRow {
   const reports = reportsOf(fleet);
-  const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
+  const lines = new Map(fleet?.members.map((member) => [member.name, member]));
   const labels = instanceLabels(instancesOf(fleet));
   const own = instancesOf(fleet).find(({ isHere }) => isHere)?.id;
   return (member, status, problems) => {
-    const { name, namespace, kind } = member;
-    const line = lines.get(idOf(member));
+    const { name, kind } = member;
+    const line = lines.get(member.name);
     const here = hereOf(kind, status as Status, now, show);
     const found = problems.map((problem) => ({
       kind: problem.kind,
@@ -142,13 +141,12 @@ export function rowMaker(
     return {
       id: memberId(member),
       name,
-      ...(namespace === undefined ? {} : { namespace }),
       kind,
       level: levelOf(all, here, line?.pinned.length ?? 0),
       problems: all,
       here,
       ...(line === undefined ? {} : { fleet: countsOf(line) }),
-      cells: (reports.get(idOf(member)) ?? []).map((report) => cellOf(report, line?.version, now, show)),
+      cells: (reports.get(member.name) ?? []).map((report) => cellOf(report, line?.version, now, show)),
     };
   };
 }
@@ -290,7 +288,7 @@ function reportsOf(fleet: Fleet | undefined): Map<string, InstanceReport[]> {
   const reports = new Map<string, InstanceReport[]>();
   for (const { id: on, members } of instancesOf(fleet)) {
     for (const member of members) {
-      const id = idOf(member);
+      const id = member.name;
       const others = reports.get(id);
       if (others === undefined) reports.set(id, [{ on, member }]);
       else others.push({ on, member });
@@ -372,14 +370,4 @@ function pinOf({
   until,
 }: NonNullable<ExecutionStatus['pinned']>): NonNullable<HereStatus['pinned']> {
   return { by, note, ...(Number.isFinite(until) ? { until } : {}) };
-}
-
-function idOf({
-  name,
-  namespace = '',
-}: {
-  readonly name: string;
-  readonly namespace?: string | undefined;
-}): string {
-  return `${namespace}\0${name}`;
 }

@@ -2,7 +2,6 @@
 export interface CutOff {
   /** The `name` of the member; of a locked task the name of its lock. */
   readonly name: string;
-  readonly namespace?: string | undefined;
   /** Of a cache. */
   readonly key?: unknown;
 }
@@ -30,10 +29,9 @@ export function closeReport(...parts: readonly Pick<CloseReport, 'aborted' | 'le
   return { drained: aborted.length === 0 && leases.length === 0, aborted, leases };
 }
 
-export function cutOff(name: string, namespace: string | undefined, key: unknown): CutOff {
+export function cutOff(name: string, key: unknown): CutOff {
   return {
     name,
-    ...(namespace === undefined ? {} : { namespace }),
     ...(key === undefined ? {} : { key }),
   };
 }

@@ -4,8 +4,6 @@ import type { ReportedExecution } from './execution-record.ts';
 /** The name of a member, unique among those of a store. */
 export interface MemberName {
   readonly name: string;
-  /** Its own, or that of its group; `undefined`: none. */
-  readonly namespace: string | undefined;
 }
 
 /** A member of an instance, as that instance has reported it. */
@@ -101,7 +99,7 @@ export interface Fleet extends JsonStatus {
    * again when it is read.
    */
   readonly idle: readonly FleetInstance[];
-  /** By namespace and name, likewise. */
+  /** By name, likewise. */
   readonly members: readonly FleetMember[];
   /** Of a group: the stores that did not answer. Not present: all did. */
   readonly unanswered?: readonly UnansweredStore[];

@@ -43,13 +43,12 @@ const namedAt = new WeakMap<object, Map<string, WeakRef<object>>>();
  *
  * @throws {OptionError} when another class has it there.
  */
-export function claimName(instance: object, name: string, namespace: unknown, at: readonly unknown[]): void {
+export function claimName(instance: object, name: string, at: readonly unknown[]): void {
   const owner = classOf(instance) as object;
-  const whole = `${typeof namespace === 'string' ? namespace : ''}/${name}`;
   for (const shared of at) {
     if (typeof shared !== 'object' || shared === null) continue;
     const names = namedAt.get(shared) ?? new Map<string, WeakRef<object>>();
-    const other = names.get(whole)?.deref();
+    const other = names.get(name)?.deref();
     const checks = new OptionChecks('a decorator');
     checks.that(
       other === undefined || other === owner,
@@ -58,7 +57,7 @@ export function claimName(instance: object, name: string, namespace: unknown, at
       undefined,
     );
     checks.done();
-    namedAt.set(shared, names.set(whole, new WeakRef(owner)));
+    namedAt.set(shared, names.set(name, new WeakRef(owner)));
   }
 }
 

@@ -1,23 +1,19 @@
 import type { Call } from '../callable/refreshing.ts';
-import { type LockedTask, type LockedTaskOptions, lockedTaskIn } from '../cluster/locked-task.ts';
-import { checkNamespace } from '../cluster/namespace.ts';
-import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
+import { ownOptions } from '../option-checks.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
 import { claimName, nameFor } from './default-name.ts';
 import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
 
-/** The options of `@locked`: those of `lockedTask`. `lock` is required. */
+/** The options of `@locked`: those of `lockedTask`. `backend` or `lock` is required. */
 export interface LockedDecoratorOptions extends Omit<LockedTaskOptions, 'name'> {
   /**
    * The name of the lock: the same on all instances of the service. A function gets the arguments of the call, and the
    * instance as `this`. It must be given where a build renames classes, with a class without a name, and where another method
    * could have the same: see `refreshing`.
-   * @default the names of class and method, `Reports.send` (of a method that another class overrides `Base.send of Reports`): in
-   * the namespace of the lock, where that has one
+   * @default the names of class and method, `Reports.send` (of a method that another class overrides `Base.send of Reports`)
    */
   readonly name?: string | ((...args: never[]) => string) | undefined;
-  /** Begins the name of the lock, as `namespace/name`. Not empty. @default none: but that of the lock, where it has one */
-  readonly namespace?: string | undefined;
 }
 
 /** The promise of the method may have no result: it has none where the method is not run. */
@@ -45,10 +41,10 @@ export interface LockedDecorator {
  *
  * ```ts ignore
  * class Reports {
- *   constructor(readonly lock: LockProvider) {}
+ *   constructor(readonly backend: Backend) {}
  *
  *   @Cron('0 5 * * *')
- *   @locked<Reports>(({ lock }) => ({ name: 'reports', lock, lockAtMostFor: '10m', lockAtLeastFor: '1m' }))
+ *   @locked<Reports>(({ backend }) => ({ name: 'reports', backend, lockAtMostFor: '10m', lockAtLeastFor: '1m' }))
  *   async send(): Promise<void> {
  *     await this.sendAll();
  *   }
@@ -86,13 +82,10 @@ function make(
   options: LockedDecoratorOptions | undefined,
   known: string | undefined,
 ): LockedTask<unknown[], unknown> {
-  const { namespace, ...others } = ownOptions(options ?? ({} as LockedDecoratorOptions));
-  const { name = known, ...given } = ownOptions(others);
-  const checks = new OptionChecks('a decorator');
-  checkNamespace(checks, namespace);
-  checks.done();
-  if (others.name === undefined && known !== undefined) claimName(instance, known, namespace, [given.lock]);
-  return lockedTaskIn(namespace, (_context, ...args: unknown[]) => (original as Call).apply(instance, args), {
+  const { name: ownName, ...given } = ownOptions(options ?? ({} as LockedDecoratorOptions));
+  const name = ownName ?? known;
+  if (ownName === undefined && known !== undefined) claimName(instance, known, [given.backend, given.lock]);
+  return lockedTask((_context, ...args: unknown[]) => (original as Call).apply(instance, args), {
     ...(given as Omit<LockedTaskOptions<unknown[]>, 'name'>),
     name:
       typeof name === 'function'

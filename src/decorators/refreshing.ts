@@ -14,7 +14,7 @@ import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
 /**
  * The options of `@refreshing`: those of the function `refreshing`. A decorator does not know the types of its method, so
  * parameters of functions here (`keyOf`, `accept`, `sizeOf`) have to be annotated. `name` is by default the names of class
- * and method, `Cities.city`, in the `namespace`: give one where a build renames classes and there is a `lock` or a `store`. `Cities.city`
+ * and method, `Cities.city`: give one where a build renames classes and there is a `backend` or a `lock`. `Cities.city`
  * that `Villages` overrides, and calls by `super`, is `Cities.city of Villages` there. With a `lock`, a `store`, a `backend` or a `group` these need one: a
  * class without a name, a second class with the name of another one, symbols with one description, private methods of classes
  * that extend each other, and methods that override each other inside another decorator.
@@ -113,7 +113,7 @@ function make(
   const load = (...args: unknown[]): unknown => (original as Call).apply(instance, args);
   const given = ownOptions(options ?? ({} as RefreshingDecoratorOptions));
   if (known !== undefined && given.name === undefined)
-    claimName(instance, known, given.namespace, [given.backend, given.lock, given.store, given.group]);
+    claimName(instance, known, [given.backend, given.lock, given.group]);
   return refreshingBy(load, options, {
     name: known ?? `class.${name}`,
     isShareable: known !== undefined,

@@ -1,6 +1,7 @@
 import { type Backup, backupOf } from '../data/backup.ts';
 import { showKey } from '../errors.ts';
 import { OutageLog } from '../observe/outage-log.ts';
+import { isInstant, showInstant } from '../time/show-instant.ts';
 import type { Entry } from './entry.ts';
 import type { LastExecution } from './next-execution.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
@@ -60,9 +61,5 @@ export class Backups {
 
 /** ` since 2026-11-28T23:00:00.000Z`; empty: not known. */
 export function sinceText({ since }: Backup): string {
-  const isInstant = since !== undefined && Math.abs(since) <= LAST_INSTANT;
-  return isInstant ? ` since ${new Date(since).toISOString()}` : '';
+  return since === undefined || !isInstant(since) ? '' : ` since ${showInstant(since)}`;
 }
-
-/** The last instant that a `Date` can represent. */
-const LAST_INSTANT = 8.64e15;

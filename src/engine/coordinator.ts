@@ -27,7 +27,7 @@ export interface LockLike {
   readonly [coordinationKey]?: Coordination;
 }
 
-/** A store, as far as the options know it: that of a backend, or one that `asStore` has wrapped. */
+/** The store of a backend, as far as the options know it. */
 export interface StoreLike {
   readonly longestName?: number | undefined;
   readonly [coordinationKey]?: Coordination;

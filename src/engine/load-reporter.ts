@@ -16,6 +16,7 @@ import type { CoolingDown, LoadEndDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import { OutageLog, type ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
+import { showInstant } from '../time/show-instant.ts';
 import type { DecisionRules } from './decide.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
@@ -147,7 +148,7 @@ export class LoadReporter {
     const at = `${attempts === 0 ? 'before it began' : `at attempt ${attempts}`}${isLate ? waitedForIn(error) : ''}`;
     const left = until - this.#options.now();
     const next =
-      left > 0 ? `next try in ${showDuration(left)} (${instantText(until)})` : 'next try with a read';
+      left > 0 ? `next try in ${showDuration(left)} (${showInstant(until)})` : 'next try with a read';
     return `${load} ${what} ${at}, ${next}`;
   }
 }
@@ -159,11 +160,4 @@ function waitedForIn(error: Error): string {
 
 function ofKey(key: unknown, others: string): string {
   return key === undefined ? '' : ` of ${showKey(key)}${others}`;
-}
-
-/** The last instant that a `Date` can represent. */
-const LAST_INSTANT = 8.64e15;
-
-function instantText(instant: number): string {
-  return new Date(Math.min(instant, LAST_INSTANT)).toISOString();
 }

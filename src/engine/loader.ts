@@ -356,8 +356,8 @@ export class Loader<T> implements ExecutionHost<T> {
       for (const { flight } of this.active.entries) flight?.ref();
       await this.active.idle(timeoutMs);
     }
-    const { name, namespace } = this.options;
-    const aborted = Array.from(this.active.entries, ({ key }) => cutOff(name, namespace, key));
+    const { name } = this.options;
+    const aborted = Array.from(this.active.entries, ({ key }) => cutOff(name, key));
     for (const entry of [...this.active.entries]) this.#endByClose(entry);
     // Leases are released when the aborted loads have settled, or left to expire.
     await Promise.all([this.active.idle(RELEASE_GRACE_MS), this.coordinator?.close()]);

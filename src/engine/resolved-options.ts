@@ -15,7 +15,6 @@ export type WhenLockUnavailable = 'load' | 'skip';
 export interface ResolvedOptions {
   readonly name: string;
   /** Begins the names of its locks and snapshots. */
-  readonly namespace: string | undefined;
   /** A value, the keys of a cache, or a task, which has no value. */
   readonly kind: 'value' | 'key' | 'task';
   readonly schedule: Schedule;

@@ -36,7 +36,7 @@ export async function fleetOfMembers(members: readonly Member[]): Promise<Fleet>
 }
 
 function namesOf(members: readonly MemberName[]): readonly MemberName[] {
-  return members.map(({ name, namespace }) => ({ name, namespace }));
+  return members.map(({ name }) => ({ name }));
 }
 
 /** Each instance once: two store objects may be of one backend. */

@@ -7,6 +7,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { EndlessPlace } from '../engine/load-limit.ts';
 import { isValueRejectedError, reasonOf, showKey } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
+import { showInstant } from '../time/show-instant.ts';
 import type { HealthProblem } from './member.ts';
 
 /** The options that the health of an entry depends on. */
@@ -112,7 +113,7 @@ export function hangingHealth({
   const [context] = first.contexts as Iterable<{ readonly key?: unknown }>;
   const key = context?.key;
   const which = key === undefined ? '' : ` of ${showKey(key)}`;
-  const since = new Date(now() - (clock.monotonic() - first.since)).toISOString();
+  const since = showInstant(now() - (clock.monotonic() - first.since));
   const taken = `${places.length} of ${loadLimit.narrowest} places (maxConcurrentLoads)`;
   const message = `a load without a deadline${which} is under way since ${since}; such loads keep ${taken} until cancel()`;
   return [{ name, kind: 'hanging', isFatal: false, message, ...(key === undefined ? {} : { key }) }];

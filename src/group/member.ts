@@ -58,7 +58,6 @@ interface AnyMember {
   /** Its option `name`, unique in the group. */
   readonly name: string;
   /** Its own, or that of the group; `undefined`: none. */
-  readonly namespace: string | undefined;
   /** The lock and the store that it uses, as they were given to it or to the group; `undefined`: none. */
   readonly lock: LockLike | undefined;
   readonly store: StoreLike | undefined;
@@ -107,7 +106,6 @@ export function groupMember(
 class PublicMember implements Omit<AnyMember, 'inspect'> {
   readonly kind: GroupMember['kind'];
   readonly name: string;
-  readonly namespace: string | undefined;
   readonly lock: LockLike | undefined;
   readonly store: StoreLike | undefined;
   readonly member: unknown;
@@ -116,7 +114,6 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
   constructor({ self, options }: Pick<SingleMember<never>, 'self' | 'options'>, member: PublicPart) {
     this.kind = KINDS[options.kind];
     this.name = options.name;
-    this.namespace = options.namespace;
     this.lock = options.lock;
     this.store = options.store;
     this.member = self;

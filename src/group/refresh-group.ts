@@ -7,6 +7,7 @@ import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
+import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import { control } from '../engine/member-control.ts';
@@ -32,7 +33,7 @@ import {
 import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
-import type { BackendLike, ValueSharedOptions } from '../options/shared-options.ts';
+import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
@@ -54,7 +55,7 @@ import { allReady, notReadyLine } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
 export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
-  readonly backend?: BackendLike | false | undefined;
+  readonly backend?: Backend | false | undefined;
 };
 
 /** The options of {@link RefreshGroup}; none is required. */

@@ -1,12 +1,4 @@
-import type {
-  Clock,
-  CloseReport,
-  DurationLike,
-  LockProvider,
-  Logger,
-  RefreshGroup,
-  Store,
-} from '../index.ts';
+import type { Backend, Clock, CloseReport, DurationLike, LockLike, Logger, RefreshGroup } from '../index.ts';
 
 /** A decorated member of a provider: a value, a cache or a task, which the application closes. */
 export interface Closable {
@@ -16,9 +8,8 @@ export interface Closable {
 /** The module of one application, as its decorated methods know it. */
 export interface Application {
   readonly group: RefreshGroup;
-  readonly lock: LockProvider | undefined;
-  readonly store: Store | undefined;
-  readonly namespace: string | undefined;
+  readonly backend: Backend | undefined;
+  readonly lock: Backend | LockLike | undefined;
   readonly logger: Logger | false;
   readonly clock: Clock | undefined;
 }

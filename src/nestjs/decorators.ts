@@ -10,15 +10,15 @@ import { applicationOf } from './application.ts';
 /** The options of {@link Refreshing}: those of `refreshing` of `tickless/decorators`. None is required. */
 export type RefreshingMethodOptions = Omit<RefreshingDecoratorOptions, 'group'>;
 
-/** The options of {@link Locked}: those of `locked` of `tickless/decorators`. None is required. */
-export interface LockedMethodOptions extends Omit<LockedDecoratorOptions, 'lock' | 'namespace'> {
-  /** @default that of the options of `TicklessModule`: `lock`, or that of the `backend`; one of both is required */
-  readonly lock?: LockedDecoratorOptions['lock'] | undefined;
-}
+/**
+ * The options of {@link Locked}: those of `locked` of `tickless/decorators`. None is required: `backend` and `lock` are by default those of
+ * the options of `TicklessModule`.
+ */
+export type LockedMethodOptions = LockedDecoratorOptions;
 
 /**
  * Keeps fresh what a method or getter of a provider or controller returns, as a member of the group of `TicklessModule`: with
- * its defaults, and its lock and store where it has them. The arguments of the method are the key.
+ * its defaults, and its backend where it has one. The arguments of the method are the key.
  *
  * ```ts ignore
  * @Injectable()
@@ -31,7 +31,7 @@ export interface LockedMethodOptions extends Omit<LockedDecoratorOptions, 'lock'
  * ```
  *
  * The member is made when the application starts, before `onModuleInit` of its provider, so `required` needs no further
- * decorator. It is named `Cities.city` by default, in the `namespace` of the module. Only singletons are found: a first use in a
+ * decorator. It is named `Cities.city` by default. Only singletons are found: a first use in a
  * constructor, or in a provider with the scope of a request, throws a `TypeError`.
  *
  * @throws {TypeError} on anything but a method or a getter.
@@ -58,7 +58,7 @@ export function Refreshing<This extends object>(
  * }
  * ```
  *
- * The lock is named `Reports.send` by default, in the `namespace` of the module. The runs are kept in the store of the
+ * The lock is named `Reports.send` by default. The runs are kept in the backend of the
  * module, for operators. `lockedTaskOf(reports, 'send')` of `tickless/decorators` has the outcome of a call.
  *
  * @throws {TypeError} on anything but a method.
@@ -69,9 +69,9 @@ export function Locked<This extends object>(
   return locked<This>((instance) => lockedBy(optionsOf(options, instance), instance));
 }
 
-/** Options with what the module gives. A lock of the method's own comes without the namespace and the store of the module. */
+/** Options with what the module gives. A method's own backend or lock replaces those of the module. */
 export function lockedBy(given: LockedMethodOptions | undefined, instance: object): LockedDecoratorOptions {
-  const { lock, store, namespace, logger, clock } = applicationOf(instance, 'Locked');
-  if (given?.lock !== undefined) return { logger, clock, ...given } as LockedDecoratorOptions;
-  return { logger, clock, store, namespace, ...given, lock: lock as NonNullable<typeof lock> };
+  const { backend, lock, logger, clock } = applicationOf(instance, 'Locked');
+  if (given?.lock !== undefined || given?.backend !== undefined) return { logger, clock, ...given };
+  return { logger, clock, backend, lock, ...given };
 }

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { madeFor, makerOf } from '../decorators/per-instance.ts';
-import { type DurationLike, type LockProvider, RefreshGroup, type Store } from '../index.ts';
+import { type DurationLike, RefreshGroup } from '../index.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { type Application, belongsTo } from './application.ts';
@@ -42,7 +42,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
  * ```ts ignore
  * @Module({
  *   imports: [
- *     TicklessModule.forRoot({ namespace: 'shop', backend: redisBackend({ client }), schedule: '10m' }),
+ *     TicklessModule.forRoot({ backend: redisBackend({ client }), schedule: '10m' }),
  *     TicklessModule.forFeature([provideValue(RATES, { load: fetchRates, required: true })]),
  *   ],
  *   providers: [Cities], // with `@Refreshing` methods
@@ -169,23 +169,21 @@ Module({})(TicklessFeatureModule);
 function assemble(options: TicklessModuleOptions): Assembled {
   const { closeTimeout, console, lockedScheduler, ...ofGroup } = ownOptions(options);
   const checks = new OptionChecks('TicklessModule');
-  const { backend, namespace, clock, logger = new Logger('Tickless') } = ofGroup;
-  const parts = backend === undefined || backend === false ? undefined : backend;
-  const lock = (ofGroup.lock === undefined ? parts?.lock : ofGroup.lock || undefined) as
-    | LockProvider
-    | undefined;
-  const store = (ofGroup.store === undefined ? parts?.store : ofGroup.store || undefined) as
-    | Store
-    | undefined;
+  const { backend, lock, clock, logger = new Logger('Tickless') } = ofGroup;
   if (closeTimeout !== undefined) checks.durationFromZero('closeTimeout', closeTimeout);
   if (console !== undefined) checks.function('console', console);
   if (lockedScheduler !== undefined) {
-    const { lock: own = lock, lockAtLeastFor } = ownOptions(lockedScheduler);
-    checks.methods('lockedScheduler.lock', own, ['acquire', 'extend', 'release']);
+    const { backend: own = backend, lock: ownLock = lock, lockAtLeastFor } = ownOptions(lockedScheduler);
+    checks.that(
+      Boolean(own ?? ownLock),
+      'lockedScheduler.backend',
+      'must be given, here or of the module',
+      own,
+    );
     checks.durationFromZero('lockedScheduler.lockAtLeastFor', lockAtLeastFor);
   }
   checks.done();
   const group = new RefreshGroup({ ...ofGroup, logger });
-  const ofMethods: Application = { group, lock, store, namespace, logger, clock };
+  const ofMethods: Application = { group, backend: backend || undefined, lock, logger, clock };
   return { ...ofMethods, closeTimeout, console: console?.(group), lockedScheduler };
 }

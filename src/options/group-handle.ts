@@ -1,23 +1,19 @@
 import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
+import type { Backend, BackendParts } from '../engine/backend.ts';
 import type { BackedUp } from '../engine/backups.ts';
-import type { LockLike, StoreLike } from '../engine/coordinator.ts';
+import type { LockLike } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Listeners } from '../observe/listeners.ts';
-
-/** The backends of a member, as it was given them. */
-export interface Backends {
-  readonly lock: LockLike | undefined;
-  readonly store: StoreLike | undefined;
-}
+import type { Logger } from '../observe/logger.ts';
 
 /** A value or an executor, as it joins a group. */
 export interface SingleMember<T> {
   /** The value or the executor itself. */
   readonly self: object;
-  readonly options: ResolvedOptions & Backends;
+  readonly options: ResolvedOptions & BackendParts;
   /** `ready()` of the group waits for its first success. */
   readonly isRequired: boolean;
   readonly entry: Entry<T>;
@@ -50,7 +46,7 @@ export interface KeyedMember<V> {
   readonly self: object;
   /** `undefined`: none. */
   readonly required: RequiredEntries<V> | undefined;
-  readonly options: ResolvedOptions & Backends;
+  readonly options: ResolvedOptions & BackendParts;
   readonly engine: MemberEngine<V>;
   /** Its due keys join a queue. */
   readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;
@@ -64,7 +60,11 @@ export interface KeyedMember<V> {
 /** The side of a group that its members see. The group makes their slots. */
 export interface GroupHandle {
   /** The options for members that leave them out. */
-  readonly defaults: object;
+  readonly defaults: {
+    readonly backend?: Backend | false | undefined;
+    readonly lock?: Backend | LockLike | undefined;
+    readonly logger?: Logger | false | undefined;
+  };
   /** Limits the loads of all members together; `undefined`: no limit. */
   readonly loadLimit: LoadLimit | undefined;
   /** Those that listen to all members. */

@@ -1,6 +1,15 @@
 import { ownIdOf } from '../data/id-of.ts';
+import {
+  BACKEND_RULE,
+  type BackendParts,
+  isBackend,
+  isLock,
+  LOCK_RULE,
+  NO_PARTS,
+  partsOf,
+} from '../engine/backend.ts';
 import { coordinationKey } from '../engine/coordination-key.ts';
-import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
+import type { Membership } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
@@ -17,11 +26,11 @@ import { steadyClock } from '../time/steady-clock.ts';
 import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
-import type { Backends, GroupHandle } from './group-handle.ts';
-import type { BackendLike, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
+import type { GroupHandle } from './group-handle.ts';
+import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
-export interface MemberOptions extends EngineOptions, Backends {
+export interface MemberOptions extends EngineOptions, BackendParts {
   /** The guard of loaded values. */
   readonly accept: Accept<never> | undefined;
   readonly maxQuarantined: number;
@@ -37,7 +46,6 @@ type Required = boolean | readonly unknown[];
 /** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
-  'namespace',
   'schedule',
   'retry',
   'coolDown',
@@ -59,7 +67,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenTooStale',
   'whenClosed',
   'whenFailing',
-  'store',
   'propagateWithin',
 ];
 
@@ -96,15 +103,17 @@ export function resolveOptions(
 ): MemberOptions {
   const own = ownOptions(options);
   const group = own?.group?.handle;
-  const ofGroup = apart(group?.defaults) as Partial<Backends> | undefined;
-  const joinsGroup = own?.backend === 'group';
-  const notInherited = kind === 'key' && !joinsGroup ? [...ownOnly, ...PARTS] : ownOnly;
-  const inherited = names.filter((option) => !notInherited.includes(option));
-  const picked = { ...pick(ofGroup, inherited), ...pick(apart(own), names) } as AnyOptions;
+  const [backend, ownLock] = [own?.backend, own?.lock];
+  const joinsGroup = backend === 'group';
+  const ofGroup = partsOf(group?.defaults.backend, group?.defaults.lock);
+  const ownParts = partsOf(joinsGroup ? undefined : backend, ownLock);
+  // A cache takes those of its group only where it says so.
+  const { lock, store } = ownParts ?? (kind === 'key' && !joinsGroup ? undefined : ofGroup) ?? NO_PARTS;
+  const inherited = names.filter((option) => !ownOnly.includes(option));
+  const picked = { ...pick(group?.defaults, inherited), ...pick(own, names) } as AnyOptions;
   const given = ownOptions(picked);
   const {
     name,
-    namespace,
     schedule: scheduleLike = defaults.schedule,
     retry: retryLike,
     coolDown: coolDownLike,
@@ -124,19 +133,14 @@ export function resolveOptions(
     logger = console,
     clock: givenClock = systemClock,
     random = Math.random,
-    lock: lockOrNone,
-    store: storeOrNone,
     propagateWithin = defaults.propagateWithin,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
-  const lock = lockOrNone === false ? undefined : lockOrNone;
-  const store = storeOrNone === false ? undefined : storeOrNone;
   const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
   checks.names('', own ?? {}, names);
   checks.name('name', name);
-  if (namespace !== undefined) checks.name('namespace', namespace);
   check(checks);
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', scheduleRule(scheduleLike), scheduleLike);
@@ -165,25 +169,19 @@ export function resolveOptions(
   checkClock(givenClock, checks);
   checks.function('random', random);
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
-  const { backend } = own ?? {};
-  const isBackend = backend === undefined || backend === false || joinsGroup || hasParts(backend);
-  checks.that(
-    isBackend && !(joinsGroup && givesDefaults),
-    'backend',
-    "must be a backend, such as redisBackend({ client }) of 'tickless/redis', or false",
-    backend,
-  );
-  const isJoinable = !joinsGroup || givesDefaults || hasParts(ofGroup);
+  const isKnown = backend === undefined || backend === false || joinsGroup || isBackend(backend);
+  checks.that(isKnown && !(joinsGroup && givesDefaults), 'backend', `${BACKEND_RULE}, or false`, backend);
+  const isJoinable = !joinsGroup || givesDefaults || (ofGroup?.lock ?? ofGroup?.store) !== undefined;
   checks.that(isJoinable, 'backend', 'must be a backend: its group, if there is one, has none', backend);
-  checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
-  checkBackend('store', store, ['read', 'write'], checks);
+  checks.that(ownLock === undefined || isLock(ownLock), 'lock', LOCK_RULE, ownLock);
+  const isAlone = ownLock === undefined || backend === undefined || backend === false;
+  checks.that(isAlone, 'lock', 'must not be given beside a backend, which has one', ownLock);
   const propagateWithinMs = checks.finiteDuration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
   checks.that(canCheck, 'propagateWithin', 'must not be given without a backend', propagateWithin);
-  for (const backend of [lock, kind === 'task' ? undefined : store]) {
-    const longest = backend?.longestName ?? Infinity;
-    const whole = typeof namespace === 'string' ? `${namespace}/${name}` : name;
-    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
+  for (const part of [lock, kind === 'task' ? undefined : store]) {
+    const longest = part?.longestName ?? Infinity;
+    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(name).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
   checkGuardOptions({ schema, accept, maxQuarantined, unchanged }, checks);
@@ -191,10 +189,9 @@ export function resolveOptions(
 
   const safeLogger = new SafeLogger(name as string, logger);
   const clock = steadyClock(givenClock, (error) => safeLogger.fault('clock threw, replaced', error));
-  const membership = membershipOf(lock, store, clock);
+  const membership: Membership | undefined = (lock ?? store)?.[coordinationKey]?.join({ lock, store, clock });
   return Object.freeze({
     name: name as string,
-    namespace,
     kind,
     schedule: schedule as Schedule,
     periodMs,
@@ -230,40 +227,11 @@ export function resolveOptions(
   });
 }
 
-/** A cache takes these from its group only where it says so. */
-const PARTS: readonly string[] = ['lock', 'store'];
-
-/** Options with the lock and the store of their backend, which those that are given beside it replace. */
-function apart(given: object | undefined): object | undefined {
-  const { backend, lock, store } = (ownOptions(given) ?? {}) as Partial<AnyOptions>;
-  if (backend === undefined || backend === 'group') return given;
-  const parts = backend === false ? undefined : ownOptions(backend);
-  return { ...given, lock: lock ?? parts?.lock ?? false, store: store ?? parts?.store ?? false };
-}
-
-function hasParts(backend: unknown): boolean {
-  const { lock, store }: Partial<BackendLike> = ownOptions(backend as BackendLike) ?? {};
-  return [lock, store].some((part) => part?.[coordinationKey] !== undefined);
-}
-
 /** The options that have a value: `undefined` counts as not given. */
 function pick(given: object | undefined, names: readonly string[]): object {
   const own = ownOptions(given) as Record<string, unknown> | undefined;
   const values = names.map((name) => [name, own?.[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
-}
-
-function checkBackend(
-  option: 'lock' | 'store',
-  received: LockLike | StoreLike | undefined,
-  methods: readonly string[],
-  checks: OptionChecks,
-): void {
-  if (received === undefined) return;
-  checks.methods(option, received, methods);
-  const noun = option === 'lock' ? 'Lock' : 'Store';
-  const rule = `must be of a backend (redis${noun}, createBackend), or wrapped by as${noun}(object) from 'tickless/backend'`;
-  checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
 }
 
 /** Asks it once: a clock that does not tell milliseconds would break each cool-down. */
@@ -273,15 +241,6 @@ function checkClock(clock: Clock, checks: OptionChecks): void {
     const instant = ignoreThenable<unknown>(typeof clock?.[name] === 'function' ? clock[name]() : 0);
     checks.that(Number.isFinite(instant), 'clock', `must return milliseconds from ${name}()`, instant);
   }
-}
-
-/** The membership comes from the lock or the store, which carries the code of the cluster. */
-function membershipOf(
-  lock: LockLike | undefined,
-  store: StoreLike | undefined,
-  clock: Clock,
-): Membership | undefined {
-  return (lock ?? store)?.[coordinationKey]?.join({ lock, store, clock });
 }
 
 /** A source of randomness that can't break a cool-down: a result that is not a number from 0 to below 1 is logged and replaced. */

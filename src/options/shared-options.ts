@@ -1,4 +1,5 @@
-import type { LockLike, StoreLike } from '../engine/coordinator.ts';
+import type { Backend } from '../engine/backend.ts';
+import type { LockLike } from '../engine/coordinator.ts';
 import type { WhenClosed, WhenFailing, WhenTooStale } from '../engine/decide.ts';
 import type { WhenLockUnavailable } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
@@ -27,15 +28,10 @@ export interface CoolDownOptions {
 export interface SharedOptions {
   /**
    * The name in errors, events, log lines and (in a cluster) of the lock and the snapshot: the same on all instances of a
-   * service, and no other value, cache or task on the same backend may have it. Where services share a backend, give each a
-   * `namespace`, here, in the group, or in the lock and the store. Required, not empty.
+   * service, and no other value, cache or task on the same backend may have it. Where services share a server, give the backend of each
+   * a `namespace`. Required, not empty.
    */
   readonly name: string;
-  /**
-   * Begins the names of locks and snapshots at the backend, as `namespace/name`; the name in errors, events and log lines
-   * stays as it is. No two namespaces and names share a record, whatever slashes they have. Not empty. @default undefined: that of the group; without one none
-   */
-  readonly namespace?: string | undefined;
   /**
    * When to execute next: a schedule (`dailyAt`, `cron`, …), a function of the last execution that returns epoch
    * milliseconds, or a duration, counted from the end of the last execution. It is asked after each success; after
@@ -90,23 +86,21 @@ export interface SharedOptions {
   /** Returns numbers from 0 to below 1, for jitter. Any other result is logged and replaced. @default Math.random */
   readonly random?: (() => number) | undefined;
   /**
-   * Lock and store at one place: `redisBackend(options)` of `tickless/redis`, and the like. The same as its `lock` and its
-   * `store`. Either of them, given beside it, replaces its
-   * part; `lock: false` or `store: false` leaves it out. `false`: neither, also where the group has one. `'group'`: lock and store of the
-   * group, which has to have one of them.
+   * One instance of the cluster loads per round, and the others adopt its result; a cold instance serves the value that is there at
+   * once; a task is executed once per round of the schedule in the whole cluster. Made by `redisBackend({ client })` of `tickless/redis`
+   * and the like, or by `createBackend` of `tickless/backend`. It has a record for the `name`; of a cache one for each key. Its codec must
+   * be able to encode the value. All members that use one backend object share its connection limit and its circuit breaker. `false`:
+   * none, also where the group has one. `'group'`: that of the group, which has to have one.
    * @default undefined: for values and executors that of the group, and without one each instance for itself; for caches none. A cache
    *   takes part only where it says so, since each of its keys has a lease and a snapshot of its own at the backend, which keeps them for days
    */
-  readonly backend?: BackendLike | 'group' | false | undefined;
+  readonly backend?: Backend | 'group' | false | undefined;
   /**
-   * Lets one instance of the cluster load per round: `redisLock`, `postgresLock` and the like, that of `createBackend`, or
-   * a lock of your own in `asLock`. The lock is held for the `name`; in a cache for each key. With a `store` the
-   * other instances adopt the result; without one they take turns at the source. A task is executed once per round of
-   * the schedule in the whole cluster. All members that use one lock object share its connection limit and its circuit
-   * breaker. `false`: none, also where the group has one. @default undefined: that of the group, except for caches (see `backend`); without
-   * one each instance for itself
+   * Instances take turns at the source, and each loads its own value: none is shared. A task is executed once per round of the schedule in
+   * the whole cluster. A backend, of which only the lock is used, or a lock of your own in `asLock` of `tickless/backend`. In place of
+   * `backend`, also of that of the group. @default undefined: see `backend`
    */
-  readonly lock?: LockLike | false | undefined;
+  readonly lock?: Backend | LockLike | undefined;
   /**
    * A due execution whose lock is unavailable runs without it and is not published (`load`), or does not run and counts
    * as a failure (`skip`). @default 'load' for values and caches, 'skip' for tasks
@@ -117,14 +111,6 @@ export interface SharedOptions {
    * the group, and the group starts the member with the others and closes it. @default undefined
    */
   readonly group?: GroupLike | undefined;
-}
-
-/** The parts of a backend, as members take them. */
-export interface BackendLike {
-  /** `undefined`: it has none. */
-  readonly lock?: LockLike | undefined;
-  /** `undefined`: it has none. */
-  readonly store?: StoreLike | undefined;
 }
 
 /** The options that values and executors share. */
@@ -163,12 +149,6 @@ export interface ValueSharedOptions extends SharedOptions {
    */
   readonly whenFailing?: WhenFailing | undefined;
   /**
-   * Keeps loaded values for the other instances and for the next start: `redisStore`, `postgresStore` and the like, that
-   * of `createBackend`, or a store of your own in `asStore`. A cold instance serves the snapshot at once. The
-   * store's codec must be able to encode the value; a value of `set` is not published. `false`: none, also
-   * where the group has one. @default undefined: that of the group, if it has one
-   */
-  readonly store?: StoreLike | false | undefined;
   /**
    * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
    * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at

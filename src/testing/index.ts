@@ -2,7 +2,6 @@ export type { ConformanceCase } from './conformance.ts';
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts';
 export { type DamagedField, type LockSubject, lockConformance } from './lock-conformance.ts';
 export { type RecordsSubject, recordsConformance } from './records-conformance.ts';
-export { type StoreSubject, storeConformance } from './store-conformance.ts';
 export type { RunOptions, RunResult } from './virtual/run-reads.ts';
 export type { VirtualBackend } from './virtual/virtual-backend.ts';
 export {

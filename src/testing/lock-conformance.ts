@@ -32,10 +32,10 @@ const CASES: readonly Case[] = [
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha
- * import { memoryLock } from 'tickless/memory';
+ * import { memoryBackend } from 'tickless/memory';
  * import { lockConformance } from 'tickless/testing';
  *
- * for (const { name, run } of lockConformance({ lock: () => memoryLock() })) it(name, run);
+ * for (const { name, run } of lockConformance({ lock: () => memoryBackend() })) it(name, run);
  * ```
  *
  * @returns independent cases: they may run in any order, and concurrently.

@@ -1,5 +1,4 @@
 import type { ExecutorRun } from '../data/executor-run.ts';
-import type { StoreLike } from '../engine/coordinator.ts';
 import { decide, isTooStale, type WhenFailing, type WhenTooStale } from '../engine/decide.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
@@ -56,13 +55,7 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    */
   readonly firstRun?: 'now' | 'scheduled' | undefined;
   /**
-   * Where this instance leaves reports of the task, for `fleet()` and the console, and learns that it is paused or resumed
-   * on all instances, which needs a `lock` too. It keeps no value. `false`: none, also where the group or the backend has a
-   * store. @default undefined: that of the backend or of the group, if it has one
-   */
-  readonly store?: StoreLike | false | undefined;
-  /**
-   * How many of its last runs {@link PeriodicExecutor.runs} returns: a whole number from 0 to 1000. With a lock of a backend they are
+   * How many of its last runs {@link PeriodicExecutor.runs} returns: a whole number from 0 to 1000. With a backend they are
    * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
    */
   readonly keepRuns?: number | undefined;
@@ -116,7 +109,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     const { keepRuns = defaults.keepRuns, firstRun } = ownOptions(options) ?? {};
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required', 'store', 'propagateWithin', 'keepRuns', 'firstRun', ...OWN_ONLY],
+      names: [...SHARED, 'required', 'propagateWithin', 'keepRuns', 'firstRun', ...OWN_ONLY],
       ownOnly: OWN_ONLY,
       check: (checks) => {
         checks.function('task', task);

@@ -240,10 +240,10 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   }
 
   /**
-   * The versions that the store has, newest first: with the option `keepVersions` of the store as many as that, else the
+   * The versions that the backend has, newest first: with its option `keepVersions` as many as that, else the
    * present one. Nothing of the values is read.
    *
-   * Rejects with `StoreUnavailableError` when the store does not answer, with `OptionError` without a store.
+   * Rejects with `StoreUnavailableError` when it does not answer, with `OptionError` without a backend.
    */
   history(): Promise<readonly VersionRecord[]> {
     return droppable(() => versionsOf(engineOf(this), entryOf(this)).history());
@@ -257,7 +257,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * does.
    *
    * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value)` or another
-   * `rollback`, on any instance. Needs a lock, and a store with `keepVersions` of 2 or more, the same on all instances.
+   * `rollback`, on any instance. Needs a backend with `keepVersions` of 2 or more, the same on all instances.
    *
    * Its event `changed` is emitted when the store has the new version, which it carries.
    *

@@ -7,7 +7,7 @@ import { OptionChecks } from '../option-checks.ts';
 export function versionsOf<T>(engine: MemberEngine<T>, entry: Entry<T>): VersionControl<T> {
   const versions = engine.versions(entry);
   const checks = new OptionChecks(engine.options.name, entry.key);
-  checks.that(versions !== undefined, 'store', 'must be given, to have versions', undefined);
+  checks.that(versions !== undefined, 'backend', 'must be given, to have versions', undefined);
   checks.done();
   return versions as VersionControl<T>;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type LoadContext, type LockProvider, RefreshingValue } from '../../src/index.ts';
+import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import { type LoadContext, RefreshingValue } from '../../src/index.ts';
 import { type Fault, Link, MachineClock, ManualCluster, type Step } from '../support/cluster.ts';
 import { settled } from '../support/settle.ts';
 import { doing } from './commands.ts';
@@ -90,8 +91,7 @@ class Simulation {
       schedule: PERIOD_MS,
       timeout: 10_000,
       coolDown: { initial: 200, max: 800 },
-      lock: link.lock,
-      store: link.store,
+      backend: { lock: link.lock, store: link.store },
       clock,
       logger: false,
     });

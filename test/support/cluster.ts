@@ -1,24 +1,30 @@
-import { memoryLock, memoryStore } from '../../src/backends/memory.ts';
+import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
 import type { Hints } from '../../src/cluster/hint-contract.ts';
+import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import type {
+  InstanceReport,
+  SnapshotStore,
+  Store,
+  StoredSnapshot,
+} from '../../src/cluster/store-contract.ts';
 import {
-  type InstanceReport,
-  type LockProvider,
+  type Backend,
+  type LockLike,
   PeriodicExecutor,
   type PeriodicExecutorOptions,
   RefreshingValue,
   type RefreshingValueOptions,
-  type SnapshotStore,
-  type Store,
-  type StoredSnapshot,
+  type StoreLike,
   type TaskContext,
   type TicklessEvent,
 } from '../../src/index.ts';
 import { asLock } from '../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
-import { createStore } from '../../src/records/store/create-store.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
+import { lockOf, storeOf, storeOn } from './parts.ts';
 import { recordsOfStore } from './records-of-steps.ts';
 
 /** What is asked of a lock or a store. */
@@ -126,7 +132,7 @@ export class Link {
         ),
     });
     const { codec, schema, keepVersions } = store;
-    this.store = createStore(records, { codec, schema, keepVersions, timeout, hints }, { options: [] });
+    this.store = storeOn(records, { codec, schema, keepVersions, timeout, hints }, { options: [] });
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -256,6 +262,24 @@ export interface TaskInstance extends Omit<Instance, 'value'> {
   readonly executor: PeriodicExecutor;
 }
 
+/** Parts of a backend in place of those of a link; `undefined`: it has none. */
+export interface OwnParts {
+  readonly lock?: LockLike | undefined;
+  readonly store?: StoreLike | undefined;
+}
+
+/** The options of a member of a cluster, whose backend may have other parts than its link. */
+export type PartedOptions<O> = Partial<O> & OwnParts;
+
+/** The options of a member; without checks unless it says otherwise. */
+export function withBackend<O extends OwnParts>(
+  link: Link,
+  own: O,
+): Omit<O, 'lock' | 'store'> & { readonly backend: Backend; readonly propagateWithin?: DurationLike } {
+  const { lock, store, ...others } = { lock: link.lock, store: link.store, ...own };
+  return { backend: { lock, store }, ...(store && { propagateWithin: WITHOUT_CHECKS }), ...others };
+}
+
 /** No check of the store comes within the time of a test: its commands are those of the rounds. */
 export const WITHOUT_CHECKS = { days: 1000 } as const;
 
@@ -273,10 +297,10 @@ export class ManualCluster {
   hints: () => Hints | undefined = () => undefined;
 
   /** @param timeout of the lock and the store. @default theirs */
-  constructor(store: Parameters<typeof memoryStore>[0] = {}, leaseFor: number = LEASE_MS, timeout?: number) {
+  constructor(store: MemoryBackendOptions = {}, leaseFor: number = LEASE_MS, timeout?: number) {
     this.#timeout = timeout;
-    this.lock = memoryLock({ clock: this.clock, leaseFor });
-    this.store = memoryStore({ clock: this.clock, ...store });
+    this.lock = lockOf(memoryBackend({ clock: this.clock, leaseFor }));
+    this.store = storeOf(memoryBackend({ clock: this.clock, ...store }));
   }
 
   link(): Link {
@@ -284,7 +308,7 @@ export class ManualCluster {
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */
-  instance(own: Partial<RefreshingValueOptions<string>> = {}, wrongBy?: number): Instance {
+  instance(own: PartedOptions<RefreshingValueOptions<string>> = {}, wrongBy?: number): Instance {
     const common = this.#common(wrongBy);
     const { link, logger, clock, manual } = common;
     const value = new RefreshingValue<string>({
@@ -294,16 +318,13 @@ export class ManualCluster {
       retry: false,
       clock,
       logger,
-      lock: link.lock,
-      store: link.store,
-      ...((own.store ?? !('store' in own)) && { propagateWithin: WITHOUT_CHECKS }),
-      ...own,
+      ...withBackend(link, own),
     });
     return { ...common, value, events: recordEvents(value) };
   }
 
   /** An instance with a task of a period of 1 s, that was never executed. */
-  task(own: Partial<PeriodicExecutorOptions> = {}): TaskInstance {
+  task(own: PartedOptions<PeriodicExecutorOptions> = {}): TaskInstance {
     const common = this.#common();
     const { link, logger, clock, manual } = common;
     const options = {
@@ -312,8 +333,7 @@ export class ManualCluster {
       retry: false as const,
       clock,
       logger,
-      lock: link.lock,
-      ...own,
+      ...withBackend(link, { store: undefined, ...own }),
     };
     const load = (context: TaskContext): Promise<string> => manual.load({ ...context, previous: undefined });
     const executor = new PeriodicExecutor(load, options);
@@ -323,7 +343,7 @@ export class ManualCluster {
   /** Instances of which the first has loaded `one`, and the others have adopted it. */
   async warm<N extends number>(
     count: N,
-    own: Partial<RefreshingValueOptions<string>> = {},
+    own: PartedOptions<RefreshingValueOptions<string>> = {},
   ): Promise<Instances<N>> {
     const instances = Array.from({ length: count }, () => this.instance(own));
     const reads = instances.map(({ value }) => value.get());

@@ -5,7 +5,7 @@ import {
   type RefreshingCacheOptions,
   type TicklessEvent,
 } from '../../src/index.ts';
-import { type Link, type ManualCluster, WITHOUT_CHECKS } from './cluster.ts';
+import { type Link, type ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
 
 /** A load of a key that waits for the test to say how it ends. */
@@ -28,7 +28,7 @@ export interface KeyedInstance {
 /** An instance with a cache of a period of 1 s, without jitter. */
 export function keyedInstance(
   cluster: ManualCluster,
-  own: Partial<RefreshingCacheOptions<string, string>> = {},
+  own: PartedOptions<RefreshingCacheOptions<string, string>> = {},
 ): KeyedInstance {
   const link = cluster.link();
   const logger = recordLines();
@@ -48,10 +48,7 @@ export function keyedInstance(
     jitter: false,
     clock: cluster.clock,
     logger,
-    lock: link.lock,
-    store: link.store,
-    ...((own.store ?? !('store' in own)) && { propagateWithin: WITHOUT_CHECKS }),
-    ...own,
+    ...withBackend(link, own),
   });
   return { cache, calls, link, events: recordEvents(cache), logger };
 }

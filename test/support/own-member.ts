@@ -6,7 +6,6 @@ import { systemClock } from '../../src/time/clock.ts';
 export function ownMember(given: Partial<OwnMember> = {}): OwnMember {
   return {
     name: 'rates',
-    namespace: undefined,
     kind: 'value',
     version: 812,
     takingOver: undefined,

@@ -1,16 +1,14 @@
 // Records made of the steps of a lock or a store: faulty ones replace a step, and others count or fail.
 
+import type { AcquireRequest, LeaseId, LockRecord } from '../../src/cluster/lock-contract.ts';
 import { oneByOne } from '../../src/cluster/one-by-one.ts';
 import type {
-  AcquireRequest,
   InstanceReport,
-  LeaseId,
-  LockRecord,
   SnapshotStore,
   StoredReport,
   StoredSnapshot,
   WriteAnswer,
-} from '../../src/index.ts';
+} from '../../src/cluster/store-contract.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../../src/records/names.ts';
 import type {
   Amend,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../src/backends/memory.ts';
+import { memoryBackend } from '../../src/backends/memory.ts';
 import {
   AbsentError,
   CoolingDownError,
@@ -9,6 +9,7 @@ import {
   TicklessError,
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { lockOf } from '../support/parts.ts';
 
 const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -22,7 +23,7 @@ async function failing() {
       throw Object.assign(new TypeError('fetch failed', { cause: new Error('ECONN') }), { secret: 1 });
     return { password: 'x' };
   };
-  const value = group.value({ name: 'v', load, schedule: never, lock: memoryLock({ clock }) });
+  const value = group.value({ name: 'v', load, schedule: never, lock: lockOf(memoryBackend({ clock })) });
   const cache = group.cache({ name: 'c', load: (key: string) => key });
   await cache.get('k');
   await value.get();

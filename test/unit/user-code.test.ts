@@ -21,6 +21,7 @@ import { asLock } from '../../src/records/lock/as-lock.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../src/sources/index.ts';
 import { loadInWorker } from '../../src/worker/index.ts';
 import { TestConsole } from '../support/console.ts';
+import { lockOf } from '../support/parts.ts';
 
 type Code = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -279,7 +280,7 @@ it('each function of a user is called with its documented arguments, and without
   await Promise.all([shared.close(), adopted.close()]);
 
   // A lock of the user's own, and reads of many keys
-  const locks = memoryBackend().lock;
+  const locks = lockOf(memoryBackend());
   const provider = own('provider', {
     acquire: spy('lock.acquire', (request: never) => locks.acquire(request)),
     extend: spy('lock.extend', (lease: never, ms: never) => locks.extend(lease, ms)),

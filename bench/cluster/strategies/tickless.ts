@@ -1,4 +1,4 @@
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -10,8 +10,7 @@ export const tickless: Strategy = {
       name: key,
       load,
       schedule: periodMs,
-      lock: redisLock({ client }),
-      store: redisStore({ client }),
+      backend: redisBackend({ client }),
     });
     return {
       async read() {

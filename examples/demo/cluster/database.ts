@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type PostgresClient, postgresLock, postgresStore } from 'tickless/postgres';
+import { type Backend, type PostgresClient, postgresBackend } from 'tickless/postgres';
 import type { RealServer } from '../../../test/system/integration/support/servers/server.ts';
 import { codec } from './codec.ts';
 
@@ -32,12 +32,7 @@ export function connect(connectionString: string): PostgresClient {
   return pool;
 }
 
-/** The lock that all instances share. */
-export function lockIn(client: PostgresClient, leaseFor: number): ReturnType<typeof postgresLock> {
-  return postgresLock({ client, leaseFor });
-}
-
-/** The store that all instances share. */
-export function storeIn(client: PostgresClient): ReturnType<typeof postgresStore> {
-  return postgresStore({ client, codec, keepVersions: 5 });
+/** The backend that all instances share. */
+export function backendIn(client: PostgresClient, leaseFor: number): Backend {
+  return postgresBackend({ client, leaseFor, codec, keepVersions: 5 });
 }

@@ -7,7 +7,7 @@ import { endWithParent, tell } from '../in-child.ts';
 import { LookUps } from '../look-ups.ts';
 import { type PostalCodes, postalCodesFrom } from '../postal-codes.ts';
 import { REPORT_EVERY_MS } from '../reports.ts';
-import { connect, lockIn, storeIn } from './database.ts';
+import { backendIn, connect } from './database.ts';
 import { type InstanceEvent, type InstanceReport, type Order, TOLD } from './reports.ts';
 import { MAY_SHRINK_BY, PERIOD_MS, PROPAGATE_WITHIN_MS } from './settings.ts';
 
@@ -21,8 +21,7 @@ const postalCodes = postalCodesFrom(originUrl, {
   schedule: PERIOD_MS,
   propagateWithin: PROPAGATE_WITHIN_MS,
   accept: every(notEmpty(byCodes), shrinksAtMost(MAY_SHRINK_BY, byCodes)),
-  lock: lockIn(client, Number(leaseMs)),
-  store: storeIn(client),
+  backend: backendIn(client, Number(leaseMs)),
 });
 const lookUps = new LookUps(postalCodes, () => postalCodes.inspect().lock?.version);
 

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import type { LockRecord } from 'tickless';
+import type { LockRecord } from '../../../src/cluster/lock-contract.ts';
 import type { OriginReport } from '../reports.ts';
 import { count, FACTS, ms, PLAIN, paint, seconds, title } from '../view.ts';
 import type { Cluster } from './cluster.ts';

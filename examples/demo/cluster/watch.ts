@@ -1,6 +1,7 @@
-import type { LockRecord } from 'tickless';
 import type { PostgresClient } from 'tickless/postgres';
-import { connect, lockIn } from './database.ts';
+import type { LockRecord } from '../../../src/cluster/lock-contract.ts';
+import { lockOf } from '../../../test/support/parts.ts';
+import { backendIn, connect } from './database.ts';
 import { LEASE_MS, NAME } from './settings.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -22,7 +23,7 @@ export class Watch {
         return pool.query(command);
       },
     };
-    const lock = lockIn(counting, LEASE_MS); // it lists, and holds none
+    const lock = lockOf(backendIn(counting, LEASE_MS)); // it lists, and holds none
     const look = async (): Promise<void> => {
       [this.record] = await lock.list({ prefix: NAME });
     };

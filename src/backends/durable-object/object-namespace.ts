@@ -1,9 +1,9 @@
-/** The options of the lock and the store of a Durable Object that concern the object. */
+/** The options of a backend in a Durable Object that concern the object. */
 export interface DurableObjectOptions {
   /** The binding of the class `TicklessObject` of `tickless/durable-object`: `env.TICKLESS`. It may be kept over requests. */
   readonly binding: ObjectNamespace;
   /**
-   * The name of the object that has the records. A lock and a store may share one. An object takes some hundred requests a
+   * The name of the object that has the records. An object takes some hundred requests a
    * second: choose several names, and divide the members among them, for more. Not empty. @default 'tickless'
    */
   readonly object?: string | undefined;

@@ -11,7 +11,7 @@ import { encodeStep, MOST_EDITS, type ObjectStep, type Outcome, resultOf } from 
 /** Where requests to an object go: only the object sees it. */
 const URL = 'https://tickless/';
 
-/** The options of a lock and a store. */
+/** The options of its backend. */
 export interface ClientOptions extends DurableObjectOptions {
   readonly timeout?: DurationLike | undefined;
   readonly retention?: DurationLike | undefined;
@@ -30,13 +30,10 @@ export class ObjectRecords implements Records {
   readonly #retentionMs: number;
   readonly #timeoutMs: number;
 
-  /**
-   * @param about the subject of errors.
-   * @throws {OptionError} when one of these options breaks a rule.
-   */
-  constructor(about: 'lock' | 'store', options: ClientOptions) {
+  /** @throws {OptionError} when one of these options breaks a rule. */
+  constructor(options: ClientOptions) {
     const { binding, object = 'tickless', retention = RETENTION } = options ?? {};
-    const checks = new OptionChecks(about);
+    const checks = new OptionChecks('backend');
     checks.methods('binding', binding, ['idFromName', 'get']);
     checks.name('object', object);
     this.#retentionMs = checks.duration('retention', retention);

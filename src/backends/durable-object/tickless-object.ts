@@ -5,7 +5,7 @@ import { ObjectTexts } from './object-texts.ts';
 import { answerOf, decodeStep, type ObjectStep, outcomeOf } from './steps.ts';
 
 /**
- * The Durable Object that `durableObjectLock` and `durableObjectStore` send their steps to. It takes each step by its own clock, in one request. Export it from
+ * The Durable Object that `durableObjectBackend` sends its steps to. It takes each step by its own clock, in one request. Export it from
  * the Worker, and name it in `new_sqlite_classes` of a migration: it needs SQLite storage.
  *
  * ```ts no-run

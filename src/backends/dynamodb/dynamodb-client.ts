@@ -15,19 +15,19 @@ export class Dynamodb {
   readonly clock: DateClock = new DateClock(systemClock.monotonic, STALE_MS);
 
   /**
-   * @param about the subject of errors: 'lock' or 'store'.
+   * @param part of the backend, whose steps it is for.
    * @throws {OptionError} when one of these options breaks a rule.
    */
   constructor(
-    about: 'lock' | 'store',
+    part: 'lock' | 'store',
     options: DynamodbOptions & { readonly timeout?: DurationLike | undefined },
   ) {
     const { client, timeout } = options ?? {};
-    const checks = new OptionChecks(about);
+    const checks = new OptionChecks('backend');
     checks.methods('client', client, METHODS);
     checks.done();
     this.client = client;
-    this.timeoutMs = commandTimeoutMs(about, timeout);
+    this.timeoutMs = commandTimeoutMs(part, timeout);
     client.middlewareStack.add(this.#watch, { step: 'deserialize', priority: 'low' });
   }
 

@@ -72,17 +72,11 @@ export class EtcdClient {
   #at = 0;
   #token: Promise<string> | undefined;
 
-  /**
-   * @param about the subject of errors: 'lock' or 'store'.
-   * @throws {OptionError} when one of these options breaks a rule.
-   */
-  constructor(
-    about: 'lock' | 'store',
-    options: EtcdOptions & { readonly timeout?: DurationLike | undefined },
-  ) {
+  /** @throws {OptionError} when one of these options breaks a rule. */
+  constructor(options: EtcdOptions & { readonly timeout?: DurationLike | undefined }) {
     const { endpoints, user, fetch = globalThis.fetch as EtcdFetch, timeout } = options ?? {};
     const all: readonly string[] = typeof endpoints === 'string' ? [endpoints] : (endpoints ?? []);
-    const checks = new OptionChecks(about);
+    const checks = new OptionChecks('backend');
     const areUrls = all.length > 0 && all.every((one) => /^https?:[/][/]/.test(one));
     checks.that(areUrls, 'endpoints', "must be addresses such as 'http://localhost:2379'", endpoints);
     checks.function('fetch', fetch);

@@ -39,16 +39,16 @@ export class FileRecords implements Records {
   readonly #unfenced: Semaphore = new Semaphore(1);
 
   /**
-   * @param about the subject of errors. A lock forgets its records, a store its own: each after its own retention.
+   * @param part of the backend: the lock forgets its records, and the store its own.
    * @throws {OptionError} when one of these options breaks a rule.
    */
-  constructor(about: 'lock' | 'store', options: FileRecordsOptions) {
+  constructor(part: 'lock' | 'store', options: FileRecordsOptions) {
     const { retention = RETENTION } = options ?? ({} as FileRecordsOptions);
-    const checks = new OptionChecks(about);
+    const checks = new OptionChecks('backend');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#files = new NumberedFiles(about, options);
-    const own = about === 'lock' ? [LOCK] : [SNAPSHOT, REPORT];
+    this.#files = new NumberedFiles(part, options);
+    const own = part === 'lock' ? [LOCK] : [SNAPSHOT, REPORT];
     const folders = async () => (await this.#files.folders(own)).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }

@@ -51,9 +51,9 @@ export class NumberedFiles {
   readonly #reads: ReadQueue;
 
   /** @throws {OptionError} when an option breaks a rule; `createLock` and `createStore` check the timeout. */
-  constructor(about: 'lock' | 'store', options: FileOptions) {
+  constructor(part: 'lock' | 'store', options: FileOptions) {
     const { directory, allowOtherUsers = false, timeout } = options ?? ({} as FileOptions);
-    const checks = new OptionChecks(about);
+    const checks = new OptionChecks('backend');
     const isFileUrl = directory instanceof URL && directory.protocol === 'file:';
     const isPath = isFileUrl || (typeof directory === 'string' && directory !== '');
     checks.that(isPath, 'directory', 'must be the path of a directory, or its file: URL', directory);
@@ -61,7 +61,7 @@ export class NumberedFiles {
     checks.done();
     const path = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
     this.#directory = new TrustedDirectory(path, allowOtherUsers);
-    this.#reads = new ReadQueue(commandTimeoutMs(about, timeout));
+    this.#reads = new ReadQueue(commandTimeoutMs(part, timeout));
   }
 
   /** The path of the folder of a name. */

@@ -43,12 +43,12 @@ export class RedisHashes {
   #isSlotted = false;
 
   /**
-   * @param about the subject of errors: 'lock' or 'store'.
+   * @param part of the backend, whose steps it is for.
    * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
-  constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
+  constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
     const { client, prefix = PREFIX, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};
-    const checks = new OptionChecks(about);
+    const checks = new OptionChecks('backend');
     const isClient = isIoredis(client) || isNodeRedis(client);
     checks.that(
       isClient,
@@ -69,7 +69,7 @@ export class RedisHashes {
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
     this.#slots = new SlotAnswers(toMillis(timeout));
-    this.#sendWithinMs = commandTimeoutMs(about, timeout);
+    this.#sendWithinMs = commandTimeoutMs(part, timeout);
     this.#answerWithinMs = answerTimeoutMs(timeout);
   }
 

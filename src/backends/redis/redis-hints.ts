@@ -61,11 +61,11 @@ export interface RedisHintsOptions {
  *
  * ```ts no-run
  * import { Redis } from 'ioredis';
- * import { redisHints, redisStore } from 'tickless/redis';
+ * import { redisBackend, redisHints } from 'tickless/redis';
  *
  * const client = new Redis();
  * const subscriber = client.duplicate();
- * const store = redisStore({ client, hints: redisHints({ client, subscriber }) });
+ * const backend = redisBackend({ client, hints: redisHints({ client, subscriber }) });
  * ```
  *
  * @throws {OptionError} when an option breaks a rule.

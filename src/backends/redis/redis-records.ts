@@ -44,8 +44,8 @@ export class RedisRecords implements Records {
   #added = 0;
 
   /** @throws {OptionError} when one of these options breaks a rule. */
-  constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
-    this.#hashes = new RedisHashes(about, options);
+  constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
+    this.#hashes = new RedisHashes(part, options);
   }
 
   /** In a cluster names may be in several slots, which are as many commands. */

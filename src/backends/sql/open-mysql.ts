@@ -11,16 +11,16 @@ import type { SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /**
- * @param about the subject of errors.
+ * @param part of the backend, whose steps it is for.
  * @param hasBlocks of the server. @default until it does not know them
  * @throws {OptionError} when one of these options breaks a rule.
  */
 export function openMysql(
-  about: 'lock' | 'store',
+  part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: MysqlClient },
   hasBlocks?: boolean,
 ): OpenRecords {
-  const checks = new OptionChecks(about);
+  const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['query']);
   checks.done();
   // A pool hears the errors of its connections itself.
@@ -31,7 +31,7 @@ export function openMysql(
     );
   }
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
-  return openRecords(about, options, {
+  return openRecords(part, options, {
     backend: 'mysql',
     client,
     quoted,
@@ -52,7 +52,7 @@ export function openMysql(
  * @throws {OptionError} when the name of the table is invalid.
  */
 export function mysqlTable(table: string = TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${tableName('table', table, quoted)} (
+  return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (
   name VARCHAR(600) NOT NULL,
   edition BIGINT NOT NULL,
   token BIGINT NOT NULL,

@@ -10,15 +10,15 @@ import { postgresStatements } from './postgres-statements.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /**
- * @param about the subject of errors.
+ * @param part of the backend, whose steps it is for.
  * @throws {OptionError} when one of these options breaks a rule.
  */
 export function openPostgres(
-  about: 'lock' | 'store',
+  part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: PostgresClient | PostgresJsClient },
 ): OpenRecords {
-  const client = new PostgresSql(postgresClient(about, options?.client), answerTimeoutMs(options?.timeout));
-  return openRecords(about, options, {
+  const client = new PostgresSql(postgresClient(options?.client), answerTimeoutMs(options?.timeout));
+  return openRecords(part, options, {
     backend: 'postgres',
     client,
     quoted,
@@ -38,7 +38,7 @@ export function openPostgres(
  * @throws {OptionError} when the name of the table is invalid.
  */
 export function postgresTable(table: string = TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${tableName('table', table, quoted)} (
+  return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (
   name text COLLATE "C" NOT NULL,
   edition bigint NOT NULL,
   token bigint NOT NULL,

@@ -48,19 +48,19 @@ export interface SqlKind<C extends SqlClient> {
 }
 
 /**
- * @param about the subject of errors: 'lock' or 'store'.
+ * @param part of the backend, whose steps it is for.
  * @throws {OptionError} when one of these options breaks a rule.
  */
 export function openRecords<C extends SqlClient>(
-  about: 'lock' | 'store',
+  part: 'lock' | 'store',
   { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
   { backend, client, quoted, definition, misspelled, definedBy, purge, records, longestName }: SqlKind<C>,
 ): OpenRecords {
-  const checks = new OptionChecks(about);
+  const checks = new OptionChecks('backend');
   const retentionMs = checks.duration('retention', retention);
   checks.done();
-  const name = tableName(about, table, quoted);
-  const timeoutMs = commandTimeoutMs(about, timeout);
+  const name = tableName(table, quoted);
+  const timeoutMs = commandTimeoutMs(part, timeout);
   const own = new SqlTable({
     client,
     definition: definition(table),
@@ -69,7 +69,7 @@ export function openRecords<C extends SqlClient>(
     timeoutMs,
     retentionMs,
     ...purge(name),
-    owned: about === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
+    owned: part === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
   });
   return {
     backend,

@@ -7,18 +7,18 @@ import { SqliteRecords, sqlitePurge } from './sqlite-records.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /**
- * @param about the subject of errors.
+ * @param part of the backend, whose steps it is for.
  * @throws {OptionError} when one of these options breaks a rule.
  */
 export function openSqlite(
-  about: 'lock' | 'store',
+  part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: SqliteClient },
 ): OpenRecords {
-  const checks = new OptionChecks(about);
+  const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();
   const client = new SqliteSql(options.client);
-  return openRecords(about, options, {
+  return openRecords(part, options, {
     backend: 'sqlite',
     client,
     quoted,
@@ -41,7 +41,7 @@ export function openSqlite(
 export function sqliteTable(table: string = TABLE): string {
   const number = (column: string): string =>
     `${column} INTEGER NOT NULL CHECK (typeof(${column}) IN ('integer', 'real'))`;
-  return `CREATE TABLE IF NOT EXISTS ${tableName('table', table, quoted)} (
+  return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (
   name TEXT NOT NULL,
   edition INTEGER NOT NULL,
   ${number('token')},

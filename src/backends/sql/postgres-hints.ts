@@ -50,7 +50,7 @@ const LONGEST_CHANNEL = 63;
  *
  * ```ts no-run
  * import pg from 'pg';
- * import { postgresHints, postgresStore } from 'tickless/postgres';
+ * import { postgresBackend, postgresHints } from 'tickless/postgres';
  *
  * async function connect() {
  *   const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 1000 });
@@ -59,7 +59,7 @@ const LONGEST_CHANNEL = 63;
  *   return client;
  * }
  * const hints = postgresHints({ client: connect });
- * const store = postgresStore({ client: new pg.Pool(), hints });
+ * const backend = postgresBackend({ client: new pg.Pool(), hints });
  * ```
  *
  * @throws {OptionError} when an option breaks a rule.

@@ -14,14 +14,10 @@ import { LONGEST_KEPT } from './client.ts';
 /**
  * A client of `pg` as it is, or one of postgres.js in the place of it.
  *
- * @param about the subject of errors: 'lock' or 'store'.
  * @throws {OptionError} when it is neither, or has a transform.
  */
-export function postgresClient(
-  about: 'lock' | 'store',
-  client: PostgresClient | PostgresJsClient | undefined,
-): PostgresClient {
-  const checks = new OptionChecks(about);
+export function postgresClient(client: PostgresClient | PostgresJsClient | undefined): PostgresClient {
+  const checks = new OptionChecks('backend');
   const isJs = isPostgresJs(client);
   if (isJs)
     checks.that(

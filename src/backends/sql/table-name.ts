@@ -7,11 +7,10 @@ export const TABLE = 'tickless';
  * A table name as used in statements, each part quoted. Only letters, digits, `_` and `$` are accepted, so that a name
  * can't inject SQL.
  *
- * @param about the subject of the error: 'lock' or 'store'.
  * @throws {OptionError} when it is neither a name nor a name with its schema.
  */
-export function tableName(about: string, table: string, quoted: (identifier: string) => string): string {
-  const checks = new OptionChecks(about);
+export function tableName(table: string, quoted: (identifier: string) => string): string {
+  const checks = new OptionChecks('backend');
   const isName = typeof table === 'string' && NAME.test(table);
   checks.that(isName, 'table', 'must be a name of letters, digits, _ and $, or schema.name', table);
   const isShort = !isName || table.split('.').every((part) => part.length <= LONGEST_PART);

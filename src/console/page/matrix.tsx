@@ -7,7 +7,7 @@ import type { Cell, InstanceColumn, MemberRow } from '../rows.ts';
 import { counted, emptyText, stateText } from '../words.ts';
 import { age, brief, duration, minute, text, until, version } from './format.ts';
 import { memberLink } from './route.ts';
-import { lines, namespace, now, overview, row, shown, unfolded } from './state.ts';
+import { lines, now, overview, row, shown, unfolded } from './state.ts';
 
 /** In pixels; on narrow screens a row has two lines. The style sheet has the same. */
 const ROW_HEIGHT = 36;
@@ -192,7 +192,7 @@ function Row({ id, isInside, index, top, columns }: RowProps) {
   const one = row(id)?.value;
   if (one === undefined) return null;
   const { here, level, name } = one;
-  const full = text(one.namespace === namespace.value ? name : `${one.namespace ?? ''}/${name}`);
+  const full = text(name);
   const problem = problemText(one, isInside);
   // What never had a value has neither an age nor, mostly, a next load: the problem has their room.
   const hasNone = problem !== '' && here.loadedAt === undefined && here.state !== 'keys';

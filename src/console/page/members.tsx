@@ -5,7 +5,7 @@ import { LEVELS, type Level } from '../rows.ts';
 import { counted, grouped, instancesText, levelText } from '../words.ts';
 import { text } from './format.ts';
 import { Matrix } from './matrix.tsx';
-import { counts, level, namespace, order, outages, overview, search, shown } from './state.ts';
+import { counts, level, order, outages, overview, search, shown } from './state.ts';
 
 /** All members on all instances, problems first. */
 export function Members(): ComponentChild {
@@ -13,15 +13,7 @@ export function Members(): ComponentChild {
   if (known === undefined) return <p class="quiet">Loading…</p>;
   return (
     <>
-      <h1 tabIndex={-1}>
-        Members
-        {namespace.value !== undefined && (
-          <span class="quiet">
-            {' '}
-            of <bdi>{text(namespace.value, 80)}</bdi>
-          </span>
-        )}
-      </h1>
+      <h1 tabIndex={-1}>Members</h1>
       {outages.value.map((outage) => (
         <p key={outage} class="alert" role="alert">
           A backend does not answer, loads are not shared: {text(outage)}

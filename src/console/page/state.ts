@@ -98,14 +98,6 @@ export const lines: ReadonlySignal<readonly Line[]> = computed(() =>
   search.value.trim() === '' ? linesOf(shown.value, unfolded.value) : membersOf(shown.value),
 );
 
-/** The namespace of all members where they have the same; `undefined`: none, or several. */
-export const namespace: ReadonlySignal<string | undefined> = computed(() => {
-  version.value;
-  const all = new Set(order.value.map((id) => rows.get(id)?.peek().namespace));
-  const [only] = all;
-  return all.size === 1 ? only : undefined;
-});
-
 /** Events since the page was opened, of all members; the newest last. */
 export const events: Signal<readonly ShownEvent[]> = signal([]);
 

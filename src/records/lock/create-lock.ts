@@ -12,39 +12,16 @@ import type {
   ReleaseOutcome,
 } from '../../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
-import { checkNamespace, longestWithin, namespacePrefix } from '../../cluster/namespace.ts';
-import { DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
+import { longestWithin, namespacePrefix } from '../../cluster/namespace.ts';
 import { LockUnavailableError } from '../../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../../option-checks.ts';
-import type { DurationLike } from '../../time/duration.ts';
+import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
 import type { Records } from '../records.ts';
 import type { RecordsKind } from '../records-kind.ts';
 import { RecordStore } from '../store/record-store.ts';
 import { RecordLock } from './record-lock.ts';
-
-/** The options of all locks. */
-export interface LockOptions {
-  /**
-   * How long a lease lasts unless it is extended, which happens at each third of it while a load runs. After a crash of
-   * the holder the other instances wait at most this long. Over 0, at most 365 days ({@link LONGEST_LEASE_MS}).
-   * @default 30 seconds
-   */
-  readonly leaseFor?: DurationLike | undefined;
-  /**
-   * How long the backend may be silent, that is, answer no step at all, however long its client would wait, the client's own
-   * queue included; then it counts as unavailable. Over 0, finite. At most a quarter of the deadline of the load. While it
-   * answers others, a step is waited for until half of what is left of that deadline, at most for 15 seconds. Calls of these
-   * methods by hand reject after this time, and while it answers others after three times as long. @default 1 second
-   */
-  readonly timeout?: DurationLike | undefined;
-  /**
-   * Separates services that share the backend: all names begin with `namespace/` there. `inspect` and `list` show and find
-   * the names of the namespace only, without it. Not empty. @default undefined: none
-   */
-  readonly namespace?: string | undefined;
-}
 
 /** A lock of one of the backends: a {@link LockProvider} that can be used by hand too. */
 export interface Lock extends LockProvider {
@@ -68,27 +45,26 @@ interface GivenOutcome {
 /**
  * Makes a lock of records: checks requests, limits the time of each step, and turns errors into `LockUnavailableError`. The lock
  * carries what all members that use it share: the limit of concurrent steps and the circuit breaker.
- *
- * @throws {OptionError} when an option breaks a rule.
  */
-export function createLock(records: Records, given: LockOptions, kind: RecordsKind): Lock {
-  const options = ownOptions(given);
-  const checks = new OptionChecks('lock');
-  checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout', 'namespace']);
-  const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
-  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
-  checkNamespace(checks, options?.namespace, kind.longestName);
-  checks.done();
-  const prefix = namespacePrefix(options?.namespace);
+export function createLock(
+  records: Records,
+  { leaseForMs, timeoutMs, namespace }: ResolvedBackendOptions,
+  kind: RecordsKind,
+): Lock {
+  const prefix = namespacePrefix(namespace);
   const longestName = longestWithin(kind.longestName, prefix);
   // Calls by hand do not wait behind the commands of members.
   const [ofMembers, ofHand] = [joined(records), joined(records)];
   const unavailable = (...told: ConstructorParameters<typeof LockUnavailableError>): Error =>
     new LockUnavailableError(...told);
   const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
-  const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseFor, longestName);
-  const runs = new RecordStore(ofMembers ?? records, 1, options?.namespace);
-  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), { leaseFor, longestName, runs });
+  const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseForMs, longestName);
+  const runs = new RecordStore(ofMembers ?? records, 1, namespace);
+  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), {
+    leaseFor: leaseForMs,
+    longestName,
+    runs,
+  });
   return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers, kind));
 }
 

@@ -7,17 +7,22 @@ import type {
   LockRecord,
   ReleaseOutcome,
 } from '../../cluster/lock-contract.ts';
+import { type Backend, lockOf } from '../../engine/backend.ts';
+import type { LockLike } from '../../engine/coordinator.ts';
 import { between, ensure, ofKind, present, same } from '../assert.ts';
 import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../conformance.ts';
 
+/** A backend, whose lock is tested, or a lock. */
+type TestedLock = Backend | LockLike;
+
 /** The lock under test of `lockConformance`. */
 export interface LockSubject {
-  /** Returns a lock of the backend, a new one or always the same. Called at the start of each case. */
-  lock(): LockProvider | Promise<LockProvider>;
-  /** Returns a lock of the same backend through another client, as another process has it. @default the same as `lock` */
-  other?(): LockProvider | Promise<LockProvider>;
-  /** Returns a lock of an unreachable backend, for example on a closed port. @default these cases are left out */
-  unreachable?(): LockProvider | Promise<LockProvider>;
+  /** Returns a backend, or a lock of `asLock`: a new one or always the same. Called at the start of each case. */
+  lock(): TestedLock | Promise<TestedLock>;
+  /** Returns the same through another client, as another process has it. @default the same as `lock` */
+  other?(): TestedLock | Promise<TestedLock>;
+  /** Returns one that is unreachable, for example on a closed port. @default these cases are left out */
+  unreachable?(): TestedLock | Promise<TestedLock>;
   /** Deletes the record of a name without the lock, as a loss of data does. @default these cases are left out */
   forget?(name: string): void | Promise<void>;
   /**
@@ -68,7 +73,13 @@ export class LockCaseContext {
 
   static async begin(subject: LockSubject): Promise<LockCaseContext> {
     const lock = await subject.lock();
-    return new LockCaseContext(subject, lock, (await subject.other?.()) ?? lock);
+    const other = (await subject.other?.()) ?? lock;
+    return new LockCaseContext(subject, lockOf(lock) as LockProvider, lockOf(other) as LockProvider);
+  }
+
+  /** The lock of an unreachable backend. */
+  async unreachable(): Promise<LockProvider> {
+    return lockOf(present(await this.subject.unreachable?.(), 'unreachable')) as LockProvider;
   }
 
   /** A request of a new owner, except for the given fields. */

@@ -8,7 +8,7 @@ import type {
 } from '../../cluster/lock-contract.ts';
 import { isLockUnavailableError, isOptionError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { ensure, ofKind, present, rejects, same, sameList } from '../assert.ts';
+import { ensure, ofKind, rejects, same, sameList } from '../assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
 import { type Case, type LockCaseContext, OUTCOMES } from './case-context.ts';
 
@@ -324,7 +324,7 @@ export const MANY: readonly Case[] = [
   manyCase(
     'an unreachable backend rejects with LockUnavailableError, within ten seconds',
     async (context) => {
-      const lock = present(await context.subject.unreachable?.(), 'unreachable') as LockProvider;
+      const lock = await context.unreachable();
       const steps = namesFrom(context.name, ['a', 'b', 'c', 'd', 'e', 'f']).flatMap((name) => {
         const request = context.request({ name });
         const lease = { ...request, token: 1 };

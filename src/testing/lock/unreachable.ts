@@ -1,7 +1,7 @@
 import { randomId } from '../../cluster/identity.ts';
 import { isLockUnavailableError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { present, rejects } from '../assert.ts';
+import { rejects } from '../assert.ts';
 import type { Case } from './case-context.ts';
 
 /** An unreachable backend. */
@@ -11,7 +11,7 @@ export const UNREACHABLE: readonly Case[] = [
     needs: 'unreachable',
     async run(context) {
       const { name } = context;
-      const lock = present(await context.subject.unreachable?.(), 'unreachable');
+      const lock = await context.unreachable();
       const lease = { name, requestId: randomId(), token: 1 };
       const requests = [
         rejects(lock.acquire(context.request()), isLockUnavailableError, 'acquire'),

@@ -1,31 +1,25 @@
-import type { Store } from '../../cluster/store-contract.ts';
-import { createLock, type Lock, type LockOptions } from '../../records/lock/create-lock.ts';
+import type { Backend } from '../../engine/backend.ts';
+import { type BackendOptions, resolveBackendOptions } from '../../records/backend-options.ts';
+import { createLock } from '../../records/lock/create-lock.ts';
 import type { MemoryRecords } from '../../records/memory-records.ts';
 import type { Edit, Records } from '../../records/records.ts';
-import { createStore, type StoreOptions } from '../../records/store/create-store.ts';
+import { createStore } from '../../records/store/create-store.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
-/** The lock object of one process. The records name the instance as their owner. */
-export function virtualLock(
+/** The backend object of one process. The records of its lock name the instance as their owner. */
+export function virtualBackend(
   name: string,
   machine: VirtualMachine,
   backend: VirtualBackend<MemoryRecords>,
-  options: LockOptions,
-): Lock {
-  const records = new NamedRecords(name, machine, backend);
-  return createLock(records, options, { longestName: undefined, options: [], clock: machine });
-}
-
-/** The store object of one process. */
-export function virtualStore(
-  name: string,
-  machine: VirtualMachine,
-  backend: VirtualBackend<MemoryRecords>,
-  options: StoreOptions,
-): Store {
-  const records = new VirtualRecords(name, machine, backend);
-  return createStore(records, options, { longestName: undefined, options: [], clock: machine });
+  options: BackendOptions,
+): Backend {
+  const kind = { longestName: undefined, options: [], clock: machine };
+  const resolved = resolveBackendOptions(options, kind);
+  return {
+    lock: createLock(new NamedRecords(name, machine, backend), resolved, kind),
+    store: createStore(new VirtualRecords(name, machine, backend), resolved, kind),
+  };
 }
 
 /** The records of a backend, as a process has them over its connection. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 import { VirtualRemote } from './virtual-remote.ts';
 
-/** The backend of the lock or the store: records in memory, shared by all instances. */
+/** The backend: records in memory, shared by all instances. */
 export class VirtualBackend<E> extends VirtualRemote {
   readonly #make: () => E;
   #backend: E;

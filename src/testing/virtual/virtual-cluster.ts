@@ -1,12 +1,11 @@
 import { OptionChecks, ownOptions } from '../../option-checks.ts';
-import type { LockOptions } from '../../records/lock/create-lock.ts';
+import type { BackendOptions } from '../../records/backend-options.ts';
 import { MemoryRecords } from '../../records/memory-records.ts';
-import type { StoreOptions } from '../../records/store/create-store.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import { FakeClock, type FakeClockOptions } from '../fake-clock.ts';
 import { type RunOptions, type RunResult, runReads } from './run-reads.ts';
 import { seededRandom } from './seeded-random.ts';
-import { virtualLock, virtualStore } from './virtual-adapters.ts';
+import { virtualBackend } from './virtual-adapters.ts';
 import { VirtualBackend } from './virtual-backend.ts';
 import { VirtualInstance, type VirtualProcess } from './virtual-instance.ts';
 import { VirtualSource } from './virtual-source.ts';
@@ -19,10 +18,8 @@ export interface VirtualClusterOptions<S, T, A extends unknown[] = [], N extends
   readonly source: (...args: A) => T | Promise<T>;
   /** Makes the service of one instance, also after a restart: its values, caches, groups, or your own object around them. */
   readonly service: (process: VirtualProcess<T, A>) => S;
-  /** The options of each instance's lock. @default those of a lock: a lease of 30 seconds, a time-out of 1 second */
-  readonly lock?: LockOptions | undefined;
-  /** The options of each instance's store. @default those of a store: JSON, one version, a time-out of 1 second */
-  readonly store?: Omit<StoreOptions, 'hints'> | undefined;
+  /** The options of each instance's backend. @default those of a backend: a lease of 30 seconds, JSON, one version, a time-out of 1 second */
+  readonly backend?: Omit<BackendOptions, 'hints'> | undefined;
   /** Start of all wall clocks, as of `FakeClock`. @default 2026-01-01T00:00:00Z */
   readonly now?: FakeClockOptions['now'];
   /** Decides jitter (`random`) and the order of the instances in `run`. The same seed gives the same run. A whole number. @default 1 */
@@ -42,7 +39,7 @@ export type VirtualInstances<
       ? readonly VirtualInstance<S>[]
       : VirtualInstances<S, N, readonly [...Found, VirtualInstance<S>]>;
 
-const NAMES = ['instances', 'source', 'service', 'lock', 'store', 'now', 'seed'];
+const NAMES = ['instances', 'source', 'service', 'backend', 'now', 'seed'];
 const MOST_INSTANCES = 1000;
 
 /**
@@ -56,14 +53,14 @@ const MOST_INSTANCES = 1000;
  * const cluster = virtualCluster({
  *   instances: 3,
  *   source: () => ({ USD: 1.08 }),
- *   service: ({ source, clock, lock, store, random }) =>
- *     new RefreshingValue({ name: 'rates', load: () => source(), schedule: { minutes: 5 }, clock, lock, store, random }),
+ *   service: ({ source, clock, backend, random }) =>
+ *     new RefreshingValue({ name: 'rates', load: () => source(), schedule: { minutes: 5 }, clock, backend, random }),
  * });
  * await cluster.run({ hours: 1 }, { every: { seconds: 30 }, read: (rates) => rates.get() });
  * console.log(cluster.source.calls.length); // 13
  * ```
  *
- * Give `clock`, `lock`, `store` and `random` to all members of the service. A member without them runs in real time, or by
+ * Give `clock`, `backend` and `random` to all members of the service. A member without them runs in real time, or by
  * itself. Nothing needs to be closed at the end of a test.
  *
  * @throws {OptionError} when an option breaks a rule, and whatever `service` throws.
@@ -81,10 +78,8 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
   readonly instances: VirtualInstances<S, N>;
   /** The source of all instances: `down()`, `slow(duration)`, `silent()`, `wrong(value)`, `up()`. */
   readonly source: VirtualSource<T, A>;
-  /** The backend of the lock: `down()`, `slow(duration)`, `silent()`, `empty()`, `up()`. */
-  readonly lock: VirtualBackend<unknown>;
-  /** The backend of the store: `down()`, `slow(duration)`, `silent()`, `empty()`, `up()`. */
-  readonly store: VirtualBackend<unknown>;
+  /** The backend of all instances: `down()`, `slow(duration)`, `silent()`, `empty()`, `up()`. */
+  readonly backend: VirtualBackend<unknown>;
   readonly #random: () => number;
 
   /** @internal Use {@link virtualCluster}. */
@@ -94,8 +89,7 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
       instances,
       source,
       service,
-      lock: lockOptions = {},
-      store: storeOptions = {},
+      backend: backendOptions = {},
       seed = 1,
     } = ownOptions(options ?? {}) as VirtualClusterOptions<S, T, A, N>;
     checks.names('', options ?? {}, NAMES);
@@ -108,10 +102,8 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
     this.clock = clock;
     this.#random = seededRandom(seed);
     this.source = new VirtualSource(source, 'source', clock);
-    const lock = new VirtualBackend('lock', clock, () => new MemoryRecords(clock));
-    const store = new VirtualBackend('store', clock, () => new MemoryRecords(clock));
-    this.lock = lock;
-    this.store = store;
+    const backend = new VirtualBackend('backend', clock, () => new MemoryRecords(clock));
+    this.backend = backend;
     const names = Array.from({ length: instances }, (_, index) => `instance-${index + 1}`);
     const made: readonly VirtualInstance<S>[] = names.map((one) => {
       // Numbers of its own, so that the run of the others does not depend on how many of them it takes.
@@ -122,8 +114,7 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
           clock: machine,
           random,
           source: this.source.for(name, machine),
-          lock: virtualLock(name, machine, lock, lockOptions),
-          store: virtualStore(name, machine, store, storeOptions),
+          backend: virtualBackend(name, machine, backend, backendOptions),
         }),
       );
     });

@@ -1,6 +1,5 @@
-import type { Store } from '../../cluster/store-contract.ts';
+import type { Backend } from '../../engine/backend.ts';
 import { OptionChecks } from '../../option-checks.ts';
-import type { Lock } from '../../records/lock/create-lock.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type DurationLike, toMillis } from '../../time/duration.ts';
 import { VirtualMachine } from './virtual-machine.ts';
@@ -11,10 +10,8 @@ export interface VirtualProcess<T, A extends unknown[] = []> {
   readonly name: string;
   /** For the option `clock`. */
   readonly clock: Clock;
-  /** For the option `lock`. */
-  readonly lock: Lock;
-  /** For the option `store`. */
-  readonly store: Store;
+  /** For the option `backend`. */
+  readonly backend: Backend;
   /** For the option `random`: numbers from the seed. */
   readonly random: () => number;
   /** Calls the source of the cluster; for the option `load`, or within it. */

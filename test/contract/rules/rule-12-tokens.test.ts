@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
+import { lockOf } from '../../support/parts.ts';
 
 const DONE = { as: 'done', holdFor: 0 } as const;
 
 /** Acquires a name that is free, and answers with the lease. */
-async function leaseOf(lock: ReturnType<typeof memoryLock>, force = false) {
+async function leaseOf(lock: Lock, force = false) {
   const answer = await lock.acquire({ name: 'v', force });
   if (answer.kind !== 'acquired') throw new Error(`it is ${answer.kind}`);
   return answer.lease;
@@ -16,7 +18,7 @@ async function leaseOf(lock: ReturnType<typeof memoryLock>, force = false) {
 describe('rule 12: tokens grow strictly per name', () => {
   it('over release, failure, crash, an operator, and a clock that steps back', async () => {
     const clock = new FakeClock();
-    const lock = memoryLock({ clock, leaseFor: 3000 });
+    const lock = lockOf(memoryBackend({ clock, leaseFor: 3000 }));
     const tokens: number[] = [];
     const next = async (): Promise<Parameters<typeof lock.release>[0]> => {
       const lease = await leaseOf(lock);
@@ -41,9 +43,9 @@ describe('rule 12: tokens grow strictly per name', () => {
 
   it('over a backend that restarts empty, because its clock is in them', async () => {
     const clock = new FakeClock();
-    const before = await leaseOf(memoryLock({ clock }));
+    const before = await leaseOf(lockOf(memoryBackend({ clock })));
     await clock.advance(1);
-    const after = await leaseOf(memoryLock({ clock }));
+    const after = await leaseOf(lockOf(memoryBackend({ clock })));
     expect(before.token).toBe((clock.now() - 1) * 1000);
     expect(after.token).toBeGreaterThan(before.token);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loaded, type SnapshotStore } from '../../../src/index.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { loaded } from '../../../src/index.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';

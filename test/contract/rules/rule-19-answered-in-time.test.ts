@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { loaded, RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -7,6 +7,7 @@ import { recordEvents, typesOf } from '../../support/events.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const LOAD_MS = 80;
@@ -94,7 +95,7 @@ const VARIANTS: readonly Variant[] = [
   [
     'cold, with a lock',
     (clock, source) => {
-      const made = value(clock, source, { lock: memoryLock({ clock }) });
+      const made = value(clock, source, { lock: lockOf(memoryBackend({ clock })) });
       return { ...made, invalidate: () => made.value.invalidate({ drop: true }) };
     },
   ],

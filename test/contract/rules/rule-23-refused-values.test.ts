@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   type Accept,
   RefreshingValue,
@@ -8,6 +8,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const GOOD = Array.from({ length: 100 }, (_, index) => index);
 
@@ -29,8 +30,8 @@ type Options = Partial<RefreshingValueOptions<readonly number[]>>;
 /** Instances that share a lock and a store, and a source that returns what `source.now` is. */
 function fleet(count: number, options: Options) {
   const clock = new FakeClock();
-  const lock = memoryLock({ clock });
-  const store = memoryStore({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
+  const store = storeOf(memoryBackend({ clock }));
   const source: { now: unknown } = { now: GOOD };
   const load = vi.fn(async () => source.now as readonly number[]);
   const instance = (own: Options = {}): RefreshingValue<readonly number[]> =>
@@ -41,8 +42,7 @@ function fleet(count: number, options: Options) {
       random: () => 0.5,
       logger: false,
       clock,
-      lock,
-      store,
+      backend: { lock, store },
       ...options,
       ...own,
     });

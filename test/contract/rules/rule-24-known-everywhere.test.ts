@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
@@ -18,9 +18,8 @@ type Served = () => number | undefined;
 /** Instances of which each serves an edition, and whose next loads are an hour away. */
 function service(count: number) {
   const clock = new FakeClock();
-  const lock = memoryLock({ clock });
-  const common = { schedule: { hours: 1 }, logger: false, clock, lock, propagateWithin: WITHIN } as const;
-  const store = memoryStore({ clock, keepVersions: 5 });
+  const backend = memoryBackend({ clock, keepVersions: 5 });
+  const common = { schedule: { hours: 1 }, logger: false, clock, backend, propagateWithin: WITHIN } as const;
   const edition = async (): Promise<Edition> => {
     const at = clock.monotonic();
     await Promise.resolve();
@@ -28,12 +27,11 @@ function service(count: number) {
   };
   const values = Array.from(
     { length: count },
-    () => new RefreshingValue<Edition>({ ...common, store, name: 'v', load: edition }),
+    () => new RefreshingValue<Edition>({ ...common, name: 'v', load: edition }),
   );
   const cache = (): RefreshingCache<string, Edition> =>
     new RefreshingCache<string, Edition>({
       ...common,
-      store,
       name: 'c',
       load: async (key) => loaded(await edition(), { tags: [key.slice(0, 1)] }),
     });

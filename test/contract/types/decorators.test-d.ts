@@ -1,4 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import {
   locked,
   lockedTaskOf,
@@ -6,7 +7,7 @@ import {
   refreshingOf,
   requiredMembers,
 } from '../../../src/decorators/index.ts';
-import type { LockedOutcome, LockProvider, RefreshingValue } from '../../../src/index.ts';
+import type { LockedOutcome, RefreshingValue } from '../../../src/index.ts';
 
 declare const lock: LockProvider;
 

@@ -56,7 +56,6 @@ test('options of a wrong type are errors', () => {
   // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
   new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
-  new PeriodicExecutor(load, { name, store: false });
   // @ts-expect-error: a task has no value that could be served
   new PeriodicExecutor(load, { name, whenClosed: 'throw' });
   // @ts-expect-error: a task has no value, and may return anything
@@ -129,7 +128,7 @@ test('the options of a read', () => {
 });
 
 test('a change that can reach all instances returns a promise', () => {
-  const executor = new PeriodicExecutor(() => {}, { name, store: false, propagateWithin: '5s' });
+  const executor = new PeriodicExecutor(() => {}, { name, propagateWithin: '5s' });
   const group = new RefreshGroup();
   for (const member of [value, executor, group]) {
     expectTypeOf(member.pause()).toEqualTypeOf<Promise<void>>();

@@ -1,6 +1,6 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { expectTypeOf, test } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   type absent,
   type KeyContext,
@@ -14,6 +14,7 @@ import {
   RefreshingValue,
 } from '../../../src/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { lockOf } from '../../support/parts.ts';
 
 interface Codes {
   readonly etag: string;
@@ -77,7 +78,7 @@ test('key and value are those of the module', () => {
 
 test('tasks', async () => {
   new PeriodicExecutor(loadInWorker(module), { name });
-  const task = lockedTask(loadInWorker<Codes>(module), { name, lock: memoryLock() });
+  const task = lockedTask(loadInWorker<Codes>(module), { name, lock: lockOf(memoryBackend()) });
   const outcome = await task();
   if (outcome.kind === 'executed') expectTypeOf(outcome.result).toEqualTypeOf<Codes>();
 });

@@ -2,10 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fileLock } from '../../../src/backends/file.ts';
-import { type AcquireAnswer, isLockUnavailableError, RefreshingValue } from '../../../src/index.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
+import { isLockUnavailableError, RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
+import { lockOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { folderOf } from '../../unit/files/record-files.ts';
 import { expectReadable, expectUnpolluted, foreignText, hostileJson } from './support/hostile.ts';
@@ -35,7 +37,7 @@ interface Kept {
 
 async function kept(): Promise<Kept> {
   const directory = temporaryDirectory();
-  const lock = fileLock({ directory, leaseFor: LEASE_MS, retention: Infinity });
+  const lock = lockOf(fileBackend({ directory, leaseFor: LEASE_MS, retention: Infinity }));
   const first = await lock.acquire({ name: 'v' });
   if (first.kind === 'acquired') await lock.release(first.lease, { as: 'done', holdFor: 0 });
   await lock.acquire({ name: 'v' });
@@ -74,12 +76,12 @@ async function answerOf(lock: Lock): Promise<AcquireAnswer | undefined> {
  */
 async function expectSound(directory: string, tokens: readonly number[]): Promise<AcquireAnswer | undefined> {
   const patient = { directory, timeout: 30_000 }; // a busy machine: what counts is the answer
-  const lock = fileLock({ ...patient, leaseFor: LEASE_MS, retention: Infinity });
+  const lock = lockOf(fileBackend({ ...patient, leaseFor: LEASE_MS, retention: Infinity }));
   const answer = await answerOf(lock);
   if (answer?.kind !== 'acquired') return answer;
   const { lease } = answer;
   for (const token of tokens) expect(lease.token).toBeGreaterThan(token);
-  expect((await fileLock(patient).acquire({ name: 'v', force: true })).kind).toBe('held');
+  expect((await lockOf(fileBackend(patient)).acquire({ name: 'v', force: true })).kind).toBe('held');
   expect(await lock.extend(lease)).toBe(true);
   expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
   const next = await answerOf(lock);
@@ -153,7 +155,7 @@ describe('the state of a name', () => {
     const number = Number.parseInt(made.head, 10);
     for (const changed of [{ [made.head]: huge }, { [made.head]: huge, [`${number + 1}.json`]: 'damaged' }]) {
       const { directory } = put(made, changed);
-      const answer = await fileLock({ directory }).acquire({ name: 'v' });
+      const answer = await lockOf(fileBackend({ directory })).acquire({ name: 'v' });
       if (answer.kind !== 'acquired') throw new Error(answer.kind);
       expect(answer.damage).toMatch(/^its (token|file) was/);
       expect(answer.lease.token / 1000 - answer.now).toBeLessThan(1000);
@@ -164,7 +166,7 @@ describe('the state of a name', () => {
   it('with the greatest number: an error, without further work in the background', async () => {
     const made = put(await kept(), { '9007199254740990.json': 'x' });
     for (let left = 3; left > 0; left--) {
-      await expect(fileLock({ directory: made.directory }).acquire({ name: 'v' })).rejects.toThrow(
+      await expect(lockOf(fileBackend({ directory: made.directory })).acquire({ name: 'v' })).rejects.toThrow(
         `the lock is unavailable: no file can follow the highest number in ${made.folder}; delete the folder`,
       );
     }
@@ -184,7 +186,7 @@ describe('the state of a name', () => {
       rmSync(path);
       replace(path);
       const logger = recordLines();
-      const lock = fileLock({ directory });
+      const lock = lockOf(fileBackend({ directory }));
       const value = new RefreshingValue({ name: 'v', load: async () => 'loaded', lock, logger });
       expect(await value.get()).toBe('loaded');
       await value.close();

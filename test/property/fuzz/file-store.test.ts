@@ -10,7 +10,8 @@ import {
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { storeOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { folderOf, pathOf, texts } from '../../unit/files/record-files.ts';
 import { expectReadable, expectUnpolluted, foreignText, hostileJson } from './support/hostile.ts';
@@ -41,7 +42,7 @@ interface Written {
 /** A directory with the snapshot of an instance. */
 async function written(stored: typeof STORED = STORED): Promise<Written> {
   const directory = temporaryDirectory();
-  const { member } = await readOf(fileStore({ directory, retention: Infinity }), false, {
+  const { member } = await readOf(storeOf(fileBackend({ directory, retention: Infinity })), false, {
     load: async () => stored,
   });
   await member.close();
@@ -67,7 +68,7 @@ function put({ directory, folder, files, path, ...rest }: Written, content: stri
 
 /** The first read of an instance. If it had to load, its snapshot is written by the end. */
 async function read(directory: string): Promise<Read> {
-  const first = await readOf(fileStore({ directory, retention: Infinity }), false);
+  const first = await readOf(storeOf(fileBackend({ directory, retention: Infinity })), false);
   await first.member.close();
   return first;
 }
@@ -164,7 +165,7 @@ describe('a file of the store', () => {
       writeFileSync(join(made.folder, `${name}.json`), made.bytes);
     }
     expectLogged(await read(made.directory), made);
-    const store = fileStore({ directory: made.directory });
+    const store = storeOf(fileBackend({ directory: made.directory }));
     expect((await read(made.directory)).lines).toEqual([]); // the first has written what it had loaded
     const version = (Date.now() + 3_600_000) * 1000;
     expect(await store.write('v', 'mended', version)).toEqual({ kind: 'written', version });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LockProvider, RefreshingValue } from '../../../src/index.ts';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import type { Records, Row } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';

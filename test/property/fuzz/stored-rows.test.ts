@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cron, dailyAt } from '../../../src/calendar/index.ts';
-import { httpFreshness, type ScheduleLike, type StoredSnapshot } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import type { StoredSnapshot } from '../../../src/cluster/store-contract.ts';
+import { httpFreshness, type ScheduleLike } from '../../../src/index.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
 import { runs } from './support/runs.ts';
 import { keyedReadOf, LOADED, type Read, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';

@@ -158,7 +158,7 @@ describe('the page', () => {
     world.source.isDown = false;
     await prices.refresh();
     await row.getByText('ECONNREFUSED').waitFor({ state: 'hidden', timeout: 3000 });
-    group.value({ name: 'made later', lock: false, store: false, load: () => 1 });
+    group.value({ name: 'made later', backend: false, load: () => 1 });
     await page.getByRole('link', { name: 'made later' }).waitFor({ timeout: 3000 });
     expect(wrong).toEqual([]);
   });
@@ -643,7 +643,7 @@ async function badDay(world: World): Promise<void> {
       throw new Error('HTTP 502 from pricing.internal');
     };
     await group
-      .value({ name: `region-${at}`, lock: false, store: false, load })
+      .value({ name: `region-${at}`, backend: false, load })
       .get()
       .catch(() => {});
   }

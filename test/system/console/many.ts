@@ -16,7 +16,6 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
       leftOut: 0,
       members: names.map((name, at) => ({
         name,
-        namespace: undefined,
         kind: 'value' as const,
         version: (at + place) % 97 === 0 ? 1 : 2 + (at % 50 === turns % 50 ? turns : 0),
         age,
@@ -34,7 +33,6 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
       const holding = instances - behind.length;
       return {
         name,
-        namespace: undefined,
         kind: 'value',
         version,
         of: instances,
@@ -69,7 +67,6 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
       names.map((name) => ({
         kind: 'value',
         name,
-        namespace: undefined,
         member,
         lock: undefined,
         store: undefined,

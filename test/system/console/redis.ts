@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
-import type { Backends } from './world.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import type { Backend } from '../../../src/index.ts';
 
 /** A server of its own, reached by a socket in a folder of its own. */
 export interface RedisServer {
   /** For one more instance, with a connection of its own. */
-  readonly backends: () => Backends;
+  readonly backends: () => Backend;
   /** It answers no more, and keeps its connections. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -33,7 +33,7 @@ export async function startRedis(): Promise<RedisServer> {
   return {
     backends: () => {
       const client = connect();
-      return { lock: redisLock({ client }), store: redisStore({ client, keepVersions: 10 }) };
+      return redisBackend({ client, keepVersions: 10 });
     },
     pause: async () => void server.kill('SIGSTOP'),
     resume: async () => void server.kill('SIGCONT'),

@@ -2,19 +2,14 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
-import { lockedTask, RefreshGroup, type RefreshingValue, type Store } from '../../../src/index.ts';
+import { type Backend, lockedTask, RefreshGroup, type RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
-
-/** The backends of one instance. */
-export interface Backends {
-  readonly lock: Lock;
-  readonly store: Store;
-}
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 export const HOSTILE = [
   '<script>document.title="owned"</script>',
@@ -46,19 +41,17 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** @param backends a lock and a store of each instance. @default one memory for all */
+/** @param backends that of each instance. @default one memory for all */
 export async function startWorld(
   options: ConsoleOptions = {},
-  backends: () => Backends = sharedMemory(),
+  backends: () => Backend = sharedMemory(),
 ): Promise<World> {
   const source: Source = { isDown: false, edition: 0, size: 500 };
   const all = [0, 1, 2].map(() => instance(backends(), source));
   const [{ group, backend }] = all as [(typeof all)[number]];
-  const { lock, store } = backend;
   const report = lockedTask(async () => 'sent', {
     name: 'nightly-report',
-    lock,
-    store,
+    backend,
     lockAtMostFor: { minutes: 10 },
     lockAtLeastFor: { minutes: 5 },
   });
@@ -68,8 +61,7 @@ export async function startWorld(
     authorize: () => 'ann',
     actions: true,
     showValue: (value) => value,
-    lock,
-    store,
+    backend,
     secret,
   };
   const console = nodeConsole(group, { ...own, refreshEvery: 500, ...options });
@@ -89,7 +81,7 @@ export async function startWorld(
     url: `${url}/tickless/`,
     source,
     instances: all,
-    lock,
+    lock: lockOf(backend),
     read,
     close: async () => {
       await console.close();
@@ -100,9 +92,9 @@ export async function startWorld(
   };
 }
 
-function instance(backend: Backends, source: Source) {
+function instance(backend: Backend, source: Source) {
   const group = new RefreshGroup({
-    ...backend,
+    backend,
     schedule: { minutes: 10 },
     propagateWithin: 200,
     retry: false,
@@ -142,14 +134,14 @@ function instance(backend: Backends, source: Source) {
   });
   group.cache({ name: 'cities', backend: 'group', load: async (code: string) => `City of ${code}` });
   group.executor(async () => {}, { name: 'session-cleaner', schedule: { minutes: 5 } });
-  for (const name of HOSTILE) group.value({ name, lock: false, store: false, load: async () => 1 });
+  for (const name of HOSTILE) group.value({ name, backend: false, load: async () => 1 });
   return { group, prices, backend };
 }
 
 /** An object of its own for each instance, as each process has one. */
-function sharedMemory(): () => Backends {
-  const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 10 })];
-  return () => ({ lock: asLock(lock) as Lock, store: wrapStore(store) });
+function sharedMemory(): () => Backend {
+  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 10 }))];
+  return () => ({ lock: asLock(lock), store: wrapStore(store) });
 }
 
 export function listen(server: Server): Promise<string> {

@@ -5,7 +5,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { mysqlTable } from '../../../src/backends/mysql.ts';
 import { postgresTable } from '../../../src/backends/postgres.ts';
-import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import {
   type Backend,
   backends,
@@ -270,16 +271,16 @@ describe('SQLite with better-sqlite3', () => {
     const client = new Database(':memory:');
     client.exec('CREATE TABLE tickless (name TEXT PRIMARY KEY)');
     await expectRefused(
-      () => sqliteLock({ client }).acquire({ name: 'any' }),
+      () => lockOf(sqliteBackend({ client })).acquire({ name: 'any' }),
       'LOCK',
       /no such column: token/,
     );
-    await expectRefused(() => sqliteStore({ client }).read('any'), 'STORE', /no such column: \w+/);
+    await expectRefused(() => storeOf(sqliteBackend({ client })).read('any'), 'STORE', /no such column: \w+/);
   });
 
   it('a read-only file: the error says so', async () => {
     const client = new Database(Buffer.alloc(0), { readonly: true });
-    await expectRefused(() => sqliteLock({ client }).acquire({ name: 'any' }), 'LOCK', /readonly/);
-    await expectRefused(() => sqliteStore({ client }).write('any', ''), 'STORE', /readonly/);
+    await expectRefused(() => lockOf(sqliteBackend({ client })).acquire({ name: 'any' }), 'LOCK', /readonly/);
+    await expectRefused(() => storeOf(sqliteBackend({ client })).write('any', ''), 'STORE', /readonly/);
   });
 });

@@ -99,7 +99,12 @@ describe.each(ownKinds)('%s', (kind) => {
       expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
 
       // With the commands of a round: where it would be another command it is dropped.
-      const member = new RefreshingValue({ name: 'member', store, load: () => 1, schedule: { hours: 1 } });
+      const member = new RefreshingValue({
+        name: 'member',
+        backend: { store },
+        load: () => 1,
+        schedule: { hours: 1 },
+      });
       await expectCommands(1 + putting, async () => {
         const published = new Promise((resolve) => member.on('published', resolve));
         await member.get();
@@ -132,14 +137,14 @@ describe.each(ownKinds)('%s', (kind) => {
       try {
         const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
         const place = own.replaceAll(/\W+/g, '_');
-        const space = { lock: client.lock(place, patient), store: client.store(place, patient) };
+        const space = { backend: { lock: client.lock(place, patient), store: client.store(place, patient) } };
         const open = (name: string) =>
           new RefreshingCache({
             ...{ ...space, name, schedule: { hours: 1 }, propagateWithin: RARE, timeout: 60_000 },
             loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, `${name} ${key}`])),
           });
         const states = async (name: string): Promise<string[]> => {
-          const records = await space.lock.list({ prefix: `${name}[` });
+          const records = await space.backend.lock.list({ prefix: `${name}[` });
           return records.map(({ state }) => state);
         };
         const keys = Array.from({ length: 500 }, (_, i) => i);
@@ -179,8 +184,7 @@ describe.each(ownKinds)('%s', (kind) => {
         const clock = { ...systemClock }; // as in a process of its own: those who wait share timers by the clock
         const lock = client.lock(place, { ...patient, leaseFor: 3000 });
         const shared = {
-          lock,
-          store: client.store(place, patient),
+          backend: { lock, store: client.store(place, patient) },
           schedule: { hours: 1 },
           propagateWithin: RARE,
           timeout: 60_000,

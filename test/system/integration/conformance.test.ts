@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { mongodbLock, mongodbStore } from '../../../src/backends/mongodb.ts';
-import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
-import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { mongodbBackend } from '../../../src/backends/mongodb.ts';
+import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { lockConformance } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeConformance } from '../../support/store-conformance.ts';
 import { backendConformance, NOBODY, OLDER, suites, UNIT_MS } from './support/backend-conformance.ts';
 import { backends } from './support/backends.ts';
 import { type Ended, runFixture } from './support/child.ts';
@@ -32,9 +34,9 @@ describe('SQLite with better-sqlite3', () => {
 
   suites(
     {
-      lock: () => sqliteLock({ client: one }),
-      other: () => sqliteLock({ client: another }),
-      unreachable: () => sqliteLock({ client: closed }),
+      lock: () => lockOf(sqliteBackend({ client: one })),
+      other: () => lockOf(sqliteBackend({ client: another })),
+      unreachable: () => lockOf(sqliteBackend({ client: closed })),
       forget: (name) => void one.prepare(`DELETE FROM tickless WHERE name = 'lock/' || ?`).run(name),
       damage: (name, field) => {
         one
@@ -46,14 +48,14 @@ describe('SQLite with better-sqlite3', () => {
       postdate: (name, ms) => {
         one.prepare(`UPDATE tickless SET ${POSTDATED.sqlite(ms)} WHERE name = 'snapshot/' || ?`).run(name);
       },
-      inNamespace: (namespace) => sqliteStore({ client: one, namespace }),
-      store: () => sqliteStore({ client: one }),
-      other: () => sqliteStore({ client: another }),
-      unreachable: () => sqliteStore({ client: closed }),
+      inNamespace: (namespace) => storeOf(sqliteBackend({ client: one, namespace })),
+      store: () => storeOf(sqliteBackend({ client: one })),
+      other: () => storeOf(sqliteBackend({ client: another })),
+      unreachable: () => storeOf(sqliteBackend({ client: closed })),
     },
     {
-      store: () => sqliteStore({ client: one, ...OLDER }),
-      other: () => sqliteStore({ client: another, ...OLDER }),
+      store: () => storeOf(sqliteBackend({ client: one, ...OLDER })),
+      other: () => storeOf(sqliteBackend({ client: another, ...OLDER })),
     },
   );
 });
@@ -111,9 +113,9 @@ if (mongodb !== undefined) {
 
     suites(
       {
-        lock: () => mongodbLock({ collection: collection(one) }),
-        other: () => mongodbLock({ collection: collection(another) }),
-        unreachable: () => mongodbLock({ collection: collection(none), timeout: 1000 }),
+        lock: () => lockOf(mongodbBackend({ collection: collection(one) })),
+        other: () => lockOf(mongodbBackend({ collection: collection(another) })),
+        unreachable: () => lockOf(mongodbBackend({ collection: collection(none), timeout: 1000 })),
         forget: async (name) => void (await collection(one).deleteOne({ _id: `lock/${name}` })),
         damage: async (name, field) => {
           await collection(one).updateOne({ _id: `lock/${name}` }, { $set: mongoDamage(field) });
@@ -125,14 +127,14 @@ if (mongodb !== undefined) {
           const change = { $set: { at: later, changedAt: later } };
           await collection(one).updateOne({ _id: `snapshot/${name}` }, [change]);
         },
-        inNamespace: (namespace) => mongodbStore({ collection: collection(one), namespace }),
-        store: () => mongodbStore({ collection: collection(one) }),
-        other: () => mongodbStore({ collection: collection(another) }),
-        unreachable: () => mongodbStore({ collection: collection(none), timeout: 1000 }),
+        inNamespace: (namespace) => storeOf(mongodbBackend({ collection: collection(one), namespace })),
+        store: () => storeOf(mongodbBackend({ collection: collection(one) })),
+        other: () => storeOf(mongodbBackend({ collection: collection(another) })),
+        unreachable: () => storeOf(mongodbBackend({ collection: collection(none), timeout: 1000 })),
       },
       {
-        store: () => mongodbStore({ collection: collection(one), ...OLDER }),
-        other: () => mongodbStore({ collection: collection(another), ...OLDER }),
+        store: () => storeOf(mongodbBackend({ collection: collection(one), ...OLDER })),
+        other: () => storeOf(mongodbBackend({ collection: collection(another), ...OLDER })),
       },
     );
   });

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type RedisLockOptions, redisBackend } from '../../../src/backends/redis.ts';
+import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { freePort } from './support/ports.ts';
 import { startProxy } from './support/proxy.ts';
@@ -9,7 +9,7 @@ import { startRedis, startRedisCluster } from './support/servers.ts';
 
 // A service makes its client and reads at once. The client is connecting then: it is slow, not dead.
 
-type Client = RedisLockOptions['client'];
+type Client = RedisBackendOptions['client'];
 interface Opened {
   readonly client: Client;
   readonly close: () => unknown;

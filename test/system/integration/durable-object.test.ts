@@ -5,15 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ObjectRecords } from '../../../src/backends/durable-object/object-records.ts';
 import {
-  type DurableObjectLockOptions,
-  type DurableObjectStoreOptions,
-  durableObjectLock,
-  durableObjectStore,
+  type DurableObjectBackendOptions,
+  durableObjectBackend,
   type ObjectNamespace,
 } from '../../../src/backends/durable-object.ts';
 import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import type { StoredRecord } from '../../../src/records/edited.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { UNIT_MS } from './support/backend-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
@@ -23,10 +22,10 @@ const workerd = await startWorkerd();
 afterAll(() => workerd.miniflare.dispose());
 
 const binding = await workerd.objects('TICKLESS');
-const lock = (options: Partial<DurableObjectLockOptions> = {}) =>
-  durableObjectLock({ binding, timeout: 10_000, ...options });
-const store = (options: Partial<DurableObjectStoreOptions> = {}) =>
-  durableObjectStore({ binding, timeout: 10_000, ...options });
+const lock = (options: Partial<DurableObjectBackendOptions> = {}) =>
+  lockOf(durableObjectBackend({ binding, timeout: 10_000, ...options }));
+const store = (options: Partial<DurableObjectBackendOptions> = {}) =>
+  storeOf(durableObjectBackend({ binding, timeout: 10_000, ...options }));
 
 /** Sends a request of its own to an object. */
 async function request(objects: ObjectNamespace, path: string, body: string): Promise<unknown> {
@@ -79,7 +78,7 @@ describe('Durable Object', async () => {
 });
 
 describe('records in a Durable Object', { concurrent: true }, () => {
-  const records = () => new ObjectRecords('store', { binding, timeout: 10_000 });
+  const records = () => new ObjectRecords({ binding, timeout: 10_000 });
   for (const { name, run } of recordsConformance({ records })) it(name, run);
 });
 
@@ -122,7 +121,7 @@ async function stepsOf(own: Workerd): Promise<string[]> {
 }
 
 /** The record of a lock, without a step. */
-async function lockOf(own: Workerd, name: string): Promise<StoredRecord | undefined> {
+async function lockRowOf(own: Workerd, name: string): Promise<StoredRecord | undefined> {
   const objects = await own.objects('TICKLESS');
   const statement = ['SELECT body FROM tickless WHERE partition = ?', `lock/${name}`];
   const [row] = (await request(objects, 'sql', JSON.stringify(statement))) as { body: string }[];
@@ -156,7 +155,7 @@ describe('Workers', () => {
       await source.give('a');
       await first;
       await own.send('two', '/read');
-      await expect.poll(async () => (await lockOf(own, 'edition'))?.note).toContain('done');
+      await expect.poll(async () => (await lockRowOf(own, 'edition'))?.note).toContain('done');
       await stepsOf(own);
       const readUntilItLoads = async (): Promise<number> => {
         expect(await own.send('one', '/read')).toBe('a');
@@ -166,7 +165,7 @@ describe('Workers', () => {
       expect(await own.send('one', '/state')).toMatchObject({ edition: 'a', isRunning: true });
       await source.give('b');
       await expect.poll(() => own.send('one', '/state')).toMatchObject({ edition: 'b', isRunning: false });
-      await expect.poll(async () => (await lockOf(own, 'edition'))?.note).toContain('done');
+      await expect.poll(async () => (await lockRowOf(own, 'edition'))?.note).toContain('done');
       const steps = (await stepsOf(own)).filter((step) => step !== 'amend lock');
       expect(steps).toEqual(['claim lock', 'put snapshot', 'amend lock to held']);
       expect(await own.send('two', '/read')).toBe('a');
@@ -197,11 +196,11 @@ describe('Workers', () => {
     withWorkers(async (own, source) => {
       await own.send('one', '/die'); // the runtime ends what the request has begun
       expect(source.requests).toBe(1);
-      const before = await lockOf(own, 'edition');
+      const before = await lockRowOf(own, 'edition');
       expect(before?.phase).toBe('leased');
       const other = own.send('two', '/read');
       await expect.poll(() => source.requests).toBe(2);
-      const after = await lockOf(own, 'edition');
+      const after = await lockRowOf(own, 'edition');
       expect(after?.token).toBeGreaterThan(Number(before?.token));
       expect(after?.phase).toBe('seized');
       await source.give('of the dead');
@@ -212,7 +211,7 @@ describe('Workers', () => {
   it('the option waitUntil of a member: all that reads begin ends behind the responses', () =>
     withWorkers(async (own) => {
       expect(await own.send('one', '/follow')).toBe('the first');
-      await expect.poll(async () => (await lockOf(own, 'followed'))?.note).toContain('done');
+      await expect.poll(async () => (await lockRowOf(own, 'followed'))?.note).toContain('done');
       expect(await own.send('two', '/follow')).toBe('the first');
       await own.send('one', '/set-everywhere');
       await expect.poll(() => own.send('two', '/follow')).toBe('the second');
@@ -224,7 +223,7 @@ describe('Workers', () => {
     withWorkers(async (own, source) => {
       await Promise.all([own.send('one', '/start-task'), own.send('two', '/start-task')]);
       await source.give('done');
-      await expect.poll(async () => (await lockOf(own, 'task'))?.note).toContain('done');
+      await expect.poll(async () => (await lockRowOf(own, 'task'))?.note).toContain('done');
       await Promise.all([own.send('one', '/start-task'), own.send('two', '/start-task')]);
       expect(source.requests).toBe(1);
     }));
@@ -280,8 +279,10 @@ describe('an object that is started again', () => {
 /** A value in Node, with lock and store in the object. */
 function pinned(objects: ObjectNamespace, editions: string[]): RefreshingValue<string> {
   const cluster = {
-    lock: lock({ binding: objects }),
-    store: store({ binding: objects, keepVersions: KEEP_VERSIONS }),
+    backend: {
+      lock: lock({ binding: objects }),
+      store: store({ binding: objects, keepVersions: KEEP_VERSIONS }),
+    },
   };
   const load = (): string => editions.shift() ?? 'too many loads';
   return new RefreshingValue({ name: 'prices', load, schedule: { hours: 1 }, ...cluster });
@@ -406,8 +407,8 @@ describe('retention in a Durable Object', () => {
 
 it('refuses a binding that is not one, and an object without a name', () => {
   const refused = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
-  expect(() => durableObjectLock({ binding: undefined as never })).toThrow(refused);
-  expect(() => durableObjectStore({ binding: {} as never })).toThrow(refused);
+  expect(() => lockOf(durableObjectBackend({ binding: undefined as never }))).toThrow(refused);
+  expect(() => storeOf(durableObjectBackend({ binding: {} as never }))).toThrow(refused);
   expect(() => lock({ object: '' })).toThrow(refused);
 });
 

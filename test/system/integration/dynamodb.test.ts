@@ -5,14 +5,12 @@ import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
 import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
 import {
-  type DynamodbLockOptions,
-  type DynamodbStoreOptions,
-  dynamodbLock,
-  dynamodbLockTable,
-  dynamodbStore,
-  dynamodbStoreTable,
+  type DynamodbBackendOptions,
+  dynamodbBackend,
+  dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startDynalite } from './support/servers.ts';
@@ -35,10 +33,10 @@ function connect(endpoint: string = server.url, options: DynamoDBClientConfig = 
 }
 
 const [here, there, none] = [connect(), connect(), connect('http://127.0.0.1:1')];
-const lock = (client: DynamoDB, options: Partial<DynamodbLockOptions> = {}) =>
-  dynamodbLock({ client, timeout: 10_000, ...options });
-const store = (client: DynamoDB, options: Partial<DynamodbStoreOptions> = {}) =>
-  dynamodbStore({ client, timeout: 10_000, ...options });
+const lock = (client: DynamoDB, options: Partial<DynamodbBackendOptions> = {}) =>
+  lockOf(dynamodbBackend({ client, timeout: 10_000, ...options }));
+const store = (client: DynamoDB, options: Partial<DynamodbBackendOptions> = {}) =>
+  storeOf(dynamodbBackend({ client, timeout: 10_000, ...options }));
 
 /** Edits the text of an item. */
 async function edit(
@@ -54,8 +52,7 @@ async function edit(
 }
 
 beforeAll(async () => {
-  await here.createTable(dynamodbLockTable());
-  await here.createTable(dynamodbStoreTable());
+  await here.createTable(dynamodbTable());
 });
 
 /** The clocks of two clients are known to a tenth of a second and some milliseconds, and a unit is longer than both. */
@@ -81,14 +78,13 @@ describe('DynamoDB by dynalite', () => {
       unreachable: () => lock(none, { timeout: 1000 }),
       forget: async (name) => {
         const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
-        await here.deleteItem({ TableName: 'tickless_lock', Key });
+        await here.deleteItem({ TableName: 'tickless', Key });
       },
-      damage: (name, field) => edit('tickless_lock', [`lock/${name}`, 'v1'], () => textDamage(field)),
+      damage: (name, field) => edit('tickless', [`lock/${name}`, 'v1'], () => textDamage(field)),
     },
     {
       unit: 1000,
-      postdate: (name, ms) =>
-        edit('tickless_snapshot', [`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
+      postdate: (name, ms) => edit('tickless', [`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
       inNamespace: (namespace) => store(here, { namespace }),
       store: () => first,
       other: () => second,
@@ -101,7 +97,7 @@ describe('DynamoDB by dynalite', () => {
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
     new SwappedRecords(
-      new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless_lock'),
+      new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless'),
       WEEK_MS,
     );
   const [records, other] = [open(here), open(there)];
@@ -112,7 +108,7 @@ describe('records in DynamoDB', { concurrent: true }, () => {
 describe('an item in DynamoDB that was edited to one without a text', () => {
   it.each([undefined, { N: '5' }, { NULL: true } as const])('is replaced: %o', async (body) => {
     const Key = { pk: { S: 'lock/no text' }, sk: { S: 'v1' } };
-    await here.putItem({ TableName: 'tickless_lock', Item: { ...Key, ...(body && { body }) } });
+    await here.putItem({ TableName: 'tickless', Item: { ...Key, ...(body && { body }) } });
     const answer = await lock(here).acquire({ name: 'no text' });
     expect(answer.kind).toBe('acquired');
     expect((await lock(there).inspect('no text'))?.state).toBe('running');
@@ -193,7 +189,7 @@ it('items tell the service when it may delete them', async () => {
   await lock(here, { retention: Infinity }).acquire({ name: 'stays' });
   const expiry = async (name: string) => {
     const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
-    return (await here.getItem({ TableName: 'tickless_lock', Key })).Item?.expires_at?.N;
+    return (await here.getItem({ TableName: 'tickless', Key })).Item?.expires_at?.N;
   };
   const inSeconds = Number(await expiry('expires')) - Date.now() / 1000;
   expect(inSeconds).toBeGreaterThan(3659);
@@ -216,8 +212,7 @@ it('a server that does not answer, or is gone: steps reject in time; empty again
     const client = connect(own.url);
     const [aLock, aStore] = [lock(client, { timeout: 1000 }), store(client, { timeout: 1000 })];
     const create = async () => {
-      await client.createTable(dynamodbLockTable());
-      await client.createTable(dynamodbStoreTable());
+      await client.createTable(dynamodbTable());
     };
     await create();
     const before = await aLock.acquire({ name: 'a' });
@@ -243,7 +238,7 @@ it('a server that does not answer, or is gone: steps reject in time; empty again
 
 it('refuses a client without the commands, and a table that is no name', () => {
   const refused = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
-  expect(() => dynamodbLock({ client: {} as never })).toThrow(refused);
-  expect(() => dynamodbStore({ client: here, table: 'a b' })).toThrow(refused);
-  expect(() => dynamodbLock({ client: here, table: 'a' })).toThrow(refused);
+  expect(() => lockOf(dynamodbBackend({ client: {} as never }))).toThrow(refused);
+  expect(() => storeOf(dynamodbBackend({ client: here, table: 'a b' }))).toThrow(refused);
+  expect(() => lockOf(dynamodbBackend({ client: here, table: 'a' }))).toThrow(refused);
 });

@@ -4,13 +4,14 @@ import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { recordLines } from '../../support/events.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
 
 // Records and snapshots that somebody has edited with the tools of the engine, any field with anything: the adapters
@@ -170,7 +171,7 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
     const client = new Database(':memory:');
     const run = async (sql: string): Promise<unknown> => client.exec(sql);
     const close = async (): Promise<unknown> => client.close();
-    const adapters = [sqliteLock({ client }), sqliteStore({ client })] as const;
+    const adapters = [lockOf(sqliteBackend({ client })), storeOf(sqliteBackend({ client }))] as const;
     return sqlEngine(adapters, ['tickless', 'tickless'], run, close);
   },
 };
@@ -288,7 +289,7 @@ describe.each(Object.keys(engines))('%s', (name) => {
         // Objects of their own, for what a damaged record does to the trust in them ends with its run.
         const [lock, store] = [asLock(engine.lock), wrapStore(engine.store)];
         await engine.empty();
-        const options = { name: NAME, schedule: 60_000, timeout: 3000, lock, store } as const;
+        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend: { lock, store } } as const;
         const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });
         await first.get();
         await first.close();

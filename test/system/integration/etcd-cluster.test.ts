@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EtcdFetch, etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
+import { type EtcdFetch, etcdBackend } from '../../../src/backends/etcd.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { type EtcdCluster, startEtcdCluster } from './support/servers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +24,8 @@ describe('a cluster of etcd', () => {
     const urls = cluster.members.map(({ url }) => url);
     const endpoints = [...urls.slice(first), ...urls.slice(0, first)];
     const given = { endpoints, prefix, timeout: 2000, fetch };
-    return { lock: etcdLock({ ...given, leaseFor: 5000 }), store: etcdStore(given) };
+    const backend = etcdBackend({ ...given, leaseFor: 5000 });
+    return { lock: lockOf(backend), store: storeOf(backend) };
   }
 
   /** Reads the value of an instance all the time. @returns the versions that it had, in their order. */
@@ -33,7 +35,7 @@ describe('a cluster of etcd', () => {
     let isOver = false;
     const value = new RefreshingValue({
       ...{ name: 'often', load: () => ++loads, schedule: 100, logger: false as const },
-      ...adapters,
+      backend: adapters,
     });
     const reads = (async () => {
       while (!isOver) {

@@ -6,14 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
 import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
-import {
-  type EtcdFetch,
-  type EtcdLockOptions,
-  type EtcdStoreOptions,
-  etcdLock,
-  etcdStore,
-} from '../../../src/backends/etcd.ts';
+import { type EtcdBackendOptions, type EtcdFetch, etcdBackend } from '../../../src/backends/etcd.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
@@ -25,10 +20,10 @@ const server = given === undefined ? await startEtcd() : undefined;
 const endpoints = given ?? String(server?.url);
 afterAll(() => server?.close());
 
-const lock = (options: Partial<EtcdLockOptions> = {}) =>
-  etcdLock({ endpoints, prefix, timeout: 10_000, ...options });
-const store = (options: Partial<EtcdStoreOptions> = {}) =>
-  etcdStore({ endpoints, prefix, timeout: 10_000, ...options });
+const lock = (options: Partial<EtcdBackendOptions> = {}) =>
+  lockOf(etcdBackend({ endpoints, prefix, timeout: 10_000, ...options }));
+const store = (options: Partial<EtcdBackendOptions> = {}) =>
+  storeOf(etcdBackend({ endpoints, prefix, timeout: 10_000, ...options }));
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -110,17 +105,14 @@ describe('etcd', () => {
 it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', async () => {
   const key = base64(`${prefix}lock/bytes\0v1`);
   await send('put', { key, value: Buffer.from([0x7b, 0xff]).toString('base64') });
-  const lock = etcdLock({ endpoints, prefix, timeout: 10_000 });
+  const lock = lockOf(etcdBackend({ endpoints, prefix, timeout: 10_000 }));
   expect((await lock.acquire({ name: 'bytes' })).kind).toBe('acquired');
   expect((await lock.inspect('bytes'))?.state).toBe('running');
 });
 
 describe('records in etcd', { concurrent: true }, () => {
   const open = () =>
-    new SwappedRecords(
-      new EtcdTexts(new EtcdClient('store', { endpoints, timeout: 10_000 }), prefix),
-      WEEK_MS,
-    );
+    new SwappedRecords(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix), WEEK_MS);
   const [records, other] = [open(), open()];
   for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
     it(name, run);
@@ -133,14 +125,14 @@ describe.skipIf(isGiven)('etcd that fails', () => {
   it('killed and restarted: steps reject in time, and go on with the data', async () => {
     const own = await startEtcd();
     try {
-      const held = etcdLock({ endpoints: own.url, timeout: 1000 });
+      const held = lockOf(etcdBackend({ endpoints: own.url, timeout: 1000 }));
       const before = await held.acquire({ name: 'a', leaseFor: 3_600_000 });
       await own.kill();
       const begun = performance.now();
       await expect(held.inspect('a')).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
       expect(performance.now() - begun).toBeLessThan(3000);
       await own.restart();
-      const other = etcdLock({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 });
+      const other = lockOf(etcdBackend({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 }));
       expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
       if (before.kind !== 'acquired') throw new Error(before.kind);
       expect(await held.release(before.lease, { as: 'abandoned' })).toBe(true);
@@ -154,8 +146,8 @@ describe.skipIf(isGiven)('etcd that fails', () => {
     const own = await startEtcd();
     try {
       const [aLock, aStore] = [
-        etcdLock({ endpoints: own.url, timeout: 1000 }),
-        etcdStore({ endpoints: own.url, timeout: 1000 }),
+        lockOf(etcdBackend({ endpoints: own.url, timeout: 1000 })),
+        storeOf(etcdBackend({ endpoints: own.url, timeout: 1000 })),
       ];
       const before = await aLock.acquire({ name: 'a' });
       const { version } = await aStore.write('a', 'payload');
@@ -177,7 +169,7 @@ describe.skipIf(isGiven)('etcd that fails', () => {
     try {
       silent.freeze();
       const pairOf = (first: string) => {
-        const several = etcdLock({ endpoints: [first, own.url], timeout: 1000 });
+        const several = lockOf(etcdBackend({ endpoints: [first, own.url], timeout: 1000 }));
         return () => Promise.all(['a', 'b'].map((name) => several.inspect(name)));
       };
       expect(await pairOf('http://127.0.0.1:1')()).toEqual([undefined, undefined]);
@@ -194,7 +186,7 @@ describe.skipIf(isGiven)('etcd that fails', () => {
     const own = await startEtcd({ args: ['--auth-token', jwt] });
     try {
       const user = await withUsers(own.url);
-      const ownStore = etcdStore({ endpoints: own.url, user, timeout: 5000 });
+      const ownStore = storeOf(etcdBackend({ endpoints: own.url, user, timeout: 5000 }));
       await ownStore.write('a', 'payload');
       const { token } = await auth(own.url, 'authenticate', user);
       await auth(own.url, 'user/add', { name: 'another', password: 'secret' }, token);
@@ -209,13 +201,15 @@ describe.skipIf(isGiven)('etcd that fails', () => {
     const own = await startEtcd({ args: ['--auth-token-ttl', '1'] });
     try {
       const user = await withUsers(own.url);
-      const ownStore = etcdStore({ endpoints: own.url, user, timeout: 5000 });
+      const ownStore = storeOf(etcdBackend({ endpoints: own.url, user, timeout: 5000 }));
       await ownStore.write('a', 'payload');
       await sleep(3000);
       expect((await ownStore.read('a'))?.payload).toBe('payload');
-      const wrong = etcdStore({ endpoints: own.url, user: { ...user, password: 'other' } });
+      const wrong = storeOf(etcdBackend({ endpoints: own.url, user: { ...user, password: 'other' } }));
       await expect(wrong.read('a')).rejects.toThrow(/authentication failed/);
-      await expect(etcdStore({ endpoints: own.url }).read('a')).rejects.toThrow(/user name is empty/);
+      await expect(storeOf(etcdBackend({ endpoints: own.url })).read('a')).rejects.toThrow(
+        /user name is empty/,
+      );
     } finally {
       await own.close();
     }

@@ -21,8 +21,7 @@ class Instance {
       schedule: { hours: 1 },
       propagateWithin: WITHIN,
       logger: false,
-      lock: connected.lock(space),
-      store: this.store,
+      backend: { lock: connected.lock(space), store: this.store },
     } as const;
     const load = (): string => `${name} ${++this.loads}`;
     this.value = new RefreshingValue({ ...common, name: 'v', load });

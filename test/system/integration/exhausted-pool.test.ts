@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { mysqlLock } from '../../../src/backends/mysql.ts';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import {
   type PostgresClient,
   type PostgresCommand,
   type PostgresResult,
-  postgresLock,
+  postgresBackend,
 } from '../../../src/backends/postgres.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf } from '../../support/parts.ts';
 
 // A command that nobody waits for any more is not sent late: an acquire would leave a lease that nobody has.
 
@@ -58,12 +59,12 @@ describe('PostgreSQL', () => {
     ended.push(() => pool.end());
     return pool;
   };
-  const lockOf = (client: PostgresClient): Lock =>
-    postgresLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
+  const lockFor = (client: PostgresClient): Lock =>
+    lockOf(postgresBackend({ client, table: table('lock'), timeout: TIMEOUT_MS }));
 
   it('a pool that is exhausted: what nobody waits for any more is not run, and the connection goes back', async () => {
     const pool = poolOf(1);
-    const [lock, other] = [lockOf(pool), lockOf(poolOf(1))];
+    const [lock, other] = [lockFor(pool), lockFor(poolOf(1))];
     await lock.inspect('table');
     const busy = await pool.connect();
     await expectGivenUp(lock.acquire({ name: 'late' }));
@@ -75,7 +76,7 @@ describe('PostgreSQL', () => {
 
   it('a pool that has a connection in time: the command is run', async () => {
     const pool = poolOf(1);
-    const lock = postgresLock({ client: pool, table: table('lock'), timeout: 5000 });
+    const lock = lockOf(postgresBackend({ client: pool, table: table('lock'), timeout: 5000 }));
     await lock.inspect('table');
     const busy = await pool.connect();
     const answer = lock.acquire({ name: 'soon' });
@@ -86,7 +87,7 @@ describe('PostgreSQL', () => {
 
   it('a command without an answer for ten time-outs: the pool closes its connection', async () => {
     const pool = poolOf(1);
-    const lock = lockOf(pool);
+    const lock = lockFor(pool);
     await lock.inspect('table');
     const blocking = await poolOf(1).connect();
     await blocking.query(`BEGIN; LOCK TABLE "${table('lock')}"`);
@@ -103,7 +104,7 @@ describe('PostgreSQL', () => {
   });
 
   it('an acquire that waits for a row longer than its caller is not applied later', async () => {
-    await expectNotApplied(lockOf(poolOf(1)), lockOf(poolOf(1)), async () => {
+    await expectNotApplied(lockFor(poolOf(1)), lockFor(poolOf(1)), async () => {
       const holding = await poolOf(1).connect();
       await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'lock/row' FOR UPDATE`);
       return async () => {
@@ -115,7 +116,7 @@ describe('PostgreSQL', () => {
 
   it('a connection that breaks under a command: is told, and replaced', async () => {
     const pool = poolOf(1);
-    const lock = postgresLock({ client: pool, table: table('lock'), timeout: 10_000 });
+    const lock = lockOf(postgresBackend({ client: pool, table: table('lock'), timeout: 10_000 }));
     await lock.inspect('table');
     const [{ pid }] = (await pool.query('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
     const blocking = await poolOf(1).connect();
@@ -139,7 +140,7 @@ describe('PostgreSQL', () => {
     const client = new pg.Client(inject('postgres').url);
     await client.connect();
     ended.push(() => client.end());
-    const [lock, other] = [lockOf(client), lockOf(poolOf(1))];
+    const [lock, other] = [lockFor(client), lockFor(poolOf(1))];
     await lock.inspect('table');
     const busy = client.query('SELECT pg_sleep(0.6)');
     await expectGivenUp(lock.acquire({ name: 'late too' }));
@@ -172,7 +173,7 @@ describe('PostgreSQL', () => {
       on: () => {},
       removeListener: () => {},
     };
-    await expectGivenUp(lockOf(pool).acquire({ name: 'late' }));
+    await expectGivenUp(lockFor(pool).acquire({ name: 'late' }));
     await sleep(4 * TIMEOUT_MS);
     expect(sent).toEqual([expect.stringContaining('INSERT INTO')]);
     expect(out).toBe(0);
@@ -186,7 +187,7 @@ describe('MariaDB', () => {
     );
     const [lock, other] = pools.map((client) => {
       ended.push(() => client.end());
-      return mysqlLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
+      return lockOf(mysqlBackend({ client, table: table('lock'), timeout: TIMEOUT_MS }));
     }) as [Lock, Lock];
     await lock.inspect('table');
     const busy = await (pools[0] as (typeof pools)[number]).getConnection();
@@ -202,7 +203,7 @@ describe('MariaDB', () => {
     );
     const [lock, other] = pools.map((client) => {
       ended.push(() => client.end());
-      return mysqlLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
+      return lockOf(mysqlBackend({ client, table: table('lock'), timeout: TIMEOUT_MS }));
     }) as [Lock, Lock];
     await expectNotApplied(lock, other, async () => {
       const holding = await (pools[2] as (typeof pools)[number]).getConnection();

@@ -3,10 +3,11 @@ import { Redis } from 'ioredis';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type MysqlClient, mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { type MysqlClient, mysqlBackend } from '../../../src/backends/mysql.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { type RealServer, startMariadb, startRedis } from './support/servers.ts';
 
 // A fail-over behind one name: the old primary stays up and takes no writes, and new connections reach the new one.
@@ -104,7 +105,7 @@ describe('MariaDB', () => {
     const { client, end } = open(`mysql://app:p@127.0.0.1:${endpoint.port}/tickless`);
     ended.push(end);
     const table = `t${++tables}`;
-    const [lock, store] = [mysqlLock({ client, table }), mysqlStore({ client, table })];
+    const [lock, store] = [lockOf(mysqlBackend({ client, table })), storeOf(mysqlBackend({ client, table }))];
     const names = Array.from({ length: CONNECTIONS }, (__, i) => `before ${i}`);
     await lock.inspect('table');
     await Promise.all(names.map((name) => lock.acquire({ name }))); // all connections are open
@@ -134,7 +135,7 @@ describe('Redis', () => {
       });
       client.on('error', () => {});
       ended.push(() => client.disconnect());
-      const [lock, store] = [redisLock({ client }), redisStore({ client })];
+      const [lock, store] = [lockOf(redisBackend({ client })), storeOf(redisBackend({ client }))];
       await lock.acquire({ name: 'before' });
       await lock.acquire({ name: 'before too' }); // by the digest of the script
       const admin = new Redis(old?.url as string);
@@ -151,8 +152,8 @@ describe('Redis', () => {
     ended.push(() => server.close());
     const client = new Redis(server.url);
     ended.push(() => client.disconnect());
-    const lock = redisLock({ client });
-    const store = redisStore({ client });
+    const lock = lockOf(redisBackend({ client }));
+    const store = storeOf(redisBackend({ client }));
     const error = async (step: () => Promise<unknown>): Promise<string> => {
       const thrown = await step().then(
         () => expect.unreachable(),

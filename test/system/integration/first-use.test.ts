@@ -6,10 +6,11 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { mysqlTable } from '../../../src/backends/mysql.ts';
-import { postgresLock, postgresTable } from '../../../src/backends/postgres.ts';
-import { sqliteLock, sqliteStore, sqliteTable } from '../../../src/backends/sqlite.ts';
+import { postgresBackend, postgresTable } from '../../../src/backends/postgres.ts';
+import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { backends, type Connected, lockTable, storeTable } from './support/backends.ts';
 
 const CLIENTS = 10;
@@ -77,10 +78,10 @@ describe('SQLite with better-sqlite3', () => {
   });
 
   it('ten connections that need a table at the same time, and there is none: all are answered', async () => {
-    const locks = databases.map((client) => sqliteLock({ client }));
+    const locks = databases.map((client) => lockOf(sqliteBackend({ client })));
     const answers = await Promise.all(locks.map((lock) => lock.acquire({ name: 'first' })));
     expect(answers.map(({ kind }) => kind).sort()).toEqual(['acquired', ...Array(CLIENTS - 1).fill('held')]);
-    const stores = databases.map((client) => sqliteStore({ client }));
+    const stores = databases.map((client) => storeOf(sqliteBackend({ client })));
     await Promise.all(stores.map((store) => store.write('first', 'payload')));
   });
 
@@ -89,7 +90,10 @@ describe('SQLite with better-sqlite3', () => {
     client.exec(sqliteTable('locks'));
     client.exec(sqliteTable('stores'));
     const schema = client.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
-    await useAll(sqliteLock({ client, table: 'locks' }), sqliteStore({ client, table: 'stores' }));
+    await useAll(
+      lockOf(sqliteBackend({ client, table: 'locks' })),
+      storeOf(sqliteBackend({ client, table: 'stores' })),
+    );
     expect(client.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all()).toEqual(schema);
     client.close();
   });
@@ -172,7 +176,7 @@ it('operators see owners and hosts by the documented view', async () => {
   await client.connect();
   const docs = readFileSync(new URL('../../../docs/cluster.md', import.meta.url), 'utf8');
   const [view] = /CREATE VIEW tickless_locks[^`]*/.exec(docs) as RegExpExecArray;
-  const lock = postgresLock({ client });
+  const lock = lockOf(postgresBackend({ client }));
   const requests = ['running', 'failed'].map((name) => ({ name, owner: 'me', host: 'here' }));
   const [, failed] = await Promise.all(requests.map((request) => lock.acquire(request)));
   if (failed?.kind !== 'acquired') throw new Error(failed?.kind);

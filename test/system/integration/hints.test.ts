@@ -32,8 +32,8 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
       name: 'v',
       load: () => 0,
       schedule: { hours: 1 },
-      propagateWithin: 600_000,
       backend,
+      propagateWithin: 600_000,
       logger: false,
     });
     open.push({ value, close: () => value.close().then(() => Promise.all([pool.end(), listener.end()])) });

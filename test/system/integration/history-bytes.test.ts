@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 let server: RealServer;
@@ -24,8 +25,10 @@ it('the history of 100 versions of 100 kB is read without their payloads', async
   const patient = { client, timeout: 10_000 }; // on a busy machine
   const prices = new RefreshingValue({
     name: 'prices',
-    lock: redisLock(patient),
-    store: redisStore({ ...patient, keepVersions: 100 }),
+    backend: {
+      lock: lockOf(redisBackend(patient)),
+      store: storeOf(redisBackend({ ...patient, keepVersions: 100 })),
+    },
     logger: false,
     load: () => 'x'.repeat(100_000),
   });

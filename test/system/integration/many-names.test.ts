@@ -5,10 +5,10 @@ import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
 import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
 import { PostgresSql } from '../../../src/backends/sql/postgres.ts';
-import type { Store } from '../../../src/index.ts';
-import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { OpenRecords } from '../../../src/records/records-kind.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
+import { lockOn, storeOn } from '../../support/parts.ts';
 
 // What the conformance suite can't see of steps for several names at once: what sessions do to each other, and refused values.
 
@@ -55,8 +55,8 @@ const KINDS = [
 function session(open: Open, close: () => Promise<void>): Session {
   const [locks, snapshots] = [open('lock'), open('store')];
   return {
-    lock: createLock(locks.records, OPTIONS, locks),
-    store: createStore(snapshots.records, OPTIONS, snapshots),
+    lock: lockOn(locks.records, OPTIONS, locks),
+    store: storeOn(snapshots.records, OPTIONS, snapshots),
     close,
   };
 }

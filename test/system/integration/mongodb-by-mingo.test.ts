@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { MongoCollection } from '../../../src/backends/mongodb/collection.ts';
 import { MongoDocuments } from '../../../src/backends/mongodb/documents.ts';
 import { MongoRecords } from '../../../src/backends/mongodb/mongo-records.ts';
-import { type MongodbLockOptions, mongodbLock, mongodbStore } from '../../../src/backends/mongodb.ts';
+import { type MongodbBackendOptions, mongodbBackend } from '../../../src/backends/mongodb.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { mongoDamage } from './support/edits.ts';
 import { EvaluatedCollection } from './support/evaluated-collection.ts';
@@ -30,9 +31,9 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
   conformance(
     {
       unit: UNIT_MS,
-      lock: () => mongodbLock({ collection: locks, ...PATIENT }),
-      other: () => mongodbLock({ collection: locks, ...PATIENT }),
-      unreachable: () => mongodbLock({ collection: none }),
+      lock: () => lockOf(mongodbBackend({ collection: locks, ...PATIENT })),
+      other: () => lockOf(mongodbBackend({ collection: locks, ...PATIENT })),
+      unreachable: () => lockOf(mongodbBackend({ collection: none })),
       forget: (name) => void locks.documents.delete(`lock/${name}`),
       damage: (name, field) => {
         const id = `lock/${name}`;
@@ -47,14 +48,14 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
         stores.documents.set(id, { ...found, at, changedAt: at });
       },
       unit: UNIT_MS,
-      inNamespace: (namespace) => mongodbStore({ collection: stores, ...PATIENT, namespace }),
-      store: () => mongodbStore({ collection: stores, ...PATIENT }),
-      other: () => mongodbStore({ collection: stores, ...PATIENT }),
-      unreachable: () => mongodbStore({ collection: none }),
+      inNamespace: (namespace) => storeOf(mongodbBackend({ collection: stores, ...PATIENT, namespace })),
+      store: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT })),
+      other: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT })),
+      unreachable: () => storeOf(mongodbBackend({ collection: none })),
     },
     {
-      store: () => mongodbStore({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS }),
-      other: () => mongodbStore({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS }),
+      store: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS })),
+      other: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS })),
     },
   );
 });
@@ -76,8 +77,8 @@ class Bench {
   readonly collection: EvaluatedCollection = new EvaluatedCollection({ now: () => this.now });
   readonly lock: Lock;
 
-  constructor(options: Omit<MongodbLockOptions, 'collection'> = {}) {
-    this.lock = mongodbLock({ collection: this.collection, leaseFor: MINUTE, ...options });
+  constructor(options: Omit<MongodbBackendOptions, 'collection'> = {}) {
+    this.lock = lockOf(mongodbBackend({ collection: this.collection, leaseFor: MINUTE, ...options }));
   }
 
   get document(): Record<string, unknown> {
@@ -196,7 +197,7 @@ describe('a record in MongoDB, by mingo', () => {
   it('so is a snapshot, whoever reads it', async () => {
     let now = START;
     const collection = new EvaluatedCollection({ now: () => now });
-    const store = mongodbStore({ collection });
+    const store = storeOf(mongodbBackend({ collection }));
     await store.write('absent', '', 1, undefined, MINUTE);
     await store.write('present', '', 1, undefined, MINUTE);
     await store.write('present', '', 2);
@@ -358,7 +359,7 @@ describe('a snapshot that somebody has edited in MongoDB, by mingo', () => {
     'is damaged with %o',
     async (change) => {
       const collection = new EvaluatedCollection();
-      const store = mongodbStore({ collection });
+      const store = storeOf(mongodbBackend({ collection }));
       await store.write('rates', 'payload');
       Object.assign(collection.documents.get('snapshot/rates') as object, change);
       expect(await store.read('rates')).toMatchObject({ payload: '', damage: expect.any(String) });
@@ -371,11 +372,11 @@ describe('a snapshot that somebody has edited in MongoDB, by mingo', () => {
 describe('several names, by mingo', () => {
   it('500 cold keys of loadMany are at most 10 commands', async () => {
     const [locks, stores] = [new EvaluatedCollection(), new EvaluatedCollection()];
-    const lock = mongodbLock({ collection: locks, ...PATIENT });
-    const store = mongodbStore({ collection: stores, ...PATIENT });
+    const lock = lockOf(mongodbBackend({ collection: locks, ...PATIENT }));
+    const store = storeOf(mongodbBackend({ collection: stores, ...PATIENT }));
     const open = () =>
       new RefreshingCache({
-        ...{ name: 'c', schedule: MINUTE, timeout: MINUTE, lock, store },
+        ...{ name: 'c', schedule: MINUTE, timeout: MINUTE, backend: { lock, store } },
         loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, key])),
       });
     const commands = () => [...locks.commands, ...stores.commands].map(({ name }) => name);
@@ -397,7 +398,7 @@ describe('several names, by mingo', () => {
   it('new names that two instances ask for at a time are given once each', async () => {
     const collection = new EvaluatedCollection();
     const names = ['a', 'b', 'c'];
-    const [one, another] = [mongodbLock({ collection }), mongodbLock({ collection })];
+    const [one, another] = [lockOf(mongodbBackend({ collection })), lockOf(mongodbBackend({ collection }))];
     const answers = await Promise.all([
       ...names.map((name) => one.acquire({ name })),
       ...names.toReversed().map((name) => another.acquire({ name })),
@@ -408,7 +409,7 @@ describe('several names, by mingo', () => {
 
   it('a document that the server refuses is alone with that', async () => {
     const collection = new EvaluatedCollection({ refuses: ({ text }) => text === 'too long' });
-    const store = mongodbStore({ collection });
+    const store = storeOf(mongodbBackend({ collection }));
     const writes = ['a', 'too long', 'c'].map((payload, i) => store.write(payload, payload, i + 1));
     const ended = await Promise.allSettled(writes);
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -416,7 +417,7 @@ describe('several names, by mingo', () => {
 
   it('are asked for one by one where the collection has no bulkWrite', async () => {
     const collection = Object.assign(new EvaluatedCollection(), { bulkWrite: undefined }) as MongoCollection;
-    const lock = mongodbLock({ collection });
+    const lock = lockOf(mongodbBackend({ collection }));
     const kinds = await Promise.all(['a', 'b'].map(async (name) => (await lock.acquire({ name })).kind));
     expect(kinds).toEqual(['acquired', 'acquired']);
   });
@@ -441,16 +442,16 @@ describe('the commands, as the driver is asked for them', () => {
   it('are asked for only of a collection, and with options that there are', () => {
     const collection = new EvaluatedCollection();
     const options = { collection, retention: 1000, leaseFor: 1000, timeout: 1000 };
-    expect(() => mongodbLock(options)).not.toThrow();
-    expect(() => mongodbLock({ ...options, client: {} } as never)).toThrow(/client/);
-    expect(() => mongodbLock({ collection: {} } as never)).toThrow(/^lock: .*collection/s);
-    expect(() => mongodbStore({ collection: {} } as never)).toThrow(/^store: .*collection/s);
+    expect(() => lockOf(mongodbBackend(options))).not.toThrow();
+    expect(() => lockOf(mongodbBackend({ ...options, client: {} } as never))).toThrow(/client/);
+    expect(() => lockOf(mongodbBackend({ collection: {} } as never))).toThrow(/^lock: .*collection/s);
+    expect(() => storeOf(mongodbBackend({ collection: {} } as never))).toThrow(/^store: .*collection/s);
   });
 });
 
 it('a check of many names is one command in MongoDB, and its report another', async () => {
   const collection = new EvaluatedCollection();
-  const store = mongodbStore({ collection });
+  const store = storeOf(mongodbBackend({ collection }));
   const names = Array.from({ length: 1000 }, (_, i) => `${i}`);
   await store.write('7', 'payload', 7);
   collection.commands.length = 0;

@@ -6,10 +6,11 @@ import {
 } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type MysqlClient, mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
+import { type MysqlClient, mysqlBackend } from '../../../src/backends/mysql.ts';
 import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { lockWithoutBlocks } from './support/backends.ts';
 import { conformance } from './support/conformance.ts';
 
@@ -168,16 +169,16 @@ describe.each(MODES)('$name', (mode) => {
   it.each(clients)('%s: texts come back as they are', async (kind) => {
     const client = await open(kind);
     const table = `modes_${process.pid}_${++tables}`;
-    const store = mysqlStore({ client, table: `${table}_store` });
-    await expectTexts(mysqlLock({ client, table }), store);
+    const store = storeOf(mysqlBackend({ client, table: `${table}_store` }));
+    await expectTexts(lockOf(mysqlBackend({ client, table })), store);
     await expectTexts(lockWithoutBlocks(client, `${table}_as_mysql`), store);
   });
 
   it.each(clients)('%s: no text is a part of a statement', async (kind) => {
     const client = await open(kind);
     const table = `modes_${process.pid}_${++tables}`;
-    const lock = mysqlLock({ client, table });
-    const store = mysqlStore({ client, table: `${table}_store` });
+    const lock = lockOf(mysqlBackend({ client, table }));
+    const store = storeOf(mysqlBackend({ client, table: `${table}_store` }));
     const theirs = 'other-team';
     const digits = Buffer.from(theirs).toString('hex');
     const answer = await lock.acquire({ name: theirs });
@@ -202,7 +203,7 @@ describe.each(MODES)('$name', (mode) => {
 it('an error shows no payload, however deep one looks', async () => {
   const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(DEFAULT);
   const table = `modes_${process.pid}_${++tables}`;
-  const store = mysqlStore({ client, table });
+  const store = storeOf(mysqlBackend({ client, table }));
   await store.write('rates', 'one');
   await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE text other LONGTEXT`, {});
   for (const payload of ['of nobody else', 'in a compressed text, of nobody else '.repeat(9999)]) {
@@ -271,7 +272,7 @@ it('long texts of a lock go through on a server that is not strict', async () =>
     sqlMode(''),
   );
   try {
-    const lock = mysqlLock({ client, table: `modes_${process.pid}_${++tables}` });
+    const lock = lockOf(mysqlBackend({ client, table: `modes_${process.pid}_${++tables}` }));
     const long = '\u00e4'.repeat(20_000);
     const request = { name: 'long', owner: long, requestId: long, host: long };
     for (let time = 0; time < 2; time++) {
@@ -286,7 +287,9 @@ it('long texts of a lock go through on a server that is not strict', async () =>
 it('a payload of 12 MB goes through; one that is too long is refused, and the pool works on', async () => {
   const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(LATIN1);
   try {
-    const store = mysqlStore({ client, table: `modes_${process.pid}_${++tables}`, timeout: 30_000 });
+    const store = storeOf(
+      mysqlBackend({ client, table: `modes_${process.pid}_${++tables}`, timeout: 30_000 }),
+    );
     const payload = `'\\\u00e4"`.repeat(2_400_000); // 12 million bytes
     await store.write('long', payload);
     expect((await store.read('long'))?.payload === payload).toBe(true);
@@ -316,9 +319,9 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
   conformance(
     {
       unit: 300,
-      lock: () => mysqlLock({ client: clientAt(0), table, timeout: 10_000 }),
-      other: () => mysqlLock({ client: clientAt(1), table, timeout: 10_000 }),
-      unreachable: () => mysqlLock({ client: clientAt(2), table, timeout: 1000 }),
+      lock: () => lockOf(mysqlBackend({ client: clientAt(0), table, timeout: 10_000 })),
+      other: () => lockOf(mysqlBackend({ client: clientAt(1), table, timeout: 10_000 })),
+      unreachable: () => lockOf(mysqlBackend({ client: clientAt(2), table, timeout: 1000 })),
       async forget(name) {
         await new MysqlSql(clientAt(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, {
           name: `lock/${name}`,
@@ -327,9 +330,10 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
     },
     {
       unit: 300,
-      store: () => mysqlStore({ client: clientAt(0), table: `${table}_store`, timeout: 10_000 }),
-      other: () => mysqlStore({ client: clientAt(1), table: `${table}_store`, timeout: 10_000 }),
-      unreachable: () => mysqlStore({ client: clientAt(2), table: `${table}_store`, timeout: 1000 }),
+      store: () => storeOf(mysqlBackend({ client: clientAt(0), table: `${table}_store`, timeout: 10_000 })),
+      other: () => storeOf(mysqlBackend({ client: clientAt(1), table: `${table}_store`, timeout: 10_000 })),
+      unreachable: () =>
+        storeOf(mysqlBackend({ client: clientAt(2), table: `${table}_store`, timeout: 1000 })),
     },
   );
 });

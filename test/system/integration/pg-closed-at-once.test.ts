@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { postgresLock } from '../../../src/backends/postgres.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { querySource } from '../../../src/sources/index.ts';
+import { lockOf } from '../../support/parts.ts';
 
 /** A message of the server in the protocol of PostgreSQL. */
 function message(type: string, body: Buffer): Buffer {
@@ -33,5 +34,5 @@ it('a server that ends a connection in the packet that opens it fails what asked
   });
   const { signal } = new AbortController();
   await expect(querySource({ client, sql: 'SELECT 1' })({ signal })).rejects.toThrow('query failed: ');
-  await expect(postgresLock({ client }).acquire({ name: 'a' })).rejects.toThrow();
+  await expect(lockOf(postgresBackend({ client })).acquire({ name: 'a' })).rejects.toThrow();
 });

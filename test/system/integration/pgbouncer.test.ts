@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import postgresJs from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { postgresLock } from '../../../src/backends/postgres.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { lockOf } from '../../support/parts.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { postgresJsBackend, postgresPool } from './support/backends.ts';
 import { type PgbouncerSettings, type RealServer, startPgbouncer, startPostgres } from './support/servers.ts';
@@ -59,7 +60,7 @@ describe('postgres.js', () => {
 
   it('first commands, which create the table, are all answered', async () => {
     const sql = await client({}, { max: 1, prepare: false });
-    const lock = postgresLock({ client: sql, table: `${table}_first`, timeout: 5000 });
+    const lock = lockOf(postgresBackend({ client: sql, table: `${table}_first`, timeout: 5000 }));
     const names = Array.from({ length: 10 }, (_, i) => `${i}`);
     const answers = await Promise.all(names.map((name) => lock.acquire({ name })));
     expect(answers).toEqual(names.map(() => expect.objectContaining({ kind: 'acquired' })));
@@ -67,7 +68,7 @@ describe('postgres.js', () => {
 
   it('commands behind a query of the application without values are answered, with max_pipeline=0', async () => {
     const sql = await client({}, { max: 1, prepare: false }, '?max_pipeline=0');
-    const lock = postgresLock({ client: sql, table, timeout: 5000 });
+    const lock = lockOf(postgresBackend({ client: sql, table, timeout: 5000 }));
     await lock.inspect('table');
     const both = await Promise.all([sql.unsafe('SELECT 1 AS one'), lock.acquire({ name: 'behind' })]);
     expect(both).toEqual([[{ one: 1 }], expect.objectContaining({ kind: 'acquired' })]);
@@ -79,7 +80,7 @@ describe('postgres.js', () => {
     const [major = 0, minor = 0] = probe.version.split('.').map(Number);
     skip(major === 1 && minor < 21, `PgBouncer ${probe.version} lacks that setting`);
     const sql = await client({ ...FEW, max_prepared_statements: 100 }, { max: 8 });
-    const lock = postgresLock({ client: sql, table: `${table}_prepared`, timeout: 5000 });
+    const lock = lockOf(postgresBackend({ client: sql, table: `${table}_prepared`, timeout: 5000 }));
     for (let turn = 0; turn < 5; turn += 1) {
       const names = Array.from({ length: 16 }, (_, i) => `${turn} ${i}`);
       const answers = await Promise.all(names.map((name) => lock.acquire({ name })));
@@ -89,13 +90,13 @@ describe('postgres.js', () => {
 });
 
 it('an acquire that was given up in the queue of PgBouncer is not run, with query_wait_timeout', async () => {
-  const direct = postgresLock({ client: pool(inject('postgres').url), table });
+  const direct = lockOf(postgresBackend({ client: pool(inject('postgres').url), table }));
   await direct.inspect('table');
   const settings = { default_pool_size: 1, query_wait_timeout: 1 };
   const client = pool(await bouncer(inject('postgres').url, settings));
   const session = await client.connect();
   await session.query('BEGIN'); // occupies the one connection of the server
-  const lock = postgresLock({ client, table, timeout: 300 });
+  const lock = lockOf(postgresBackend({ client, table, timeout: 300 }));
   await expect(lock.acquire({ name: 'given up' })).rejects.toMatchObject(UNAVAILABLE);
   await sleep(3000); // PgBouncer looks for such commands once a second
   await session.query('COMMIT');
@@ -109,7 +110,7 @@ describe('a PostgreSQL behind PgBouncer that is killed', () => {
     const upstream = await startPostgres();
     ended.push(() => upstream.close());
     const url = await bouncer(upstream.url, { server_login_retry: 1 });
-    const lock = postgresLock({ client: pool(url), table, timeout: 1000 });
+    const lock = lockOf(postgresBackend({ client: pool(url), table, timeout: 1000 }));
     expect(await lock.acquire({ name: 'before' })).toMatchObject({ kind: 'acquired' });
     await upstream.kill();
     await expect(lock.acquire({ name: 'meanwhile' })).rejects.toMatchObject(UNAVAILABLE);

@@ -4,7 +4,8 @@ import { drizzle as drizzleOnPostgresJs } from 'drizzle-orm/postgres-js';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { postgresLock, postgresStore } from '../../../src/backends/postgres.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const { url } = inject('postgres');
 const table = `clients_${process.pid}`;
@@ -24,8 +25,8 @@ function client(options: postgres.Options<Record<string, never>> = {}): postgres
 describe('postgres.js', () => {
   it('a client whose connections are all reserved: what nobody waits for any more is not run', async () => {
     const sql = client({ max: 1 });
-    const lock = postgresLock({ client: sql, table, timeout: 200 });
-    const other = postgresLock({ client: client(), table });
+    const lock = lockOf(postgresBackend({ client: sql, table, timeout: 200 }));
+    const other = lockOf(postgresBackend({ client: client(), table }));
     await other.inspect('table');
     const reserved = await sql.reserve();
     await expect(lock.acquire({ name: 'late' })).rejects.toMatchObject({
@@ -41,9 +42,9 @@ describe('postgres.js', () => {
   it('refuses a client that renames columns', () => {
     const renaming = client({ transform: postgres.camel });
     const expected = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
-    expect(() => postgresLock({ client: renaming })).toThrow(expected);
-    expect(() => postgresStore({ client: renaming })).toThrow(expected);
-    expect(() => postgresLock({ client: (() => {}) as never })).toThrow(expected);
+    expect(() => lockOf(postgresBackend({ client: renaming }))).toThrow(expected);
+    expect(() => storeOf(postgresBackend({ client: renaming }))).toThrow(expected);
+    expect(() => lockOf(postgresBackend({ client: (() => {}) as never }))).toThrow(expected);
   });
 });
 
@@ -54,9 +55,9 @@ describe('Drizzle', () => {
   ])('its client of %s is one of the lock and of the store', async (name, connect) => {
     const { $client } = connect();
     if ('totalCount' in $client) ended.push(() => $client.end());
-    const lock = postgresLock({ client: $client, table });
+    const lock = lockOf(postgresBackend({ client: $client, table }));
     expect(await lock.acquire({ name })).toMatchObject({ kind: 'acquired' });
-    const store = postgresStore({ client: $client, table: `${table}_store` });
+    const store = storeOf(postgresBackend({ client: $client, table: `${table}_store` }));
     const { version } = await store.write(name, 'payload');
     expect(await store.read(name)).toMatchObject({ version, payload: 'payload' });
   });

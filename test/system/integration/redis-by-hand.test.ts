@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 // Records that somebody has edited, and what two clients do at a time.
 
@@ -8,8 +9,8 @@ describe('a record in Redis that was edited', () => {
   const client = new Redis(inject('redis').url, { lazyConnect: true });
   const prefix = `by-hand-${process.pid}:`;
   const options = { client, prefix, timeout: 10_000 };
-  const lock = redisLock(options);
-  const store = redisStore({ ...options, keepVersions: 3 });
+  const lock = lockOf(redisBackend(options));
+  const store = storeOf(redisBackend({ ...options, keepVersions: 3 }));
   afterAll(() => client.disconnect());
 
   it.each([
@@ -64,7 +65,7 @@ describe('a record in Redis that was edited', () => {
         return removal;
       },
     };
-    expect(await redisLock({ ...options, client: between }).list({ prefix: name })).toEqual([]);
+    expect(await lockOf(redisBackend({ ...options, client: between })).list({ prefix: name })).toEqual([]);
     await expect.poll(() => removal).toEqual([1]); // its name is removed behind the answer
     expect(await lock.list({ prefix: name })).toMatchObject([{ name, state: 'running' }]);
   });

@@ -1,8 +1,9 @@
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { type Backend, redis } from './support/backends.ts';
 import { type RedisCluster, startRedisCluster } from './support/servers.ts';
@@ -94,12 +95,18 @@ describe.each([
     ['one slot, by a hash tag', '{tag}', 1],
   ])('keys that are due together are loaded once, published and adopted: %s', async (_, tag, nodes) => {
     const patient = { client, timeout: 10_000 };
-    const lock = redisLock({ ...patient, prefix: `${space}${tag}:lock:` });
-    const store = redisStore({ ...patient, prefix: `${space}${tag}:store:` });
+    const lock = lockOf(redisBackend({ ...patient, prefix: `${space}${tag}:lock:` }));
+    const store = storeOf(redisBackend({ ...patient, prefix: `${space}${tag}:store:` }));
     let loads = 0;
     const open = () =>
       new RefreshingCache({
-        ...{ name: 'c', lock, store, schedule: { hours: 1 }, timeout: 60_000, logger: false as const },
+        ...{
+          name: 'c',
+          backend: { lock, store },
+          schedule: { hours: 1 },
+          timeout: 60_000,
+          logger: false as const,
+        },
         loadMany: async (keys: readonly string[]) => {
           loads += keys.length;
           return new Map(keys.map((key) => [key, key]));
@@ -120,13 +127,19 @@ describe.each([
   });
 
   it('a node that does not answer fails its own names alone', async () => {
-    const lock = redisLock({ client, prefix: `${space}:frozen:` });
-    const store = redisStore({ client, prefix: `${space}:frozen:` });
+    const lock = lockOf(redisBackend({ client, prefix: `${space}:frozen:` }));
+    const store = storeOf(redisBackend({ client, prefix: `${space}:frozen:` }));
     const loaded: string[] = [];
     const names = ['c', 'd', 'e', 'f', 'g', 'h'];
     const open = (name: string) =>
       new RefreshingCache({
-        ...{ name, lock, store, schedule: { hours: 1 }, timeout: 60_000, logger: false as const },
+        ...{
+          name,
+          backend: { lock, store },
+          schedule: { hours: 1 },
+          timeout: 60_000,
+          logger: false as const,
+        },
         loadMany: async (keys: readonly string[]) => {
           loaded.push(...keys);
           return new Map(keys.map((key) => [key, key]));

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { Edit } from '../../../src/records/records.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);
@@ -36,10 +37,16 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
 
   function open(space: string) {
     const patient = { client, timeout: 10_000 }; // on a busy machine
-    const lock = redisLock({ ...patient, prefix: `${space}:lock:` });
-    const store = redisStore({ ...patient, prefix: `${space}:store:` });
+    const lock = lockOf(redisBackend({ ...patient, prefix: `${space}:lock:` }));
+    const store = storeOf(redisBackend({ ...patient, prefix: `${space}:store:` }));
     const cache = new RefreshingCache({
-      ...{ name: 'c', lock, store, schedule: { hours: 1 }, timeout: 60_000, logger: false as const },
+      ...{
+        name: 'c',
+        backend: { lock, store },
+        schedule: { hours: 1 },
+        timeout: 60_000,
+        logger: false as const,
+      },
       loadMany: async (keys: readonly string[]) => new Map(keys.map((key) => [key, key])),
     });
     const states = async (): Promise<string[]> => {
@@ -68,7 +75,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it('a report that can not be stored is lost, and the rest of the command is not', async () => {
-    const store = redisStore({ client, prefix: '{lost}:', timeout: 10_000 });
+    const store = storeOf(redisBackend({ client, prefix: '{lost}:', timeout: 10_000 }));
     await client.set('{lost}:{report}//i', 'not ours');
     const report = { instance: 'i', text: '[]', keepFor: 60_000 };
     const records = new RedisRecords('store', { client, prefix: '{lost}:', timeout: 10_000 });
@@ -78,7 +85,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
 
   it.each(['{checked}', 'checked'])('checks names and reports of many slots: %s', async (space) => {
     const prefix = `${space}:store:`;
-    const store = redisStore({ client, prefix, timeout: 10_000 });
+    const store = storeOf(redisBackend({ client, prefix, timeout: 10_000 }));
     for (const key of KEYS) await store.write(key, 'payload', 7);
     await client.set(`${prefix}snapshot/other`, 'not ours');
     await client.pexpire(`${prefix}snapshot/0`, 50_000);
@@ -89,13 +96,15 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(await client.pttl(`${prefix}snapshot/0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
   });
 
-  it('the rights that the docstring of the store lists are enough', async () => {
-    const rights = rightsOf('redisStore');
+  it('the rights that the docstring lists are enough for values', async () => {
+    const rights = listedRights();
     expect(rights).toContain('+hdel');
     await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
     const options = { username: 'least', password: 'secret', enableReadyCheck: false };
     const user = new Redis(server.url, options);
-    const store = redisStore({ client: user, prefix: '{least}:', timeout: 10_000, keepVersions: 3 });
+    const store = storeOf(
+      redisBackend({ client: user, prefix: '{least}:', timeout: 10_000, keepVersions: 3 }),
+    );
     for (const token of [1, 2, 3, 4, 5]) await store.write('n', 'payload', token);
     await store.write('n', 'absent', 6, undefined, 1000);
     expect(await store.read('n')).toMatchObject({ version: 6 });
@@ -109,7 +118,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   it.each(['{reports}', 'reports'])(
     'reports expire each for itself, and at most 1,000 are listed: %s',
     async (space) => {
-      const store = redisStore({ client, prefix: `${space}:`, timeout: 10_000 });
+      const store = storeOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 }));
       const send = (instance: string, keepFor: number) =>
         store.versions([], { instance, text: '[]', keepFor });
       for (let i = 0; i < 100; i++) await send(`brief ${i}`, 1);
@@ -137,7 +146,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   }
 
   it.each(['{listed}', 'listed'])('list looks at no key of others: %s', async (space) => {
-    const open = () => redisLock({ client, prefix: `${space}:`, timeout: 10_000 });
+    const open = () => lockOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 }));
     const lock = open();
     await Promise.all(KEYS.map((name) => lock.acquire({ name })));
     const others = "for i = 1, 20000 do redis.call('SET', KEYS[1] .. i, 'not ours') end";
@@ -157,7 +166,9 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   it.each(['{index}', 'index'])(
     'the index forgets names whose records have expired, all of them when they are listed: %s',
     async (space) => {
-      const lock = redisLock({ client, prefix: `${space}:`, leaseFor: 1000, retention: 1, timeout: 10_000 });
+      const lock = lockOf(
+        redisBackend({ client, prefix: `${space}:`, leaseFor: 1000, retention: 1, timeout: 10_000 }),
+      );
       const acquire = (name: string) => lock.acquire({ name });
       const index = `${space}:{lock}`;
       /** As if all names had been added long ago. */
@@ -185,7 +196,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   it.each(['{again}', 'again'])(
     'a name that has left the index is in it again after the next acquire: %s',
     async (space) => {
-      const lock = redisLock({ client, prefix: `${space}:`, timeout: 10_000 });
+      const lock = lockOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 }));
       const names = async () => (await lock.list()).map(({ name }) => name);
       await lock.acquire({ name: 'kept' }); // finds out whether the slots are several
       await lock.acquire({ name: 'n' });
@@ -194,7 +205,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       await client.del(`${space}:{lock}:n`); // as if it had been added long ago
       expect(await names()).toEqual(['kept']);
       await expect.poll(() => client.zscore(`${space}:{lock}`, 'n')).toBeNull();
-      await redisLock({ client, prefix: `${space}:`, timeout: 10_000 }).acquire({ name: 'n' });
+      await lockOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 })).acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
     },
   );
@@ -222,7 +233,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
           return removal;
         },
       };
-      const open = () => redisLock({ client: between, prefix: 'between:', timeout: 10_000 });
+      const open = () => lockOf(redisBackend({ client: between, prefix: 'between:', timeout: 10_000 }));
       const adds = open();
       await twoSlots(adds);
       await adds.acquire({ name: by });
@@ -239,12 +250,10 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     },
   );
 
-  it('the rights that the docstring of the lock lists are enough', async () => {
-    const rights = rightsOf('redisLock');
-    expect(rights).not.toContain('+hdel');
-    await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
+  it('the rights that the docstring lists are enough for leases', async () => {
+    await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...listedRights());
     const user = new Redis(server.url, { username: 'least', password: 'secret', enableReadyCheck: false });
-    const lock = redisLock({ client: user, prefix: '{least}:lock:', timeout: 10_000 });
+    const lock = lockOf(redisBackend({ client: user, prefix: '{least}:lock:', timeout: 10_000 }));
     const answer = await lock.acquire({ name: 'n' });
     if (answer.kind === 'acquired')
       expect(await lock.release(answer.lease, { as: 'done', holdFor: 0 })).toBe(true);
@@ -262,10 +271,8 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
 });
 
 /** Those that the docstring of a function lists. */
-function rightsOf(name: string): string[] {
+function listedRights(): string[] {
   const source = readFileSync(new URL('../../../src/backends/redis.ts', import.meta.url), 'utf8');
-  const before = source.slice(0, source.indexOf(`export function ${name}(`));
-  const docstring = before.slice(before.lastIndexOf('/**'));
-  const [listed = ''] = /user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
+  const [listed = ''] = /user needs the rights for[^/]*?\n \*\n/.exec(source) ?? [];
   return Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
 }

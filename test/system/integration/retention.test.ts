@@ -1,9 +1,10 @@
 import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
-import type { SnapshotStore } from '../../../src/index.ts';
+import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { backends, type Connected, snapshotKey } from './support/backends.ts';
 
 const HOUR = 3_600_000;
@@ -109,7 +110,7 @@ describe('records that nobody has used for the retention are deleted, and no oth
 
   it('SQLite with better-sqlite3: as soon as it is over', async () => {
     const client = new Database(':memory:');
-    await expectRetention((retention) => sqliteLock({ client, retention }));
+    await expectRetention((retention) => lockOf(sqliteBackend({ client, retention })));
     client.close();
   });
 
@@ -119,8 +120,8 @@ describe('records that nobody has used for the retention are deleted, and no oth
       const client = new Database(':memory:');
       const options = { client, retention };
       await expectBrief(
-        () => sqliteLock(options),
-        () => sqliteStore(options),
+        () => lockOf(sqliteBackend(options)),
+        () => storeOf(sqliteBackend(options)),
       );
       client.close();
     },
@@ -128,7 +129,7 @@ describe('records that nobody has used for the retention are deleted, and no oth
 
   it('SQLite with better-sqlite3: older versions go with the snapshot of their name', async () => {
     const client = new Database(':memory:');
-    const open = () => sqliteStore({ client, retention: 300, keepVersions: 3 });
+    const open = () => storeOf(sqliteBackend({ client, retention: 300, keepVersions: 3 }));
     for (const token of [1, 2, 3]) await open().write('unused', '', token);
     await vi.waitFor(async () => {
       await open().write('used', ''); // a new object purges after its first write
@@ -140,7 +141,7 @@ describe('records that nobody has used for the retention are deleted, and no oth
 
   it('SQLite with better-sqlite3: without end, none is', async () => {
     const client = new Database(':memory:');
-    await expectNone((retention) => sqliteLock({ client, retention }));
+    await expectNone((retention) => lockOf(sqliteBackend({ client, retention })));
     client.close();
   });
 });

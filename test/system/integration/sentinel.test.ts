@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createSentinel } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RedisLockOptions, redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { type Backend, redis } from './support/backends.ts';
 import { freePort } from './support/ports.ts';
@@ -13,7 +14,7 @@ const HOUR_MS = 3_600_000;
 
 /** The client of an instance: of which package, whether it is connected, how it is closed. */
 interface Connected {
-  readonly client: RedisLockOptions['client'];
+  readonly client: RedisBackendOptions['client'];
   readonly isReady: () => boolean;
   readonly close: () => unknown;
 }
@@ -80,8 +81,8 @@ describe.each(Object.entries(clients))('Redis Sentinel with %s', (_, connect) =>
   function open() {
     const { client, isReady, close } = connect(sentinelPort);
     // A release that the replica has not received leaves a lease of a round until it ends.
-    const lock = redisLock({ client, leaseFor: 2000 });
-    const store = redisStore({ client });
+    const lock = lockOf(redisBackend({ client, leaseFor: 2000 }));
+    const store = storeOf(redisBackend({ client }));
     closings.push(close);
     return { isReady, lock, store };
   }
@@ -92,7 +93,7 @@ describe.each(Object.entries(clients))('Redis Sentinel with %s', (_, connect) =>
       const value = new RefreshingValue({
         name: `v${schedule.milliseconds}`,
         load: () => ++loads,
-        ...{ lock: adapters.lock, store: adapters.store, schedule, logger: false as const },
+        ...{ backend: { lock: adapters.lock, store: adapters.store }, schedule, logger: false as const },
       });
       closings.push(() => value.close());
       return value;
@@ -208,7 +209,7 @@ describe('the sentinel client of node-redis', () => {
       sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }],
     });
     client.on('error', () => {});
-    const lock = redisLock({ client });
+    const lock = lockOf(redisBackend({ client }));
     await expect(lock.acquire({ name: 'a' })).rejects.toThrow('The client is closed');
     await expect(lock.list()).rejects.toThrow('The client is closed');
   });

@@ -5,17 +5,17 @@ import pg from 'pg';
 import postgresJs from 'postgres';
 import { createClient, createClientPool, RESP_TYPES } from 'redis';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import {
   type PostgresClient,
   type PostgresJsClient,
-  postgresLock,
-  postgresStore,
+  postgresBackend,
 } from '../../../src/backends/postgres.ts';
-import { type RedisLockOptions, redisLock, redisStore } from '../../../src/backends/redis.ts';
-import { type SqliteClient, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
+import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 // What sessions can be set to, and how clients parse what a server sends: no answer depends on it. See also mysql-modes.test.ts.
 
@@ -73,8 +73,8 @@ async function expectAnswers({ lock, store }: Steps): Promise<void> {
 
 describe('PostgreSQL', () => {
   const stepsOf = (client: PostgresClient | PostgresJsClient, table = newTable()): Steps => ({
-    lock: postgresLock({ client, table }),
-    store: postgresStore({ client, table, keepVersions: 3 }),
+    lock: lockOf(postgresBackend({ client, table })),
+    store: storeOf(postgresBackend({ client, table, keepVersions: 3 })),
   });
   const poolOf = (options: pg.PoolConfig): pg.Pool => {
     const pool = new pg.Pool({ connectionString: inject('postgres').url, ...options });
@@ -169,8 +169,8 @@ describe('MariaDB', () => {
     });
     const table = newTable();
     return {
-      lock: mysqlLock({ client: pool, table }),
-      store: mysqlStore({ client: pool, table, keepVersions: 3 }),
+      lock: lockOf(mysqlBackend({ client: pool, table })),
+      store: storeOf(mysqlBackend({ client: pool, table, keepVersions: 3 })),
     };
   };
 
@@ -202,11 +202,14 @@ describe('MariaDB', () => {
 });
 
 describe('Redis', () => {
-  const stepsOf = (client: RedisLockOptions['client']): Steps => {
+  const stepsOf = (client: RedisBackendOptions['client']): Steps => {
     const prefix = `${newTable()}:`;
-    return { lock: redisLock({ client, prefix }), store: redisStore({ client, prefix, keepVersions: 3 }) };
+    return {
+      lock: lockOf(redisBackend({ client, prefix })),
+      store: storeOf(redisBackend({ client, prefix, keepVersions: 3 })),
+    };
   };
-  it.each<[string, () => RedisLockOptions['client'] | Promise<RedisLockOptions['client']>]>([
+  it.each<[string, () => RedisBackendOptions['client'] | Promise<RedisBackendOptions['client']>]>([
     [
       'ioredis with numbers as texts',
       () => {
@@ -230,7 +233,7 @@ describe('Redis', () => {
             client.on('error', () => {});
             ended.push(() => client.close());
             await client.connect();
-            return client as unknown as RedisLockOptions['client'];
+            return client as unknown as RedisBackendOptions['client'];
           },
         ] as const,
     ),
@@ -241,11 +244,11 @@ describe('Redis', () => {
         pool.on('error', () => {});
         ended.push(() => pool.close());
         await pool.connect();
-        return pool as unknown as RedisLockOptions['client'];
+        return pool as unknown as RedisBackendOptions['client'];
       },
     ],
   ] as never)('%s has the same answers', async (_, open) => {
-    await expectAnswers(stepsOf(await (open as () => Promise<RedisLockOptions['client']>)()));
+    await expectAnswers(stepsOf(await (open as () => Promise<RedisBackendOptions['client']>)()));
   });
 });
 
@@ -255,6 +258,9 @@ describe('SQLite', () => {
     ended.push(() => client.close());
     client.defaultSafeIntegers(true);
     const given = { client: client as SqliteClient, table: newTable() };
-    await expectAnswers({ lock: sqliteLock(given), store: sqliteStore({ ...given, keepVersions: 3 }) });
+    await expectAnswers({
+      lock: lockOf(sqliteBackend(given)),
+      store: storeOf(sqliteBackend({ ...given, keepVersions: 3 })),
+    });
   });
 });

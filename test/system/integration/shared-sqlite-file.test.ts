@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, expect, inject, it } from 'vitest';
-import { sqliteStore } from '../../../src/backends/sqlite.ts';
+import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { storeOf } from '../../support/parts.ts';
 import { runFixture } from './support/child.ts';
 
 const PROCESSES = 6;
@@ -39,7 +40,7 @@ it.each(['WAL', 'DELETE'])(
     expect(new Set(rounds.map((round) => round.split(' ')[1])).size).toBe(PROCESSES);
 
     const database = new Database(file);
-    expect((await sqliteStore({ client: database }).read('rounds'))?.version).toBe(tokens.at(-1));
+    expect((await storeOf(sqliteBackend({ client: database })).read('rounds'))?.version).toBe(tokens.at(-1));
     database.close();
   },
 );

@@ -6,10 +6,13 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
-import { postgresLock, postgresStore } from '../../../src/backends/postgres.ts';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
-import { type LockProvider, RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { RefreshingValue } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 // A server that accepts connections and never answers. The clients have the settings of docs/cluster.md.
 
@@ -46,23 +49,39 @@ const clients: Readonly<Record<Name, Connect>> = {
   ioredis(port, settings) {
     const client = new Redis({ port, host, ...(settings && SETTINGS.ioredis) });
     client.on('error', () => {});
-    return { lock: redisLock({ client }), store: redisStore({ client }), end: () => client.disconnect() };
+    return {
+      lock: lockOf(redisBackend({ client })),
+      store: storeOf(redisBackend({ client })),
+      end: () => client.disconnect(),
+    };
   },
   'node-redis'(port, settings) {
     const { socket, ...own } = settings ? SETTINGS['node-redis'] : { socket: {} };
     const client = createClient({ ...own, socket: { port, host, ...socket } });
     client.on('error', () => {});
     client.connect().catch(() => {});
-    return { lock: redisLock({ client }), store: redisStore({ client }), end: () => client.destroy() };
+    return {
+      lock: lockOf(redisBackend({ client })),
+      store: storeOf(redisBackend({ client })),
+      end: () => client.destroy(),
+    };
   },
   pg(port, settings) {
     const client = new pg.Pool({ port, ...account, ...(settings && SETTINGS.pg) });
     client.on('error', () => {});
-    return { lock: postgresLock({ client }), store: postgresStore({ client }), end: () => {} };
+    return {
+      lock: lockOf(postgresBackend({ client })),
+      store: storeOf(postgresBackend({ client })),
+      end: () => {},
+    };
   },
   mysql2(port, settings) {
     const client = createPool({ port, ...account, ...(settings && SETTINGS.mysql2) });
-    return { lock: mysqlLock({ client }), store: mysqlStore({ client }), end: () => {} };
+    return {
+      lock: lockOf(mysqlBackend({ client })),
+      store: storeOf(mysqlBackend({ client })),
+      end: () => {},
+    };
   },
 };
 
@@ -94,7 +113,12 @@ describe.each(Object.keys(SETTINGS) as Name[])('%s', (name) => {
       await sleep(100); // the client has connected, as far as it can
       const waits: number[] = [];
       for (let i = 0; i < 6; i++) {
-        const value = new RefreshingValue({ name: `v${i}`, load: () => i, logger: false, lock, store });
+        const value = new RefreshingValue({
+          name: `v${i}`,
+          load: () => i,
+          logger: false,
+          backend: { lock, store },
+        });
         const begun = performance.now();
         expect(await value.get()).toBe(i);
         waits.push(performance.now() - begun);

@@ -5,9 +5,10 @@ import Database from 'better-sqlite3';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, it, vi } from 'vitest';
-import { mysqlStore } from '../../../src/backends/mysql.ts';
-import { postgresStore } from '../../../src/backends/postgres.ts';
-import { type SqliteClient, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { storeOf } from '../../support/parts.ts';
 
 // What the conformance suite can't see of the reports in a table.
 
@@ -22,9 +23,9 @@ describe('SQLite', () => {
       if (sql.startsWith('UPDATE')) throw new Error('attempt to write a readonly database');
       return client.prepare(sql);
     };
-    const store = sqliteStore({ client, table: 'no_right' });
+    const store = storeOf(sqliteBackend({ client, table: 'no_right' }));
     await store.write('a', 'payload', 7);
-    const reader = sqliteStore({ client: { prepare }, table: 'no_right' });
+    const reader = storeOf(sqliteBackend({ client: { prepare }, table: 'no_right' }));
     expect(await reader.versions(['a', 'none'], report)).toEqual([7, 0]);
     expect(await reader.reports()).toEqual([]);
   });
@@ -33,7 +34,7 @@ describe('SQLite', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tickless-reports-')), 'shared.db');
     const [reader, writer] = [new Database(file, { timeout: 0 }), new Database(file)];
     writer.pragma('journal_mode = WAL');
-    const store = sqliteStore({ client: reader });
+    const store = storeOf(sqliteBackend({ client: reader }));
     await store.write('a', 'payload', 7);
     await store.versions([], report);
     writer.exec('BEGIN IMMEDIATE');
@@ -44,13 +45,13 @@ describe('SQLite', () => {
   });
 
   it('a thousand reports are listed', async () => {
-    const store = sqliteStore({ client, table: 'reported' });
+    const store = storeOf(sqliteBackend({ client, table: 'reported' }));
     for (let i = 0; i < 1001; i += 1) await store.versions([], { ...report, instance: `${i}` });
     expect(await store.reports()).toHaveLength(1000);
   });
 
   it('more names than one statement takes are several', async () => {
-    const store = sqliteStore({ client, table: 'many_names' });
+    const store = storeOf(sqliteBackend({ client, table: 'many_names' }));
     const names = Array.from({ length: 10_001 }, (_, i) => `name ${i}`);
     for (const i of [0, 5000, 10_000]) await store.write(names[i] as string, 'payload', i + 1);
     const versions = await store.versions(names, report);
@@ -68,7 +69,7 @@ const OPENED = [
       const table = 'crowd';
       return {
         table,
-        store: () => sqliteStore({ client, table }),
+        store: () => storeOf(sqliteBackend({ client, table })),
         names: async (sql: string) => client.prepare(sql).all() as readonly { name: string }[],
         close: async () => void client.close(),
       };
@@ -81,7 +82,7 @@ const OPENED = [
       const table = `crowd_${process.pid}`;
       return {
         table,
-        store: () => postgresStore({ client, table, timeout: 10_000 }),
+        store: () => storeOf(postgresBackend({ client, table, timeout: 10_000 })),
         names: async (sql: string) => (await client.query(sql)).rows as readonly { name: string }[],
         close: () => client.end(),
       };
@@ -94,7 +95,7 @@ const OPENED = [
       const table = `crowd_${process.pid}`;
       return {
         table,
-        store: () => mysqlStore({ client, table, timeout: 10_000 }),
+        store: () => storeOf(mysqlBackend({ client, table, timeout: 10_000 })),
         names: async (sql: string) => (await client.query(sql))[0] as unknown as readonly { name: string }[],
         close: () => client.end(),
       };
@@ -137,7 +138,7 @@ const RESTRICTED = [
     ],
     connect: async (url: string) => {
       const client = new pg.Pool({ connectionString: url });
-      const open = (table: string) => postgresStore({ client, table });
+      const open = (table: string) => storeOf(postgresBackend({ client, table }));
       return { open, run: (sql: string) => client.query(sql), close: () => client.end() };
     },
   },
@@ -150,7 +151,7 @@ const RESTRICTED = [
     ],
     connect: async (url: string) => {
       const client = createPool(url);
-      const open = (table: string) => mysqlStore({ client, table });
+      const open = (table: string) => storeOf(mysqlBackend({ client, table }));
       return { open, run: (sql: string) => client.query(sql), close: () => client.end() };
     },
   },

@@ -3,11 +3,12 @@ import Sqlite from 'better-sqlite3';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, expect, inject, it } from 'vitest';
-import type { Backend } from '../../../src/backends/backend.ts';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import type { Backend } from '../../../src/engine/backend.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const ended: (() => unknown)[] = [];
 afterAll(async () => {
@@ -35,14 +36,16 @@ it('SQLite, which takes both for one table, refuses the second spelling', async 
   expect(await readIn(of('Shop'), 'of Shop')).toBe('of Shop');
   expect(await readIn(of('shop'), 'own')).toBe('own');
   expect(lines.join('\n')).toContain('the database takes the table shop for Shop, which is another one');
-  await expect(of('SHOP').store.read('v')).rejects.toThrow('takes the table SHOP for Shop');
-  await expect(of('main.shop').lock.acquire({ name: 'v' })).rejects.toThrow('takes the table shop for Shop');
+  await expect(storeOf(of('SHOP')).read('v')).rejects.toThrow('takes the table SHOP for Shop');
+  await expect(lockOf(of('main.shop')).acquire({ name: 'v' })).rejects.toThrow(
+    'takes the table shop for Shop',
+  );
   expect(await readIn(of('Shop'), 'not loaded')).toBe('of Shop');
   expect(await readIn(of('main.Shop'), 'not loaded')).toBe('of Shop');
   expect(await readIn(of('shops'), 'of shops')).toBe('of shops');
   const [late, first] = [of('Late'), of('late')]; // the table is created between their first steps
-  expect(await first.store.read('v')).toBeUndefined();
-  await expect(late.store.read('v')).rejects.toThrow('takes the table Late for late');
+  expect(await storeOf(first).read('v')).toBeUndefined();
+  await expect(storeOf(late).read('v')).rejects.toThrow('takes the table Late for late');
 });
 
 it('PostgreSQL keeps them apart', async () => {

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import * as postgresNow from '../../../src/backends/postgres.ts';
 import * as redisNow from '../../../src/backends/redis.ts';
 import * as now from '../../../src/index.ts';
+import { storeOf } from '../../support/parts.ts';
 
 // A rolling upgrade: for a while instances of the build before and of this one share a backend. Formats may change by then only
 // in a way that both can live with. See scripts/keep-build.mjs.
@@ -239,12 +240,12 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
       await Promise.all([a.value.get(), b.value.get()]);
       await a.value.refresh();
       const isHeld = async (): Promise<boolean> => {
-        const { members } = await a.backend.store.fleet();
+        const { members } = await storeOf(a.backend).fleet();
         return members.find(({ name }) => name === 'v')?.holding === 2;
       };
       await until([a, b], isHeld);
       for (const { backend } of [a, b]) {
-        const { instances, members } = await backend.store.fleet();
+        const { instances, members } = await storeOf(backend).fleet();
         expect(instances.length).toBe(2);
         expect(members.find(({ name }) => name === 'v')).toMatchObject({ of: 2, holding: 2, behind: [] });
       }
@@ -260,15 +261,20 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
         ] as const
       ).map(([name, of]) => {
         const build = builds[of]();
-        const { lock, store } = backendOf(build, engine, space);
+        const backend = backendOf(build, engine, space);
         const run = async (): Promise<void> => void runs.push(name);
-        const options = { name: 'nightly', lock, store, lockAtLeastFor: 3000 } as const;
-        return { build, store, task: build.tickless.lockedTask(run, options) };
+        const options = {
+          name: 'nightly',
+          ...(of === 'before' ? backend : { backend }),
+          lockAtLeastFor: 3000,
+        };
+        const kept = (of === 'before' ? backend.store : backend) as now.Backend; // the build before takes the parts
+        return { build, kept, task: build.tickless.lockedTask(run, options) };
       });
       const outcomes = await Promise.all(tasks.map(({ task }) => task()));
       expect([runs.length, outcomes.filter(({ kind }) => kind === 'executed').length]).toEqual([1, 1]);
-      for (const { build, store } of tasks) {
-        await expect.poll(() => build.tickless.taskRuns(store, 'nightly')).toHaveLength(1);
+      for (const { build, kept } of tasks) {
+        await expect.poll(() => build.tickless.taskRuns(kept, 'nightly')).toHaveLength(1);
       }
     });
   });

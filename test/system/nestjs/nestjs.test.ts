@@ -24,7 +24,7 @@ import { Cron, Interval, ScheduleModule, SchedulerRegistry, Timeout } from '@nes
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
 import { CronJob } from 'cron';
-import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from 'tickless';
+import { type Backend, isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from 'tickless';
 import { nodeConsole } from 'tickless/console/node';
 import { lockedTaskOf, refreshing, refreshingOf } from 'tickless/decorators';
 import { memoryBackend } from 'tickless/memory';
@@ -40,6 +40,14 @@ import {
   type TicklessModuleOptionsFactory,
 } from 'tickless/nestjs';
 import { FakeClock } from 'tickless/testing';
+
+/** The lock of a backend, to be used by hand. */
+function lockOf({ lock }: Backend) {
+  return lock as unknown as {
+    list(): Promise<readonly { readonly name: string }[]>;
+    inspect(name: string): Promise<unknown>;
+  };
+}
 
 const PLATFORMS = { express: () => new ExpressAdapter(), fastify: () => new FastifyAdapter() };
 
@@ -285,7 +293,7 @@ describe('@Refreshing', () => {
         return `Plain ${await super.city(code)}`;
       }
     }
-    const options = { backend: memoryBackend(), namespace: 'shop' };
+    const options = { backend: memoryBackend({ namespace: 'shop' }) };
     const app = await started(options, { providers: [Town, Decorated, Plain] });
     const [decorated, plain] = [app.get(Decorated), app.get(Plain)];
     const read = async (one: Town): Promise<string[]> => [await one.city('1'), await one.city('1')];
@@ -359,9 +367,9 @@ describe('@Locked', () => {
     }
   }
 
-  it('has the lock, the store and the namespace of the module', async () => {
+  it('has the backend of the module', async () => {
     const backend = memoryBackend();
-    const options = { backend, namespace: 'shop' };
+    const options = { backend };
     const apps = [
       await started(options, { providers: [Reports] }),
       await started(options, { providers: [Reports] }),
@@ -375,8 +383,8 @@ describe('@Locked', () => {
     assert.equal(await reports[1]?.of('nl'), 'nl');
     const { kind } = await lockedTaskOf(reports[1] as Reports, 'send')();
     assert.equal(kind, 'already-done');
-    const names = (await backend.lock.list()).map(({ name }) => name);
-    assert.deepEqual(names.sort(), ['shop/Reports.send', 'shop/report of nl']);
+    const names = (await lockOf(backend).list()).map(({ name }) => name);
+    assert.deepEqual(names.sort(), ['Reports.send', 'report of nl']);
     for (const app of apps) await app.close();
     await assert.rejects(reports[0]?.send() as Promise<void>, /closed/);
   });
@@ -409,19 +417,19 @@ describe('@Locked', () => {
       }
     }
     const backend = memoryBackend();
-    const app = await started({ backend, namespace: 'shop' }, { providers: [Mail, Newsletter, Plain] });
+    const app = await started({ backend }, { providers: [Mail, Newsletter, Plain] });
     const all = [app.get(Mail), app.get(Newsletter), app.get(Plain)];
     for (const one of all) await one.send();
     assert.deepEqual(
       all.map(({ runs }) => runs),
       [['base'], ['base', 'override'], ['base', 'plain']],
     );
-    const names = (await backend.lock.list()).map(({ name }) => name);
+    const names = (await lockOf(backend).list()).map(({ name }) => name);
     assert.deepEqual(names.sort(), [
-      'shop/Mail.send',
-      'shop/Mail.send of Newsletter',
-      'shop/Mail.send of Plain',
-      'shop/Newsletter.send',
+      'Mail.send',
+      'Mail.send of Newsletter',
+      'Mail.send of Plain',
+      'Newsletter.send',
     ]);
     await app.close();
     for (const one of all) await assert.rejects(one.viaSuper(), /closed/);
@@ -456,15 +464,15 @@ describe('@Locked', () => {
   });
 
   it('has a lock of its own where it is given, and needs one', async () => {
-    const own = memoryBackend().lock;
+    const own = memoryBackend();
     @Injectable()
     class WithOwn {
       @Locked({ lock: own })
       async run(): Promise<void> {}
     }
-    const app = await started({ namespace: 'shop' }, { providers: [WithOwn] });
+    const app = await started({}, { providers: [WithOwn] });
     await app.get(WithOwn).run();
-    assert.notEqual(await own.inspect('WithOwn.run'), undefined);
+    assert.notEqual(await lockOf(own).inspect('WithOwn.run'), undefined);
     await app.close();
     await assert.rejects(started({}, { providers: [Reports] }), OPTION_ERROR);
   });
@@ -505,7 +513,6 @@ describe('lockedScheduler', () => {
       const backend = memoryBackend();
       const tickless = TicklessModule.forRoot({
         backend,
-        namespace: 'shop',
         lockedScheduler: { lockAtMostFor: '1m', lockAtLeastFor: '30s' },
       });
       const imports = isFirst ? [tickless, ScheduleModule.forRoot()] : [ScheduleModule.forRoot(), tickless];
@@ -523,7 +530,7 @@ describe('lockedScheduler', () => {
       assert.deepEqual([count('cron'), count('interval'), count('timeout')], [1, 1, 1]);
       assert.ok(count('own') >= 2 && count('too') >= 2);
       for (const job of ['Jobs.cron', 'Jobs.interval', 'Jobs.timeout', 'its own', 'its own too']) {
-        assert.notEqual(await backend.lock.inspect(`shop/${job}`), undefined, job);
+        assert.notEqual(await lockOf(backend).inspect(job), undefined, job);
       }
       assert.equal(await backend.lock.inspect('shop/Jobs.unscheduled'), undefined);
     });

@@ -94,7 +94,7 @@ function faultsOf(entries: readonly Entry[], leaseFor: number): string[] {
   return faults;
 }
 
-describe('fileLock among processes', { timeout: 60_000 }, () => {
+describe('the lock of fileBackend among processes', { timeout: 60_000 }, () => {
   it('of eight that compete for 300 rounds at most one is inside, and the tokens grow', async () => {
     const leaseFor = 20_000;
     const contenders = Array.from({ length: 8 }, () => start(leaseFor, 1, 38));

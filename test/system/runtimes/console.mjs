@@ -2,15 +2,15 @@
 
 import { RefreshGroup } from 'tickless';
 import { consoleHandler } from 'tickless/console';
-import { memoryLock, memoryStore } from 'tickless/memory';
+import { memoryBackend } from 'tickless/memory';
 
-const backend = { lock: memoryLock(), store: memoryStore() };
-const group = new RefreshGroup({ logger: false, propagateWithin: '5s', ...backend });
+const backend = memoryBackend();
+const group = new RefreshGroup({ logger: false, propagateWithin: '5s', backend });
 const rates = group.value({ name: 'rates', load: async () => 'loaded' });
 const handler = consoleHandler(group, {
   authorize: (request) => request.headers.get('x-operator') ?? undefined,
   actions: true,
-  ...backend,
+  backend,
 });
 
 /** @public called by the worker in check-runtimes.mjs */

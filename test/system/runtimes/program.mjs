@@ -14,9 +14,9 @@ import {
 } from 'tickless';
 import { cron, dailyAt } from 'tickless/calendar';
 import { jwks } from 'tickless/jwks';
-import { memoryLock, memoryStore } from 'tickless/memory';
+import { memoryBackend } from 'tickless/memory';
 import { httpSource } from 'tickless/sources';
-import { FakeClock, lockConformance, storeConformance } from 'tickless/testing';
+import { FakeClock, lockConformance } from 'tickless/testing';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -181,15 +181,14 @@ const checks = {
   },
 
   async 'of three instances one loads, and the others take over its snapshot'() {
-    const lock = memoryLock();
-    const store = memoryStore();
+    const backend = memoryBackend();
     let loads = 0;
     const load = async ({ token }) => {
       loads += 1;
       await sleep(10);
       return { load: loads, isFenced: token > 0 };
     };
-    const make = () => new RefreshingValue({ name: 'shared', load, lock, store, schedule: 1000 });
+    const make = () => new RefreshingValue({ name: 'shared', load, backend, schedule: 1000 });
     const values = [make(), make(), make()];
     const first = await Promise.all(values.map((value) => value.get()));
     check(loads === 1 && first.every((value) => value.load === 1 && value.isFenced), 'one load');
@@ -200,13 +199,12 @@ const checks = {
     await sleep(50);
     check(loads === 2 && values.every((value) => value.peek().load === 2), 'one reload');
     await Promise.all(values.map((value) => value.close()));
-    check((await lock.inspect('shared')).state === 'done', 'given back');
+    check((await backend.lock.inspect('shared')).state === 'done', 'given back');
   },
 
-  async 'lock and store in memory keep their promises'() {
-    const lock = memoryLock();
-    const store = memoryStore();
-    const cases = [...lockConformance({ lock: () => lock }), ...storeConformance({ store: () => store })];
+  async 'a lock in memory keeps its promises'() {
+    const { lock } = memoryBackend();
+    const cases = lockConformance({ lock: () => lock });
     await Promise.all(cases.map(({ run }) => run()));
   },
 

@@ -1,20 +1,19 @@
-import { memoryStore } from '../../../src/backends/memory.ts';
-import type { StoredVersion } from '../../../src/cluster/store-contract.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { AcquireRequest, LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type {
-  AcquireRequest,
-  Fleet,
   InstanceReport,
-  LeaseId,
-  ReleaseOutcome,
   Store,
   StoredReport,
   StoredSnapshot,
+  StoredVersion,
   WriteAnswer,
-} from '../../../src/index.ts';
+} from '../../../src/cluster/store-contract.ts';
+import type { Fleet } from '../../../src/index.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import { claimOf, endOf, extensionOf, lockRow } from '../../../src/records/lock/record-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';
 import type { Amend, Claim } from '../../../src/records/records.ts';
+import { storeOf } from '../../support/parts.ts';
 import type { Ending, LockRow } from '../../support/records-of-steps.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
@@ -157,7 +156,7 @@ export class Backend {
   }
 
   #empty(): Store {
-    return memoryStore({ clock: this.#machine, keepVersions: this.#keepVersions });
+    return storeOf(memoryBackend({ clock: this.#machine, keepVersions: this.#keepVersions }));
   }
 
   #change(name: string, edit: Claim | Amend, now: Instant): boolean {

@@ -59,8 +59,16 @@ export class Instance extends Process {
       retry: retries > 0 ? { retries, minTimeout: 40, randomize: false } : (false as const),
     } as const;
     const shared = {
-      ...(scenario.hasLock ? { lock, whenLockUnavailable: scenario.whenLockUnavailable } : {}),
-      ...(scenario.hasStore ? { store, propagateWithin: NO_CHECKS_MS } : {}), // other worlds have checks
+      ...(scenario.hasLock || scenario.hasStore
+        ? {
+            backend: {
+              lock: scenario.hasLock ? lock : undefined,
+              store: scenario.hasStore ? store : undefined,
+            },
+          }
+        : {}),
+      ...(scenario.hasLock ? { whenLockUnavailable: scenario.whenLockUnavailable } : {}),
+      ...(scenario.hasStore ? { propagateWithin: NO_CHECKS_MS } : {}), // other worlds have checks
     };
     this.group = scenario.isGrouped
       ? new RefreshGroup({ piggyback, concurrency, clock: machine, logger: false })

@@ -1,4 +1,4 @@
-import type { AcquireRequest, LeaseId } from '../../../src/index.ts';
+import type { AcquireRequest, LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Ending, LockRow } from '../../support/records-of-steps.ts';
 import type { Referee } from './referee.ts';
 

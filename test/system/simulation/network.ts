@@ -4,9 +4,9 @@ import { confirmationIn } from '../../../src/cluster/confirmation.ts';
 import type { Hints } from '../../../src/cluster/hint-contract.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
-import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
-import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
+import type { InstanceReport, SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOn, storeOn } from '../../support/parts.ts';
 import { recordsOfLock, recordsOfStore, type StepsOfLock } from '../../support/records-of-steps.ts';
 import type { Backend } from './backend.ts';
 import type { Machine } from './machine.ts';
@@ -192,7 +192,7 @@ export class Link {
       extendMany: (extensions) => oneByOne(extensions, ({ lease, leaseFor: ms }) => extend(lease, ms)),
       releaseMany: (ends) => oneByOne(ends, ({ lease, ending }) => release(lease, ending)),
     };
-    this.lock = createLock(
+    this.lock = lockOn(
       recordsOfLock({
         ...{ acquire, extend, release, ...(isForManyNames && many) },
         ...{ find: none, list: none, forceRelease: none },
@@ -201,7 +201,7 @@ export class Link {
       kind,
     );
     this.#noteAsked((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
-    this.store = createStore(
+    this.store = storeOn(
       recordsOfStore({
         takesReports: true,
         read: (name, newerThan, version, given) => {

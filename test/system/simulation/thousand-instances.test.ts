@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const INSTANCES = 1000;
 const MEMBERS = 100;
@@ -20,7 +21,8 @@ class Fleet {
   readonly #listeners: Set<(text: string) => void> = new Set();
 
   constructor() {
-    const [lock, store] = [memoryLock({ clock: this.clock }), memoryStore({ clock: this.clock })];
+    const memory = memoryBackend({ clock: this.clock });
+    const [lock, store] = [lockOf(memory), storeOf(memory)];
     const hints = (): ReturnType<typeof createHints> =>
       createHints({
         send: (text) => this.#listeners.forEach((listener) => void listener(text)),
@@ -45,8 +47,8 @@ class Fleet {
       const own = wrapStore(counted, { hints: hints() });
       for (let member = 0; member < MEMBERS; member++) {
         const value = new RefreshingValue({
-          ...{ name: `v${member}`, store: own, clock: this.clock, logger: false as const },
-          ...(member === 0 && { lock }), // a change of it reaches all instances
+          ...{ name: `v${member}`, clock: this.clock, logger: false as const },
+          backend: { store: own, ...(member === 0 && { lock }) }, // a change of the first one reaches all instances
           ...{ propagateWithin: WITHIN, schedule: { hours: 1 }, load: () => 0, required: false },
           initial: { value: 0, loadedAt: this.clock.now() },
         });

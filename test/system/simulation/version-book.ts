@@ -1,4 +1,4 @@
-import type { WriteAnswer } from '../../../src/index.ts';
+import type { WriteAnswer } from '../../../src/cluster/store-contract.ts';
 import type { Referee } from './referee.ts';
 
 /** A model of the versions of all names in the store: it rejects a write with an older token (rule 12). */

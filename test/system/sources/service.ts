@@ -39,7 +39,7 @@ const notEmpty = ({ items }: Edition): boolean | string => items.length > 0 || '
 /** Three values: of a service over HTTP with a file as its backup, of a file, and of a query with a part over HTTP. */
 export function makeService(
   { folder, table, fetch, work }: Surroundings,
-  { clock, lock, store, random }: VirtualProcess<unknown>,
+  { clock, backend, random }: VirtualProcess<unknown>,
 ): Service {
   const http = (host: string): Source<Edition> =>
     work.watch(httpSource(`https://${host}/all.json`, { fetch }));
@@ -57,7 +57,7 @@ export function makeService(
     }),
   });
   const limits = firstOf(http('limits'), http('limits-mirror'), order);
-  const common = { schedule: PERIOD_MS, logger: false, clock, lock, store, random } as const;
+  const common = { schedule: PERIOD_MS, logger: false, clock, backend, random } as const;
   return {
     prices: new RefreshingValue<Edition>({
       ...common,

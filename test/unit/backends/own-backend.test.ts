@@ -5,13 +5,9 @@ import {
   ObjectsInMemory,
   objectBackend,
 } from '../../../examples/own-backend.ts';
-import {
-  type LockSubject,
-  lockConformance,
-  recordsConformance,
-  type StoreSubject,
-  storeConformance,
-} from '../../../src/testing/index.ts';
+import { type LockSubject, lockConformance, recordsConformance } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { type StoreSubject, storeConformance } from '../../support/store-conformance.ts';
 
 const objects = new ObjectsInMemory();
 
@@ -47,9 +43,9 @@ const [one, another] = [objectBackend(objects), objectBackend(objects)];
 
 describe.concurrent('lock', () => {
   const subject: LockSubject = {
-    lock: () => one.lock,
-    other: () => another.lock,
-    unreachable: () => objectBackend(nowhere).lock,
+    lock: () => one,
+    other: () => another,
+    unreachable: () => objectBackend(nowhere),
     forget: (name) => forget(`lock/${name}`),
     damage: (name, field) => edit(`lock/${name}`, DAMAGE[field]),
   };
@@ -57,12 +53,12 @@ describe.concurrent('lock', () => {
 });
 
 const store: StoreSubject = {
-  store: () => one.store,
-  other: () => another.store,
-  unreachable: () => objectBackend(nowhere).store,
+  store: () => storeOf(one),
+  other: () => storeOf(another),
+  unreachable: () => storeOf(objectBackend(nowhere)),
   postdate: (name, ms) =>
     edit(`snapshot/${name}`, ({ at = 0, changedAt = 0 }) => ({ at: at + ms, changedAt: changedAt + ms })),
-  inNamespace: (namespace) => objectBackend(objects, { namespace }).store,
+  inNamespace: (namespace) => storeOf(objectBackend(objects, { namespace })),
 };
 
 describe.concurrent('store', () => {
@@ -70,7 +66,7 @@ describe.concurrent('store', () => {
 });
 
 describe.concurrent('store with keepVersions', () => {
-  const open = () => objectBackend(objects, { keepVersions: 3 }).store;
+  const open = () => storeOf(objectBackend(objects, { keepVersions: 3 }));
   const [one, another] = [open(), open()];
   const subject = { ...store, store: () => one, other: () => another, keepVersions: 3 };
   for (const { name, run } of storeConformance(subject)) it(name, run);
@@ -82,7 +78,8 @@ describe('an object that is damaged', () => {
       const objects = new ObjectsInMemory();
       await objects.put('snapshot/a', text, undefined);
       await objects.put('lock/a', text, undefined);
-      const { lock, store } = objectBackend(objects, { keepVersions: 3 });
+      const backend = objectBackend(objects, { keepVersions: 3 });
+      const [lock, store] = [lockOf(backend), storeOf(backend)];
       expect((await store.read('a'))?.payload ?? '').toBe('');
       expect(await store.write('a', 'new', 7)).toEqual({ kind: 'written', version: 7 });
       expect(await store.read('a')).toMatchObject({ payload: 'new', version: 7 });

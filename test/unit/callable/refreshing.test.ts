@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   absent,
   derive,
@@ -11,6 +11,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { storeOf } from '../../support/parts.ts';
 
 const clock = new FakeClock();
 const quiet = { clock, logger: false, retry: false } as const;
@@ -152,9 +153,9 @@ describe('a function with arguments', () => {
   });
 
   it('keeps what it has in a store by its name and arguments', async () => {
-    const store = memoryStore();
+    const store = storeOf(memoryBackend());
     const load = async (code: string, year: number): Promise<string> => `${code} in ${year}`;
-    const options = { ...quiet, name: 'cities', store };
+    const options = { ...quiet, name: 'cities', backend: { store } };
     await refreshing(load, options)('1012', 2025);
     const again = refreshing(async (_code: string, _year: number) => 'loaded again', options);
     expect([await again('1012', 2025), await again('1012', 2026)]).toEqual(['1012 in 2025', 'loaded again']);
@@ -206,10 +207,10 @@ describe('options', () => {
     expect(() => make(load, { loadMany: load, keyed: 1 })).toThrow(
       /loadMany must not be given.*keyed must be/s,
     );
-    expect(() => make(load, { store: memoryStore() })).toThrow(
-      'load: name must be given with a lock, a store',
+    expect(() => make(load, { backend: memoryBackend() })).toThrow(
+      'load: name must be given with a backend, a lock',
     );
-    expect(() => make(load, { store: false })).not.toThrow();
+    expect(() => make(load, { backend: false })).not.toThrow();
     expect(() => make(load, { name: '' })).toThrow('name must be a string that is not empty');
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { split } from '../../../src/backends/cas/text-parts.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
-import { storeConformance } from '../../../src/testing/index.ts';
+import { storeOn } from '../../support/parts.ts';
+import { storeConformance } from '../../support/store-conformance.ts';
 import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 
 function storeOf(records: MemoryTexts, keepVersions = 1, namespace?: string) {
-  return createStore(new SwappedRecords(records, Infinity), { keepVersions, namespace }, { options: [] });
+  return storeOn(new SwappedRecords(records, Infinity), { keepVersions, namespace }, { options: [] });
 }
 
 const LONG = 'x'.repeat(3500);
@@ -46,7 +46,7 @@ describe('a store on records that are swapped', () => {
     const records = new MemoryTexts(new Server());
     const retentionMs = 86_400_000;
     const kept = new SwappedRecords(records, retentionMs);
-    const store = createStore(kept, { keepVersions: 10 }, { options: [] });
+    const store = storeOn(kept, { keepVersions: 10 }, { options: [] });
     await store.write('absent', '', TOKEN, undefined, 60_000);
     expect(records.keptForMs).toEqual([]);
     await store.write('absent', LONG, TOKEN + 1, undefined, 60_000);
@@ -62,7 +62,7 @@ describe('a store on records that are swapped', () => {
       const server = new Server();
       const records = new MemoryTexts(server);
       const retentionMs = 86_400_000;
-      const store = createStore(new SwappedRecords(records, retentionMs), { keepVersions }, { options: [] });
+      const store = storeOn(new SwappedRecords(records, retentionMs), { keepVersions }, { options: [] });
       const payloads = Array.from({ length: keepVersions }, (_, i) => `${i}${LONG}`);
       for (const [i, payload] of payloads.entries()) await store.write('a', payload, TOKEN + i);
       const parts = partsIn(server).length;

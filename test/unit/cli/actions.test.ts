@@ -3,14 +3,15 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { ExitCode } from '../../../src/cli/command-line.ts';
 import { run } from '../../../src/cli/program.ts';
 import type { AuditRecord, ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const LOGIN = 'authorization: Bearer of-ann';
 const TIMEOUT = { timeout: 60_000 };
@@ -23,13 +24,14 @@ interface Result {
 
 /** Instances of a service that share a lock and a store, or have none. */
 function cluster({ isShared = true } = {}) {
-  const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 5 })];
+  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
   const source = { prices: [1, 2, 3, 4] };
   const start = async (options: ConsoleOptions = {}) => {
-    const backend = isShared
-      ? { lock: asLock(lock), store: wrapStore(store), propagateWithin: 30 }
-      : ({ lock: false, store: false } as const);
-    const group = new RefreshGroup({ ...backend, logger: false, retry: false, schedule: '1h' });
+    const shared = isShared && {
+      backend: { lock: asLock(lock), store: wrapStore(store) },
+      propagateWithin: 30,
+    };
+    const group = new RefreshGroup({ ...shared, logger: false, retry: false, schedule: '1h' });
     const prices = group.value<readonly number[]>({
       name: 'price list',
       load: async () => source.prices,

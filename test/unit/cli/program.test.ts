@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { ExitCode } from '../../../src/cli/command-line.ts';
 import { run } from '../../../src/cli/program.ts';
 import { stateOfMember, statusText } from '../../../src/cli/tables.ts';
@@ -9,6 +9,7 @@ import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const closes: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,11 +20,10 @@ const SECRET = 'Bearer of-ann';
 
 /** A console, and a terminal at which a person answers. */
 async function service(options: ConsoleOptions = {}) {
-  const lock = memoryLock();
+  const lock = lockOf(memoryBackend());
   const group = new RefreshGroup({
     name: 'shop',
-    lock,
-    store: memoryStore({ keepVersions: 5 }),
+    backend: { lock, store: storeOf(memoryBackend({ keepVersions: 5 })) },
     logger: false,
     retry: false,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   derive,
   keep,
@@ -8,10 +8,11 @@ import {
   RefreshingValue,
   type RefreshingValueOptions,
 } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
+import { storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Rates {
   readonly USD: number;
@@ -33,14 +34,14 @@ function ratesCluster(
   return virtualCluster({
     instances: 4,
     source: load,
-    service: ({ source, clock, lock, store, random }) => {
+    service: ({ source, clock, backend, random }) => {
       const rates = new RefreshingValue<Rates>({
         name: 'rates',
         load: ((context: LoadContext<Rates>) => source(context)) as never,
         schedule: { minutes: 5 },
         propagateWithin: WITHOUT_CHECKS,
         logger: false,
-        ...{ clock, lock, store, random, ...own },
+        ...{ clock, backend, random, ...own },
       });
       const seen: Seen = { rates, events: [], derived: 0 };
       const index = derive([rates], (now) => {
@@ -251,12 +252,12 @@ describe('a load that finds its value unchanged', () => {
 describe('a store without confirm', () => {
   it('gets each value anew', async () => {
     const clock = new FakeClock();
-    const { confirm: _, ...plain } = memoryStore({ clock });
+    const { confirm: _, ...plain } = storeOf(memoryBackend({ clock }));
     const store = wrapStore(plain);
     const value = new RefreshingValue({
       name: 'v',
       clock,
-      store,
+      backend: { store },
       logger: false,
       load: ({ previous }): never => (previous === undefined ? { USD: 1 } : keep()) as never,
     });

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { mysqlLock } from '../../../src/backends/mysql.ts';
-import { postgresLock, postgresStore } from '../../../src/backends/postgres.ts';
-import { redisLock } from '../../../src/backends/redis.ts';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const query = async () => ({ rows: [], rowCount: 0 });
 const emitter = (methods: object) => Object.assign(new EventEmitter(), methods) as never;
@@ -14,9 +15,13 @@ beforeEach(() => {
 afterEach(() => warn.mockRestore());
 
 it.each([
-  ['a pool of pg', () => postgresLock({ client: emitter({ query }) }), 'pool.on'],
-  ['a connection of mysql2', () => mysqlLock({ client: emitter({ query }) }), 'connection.on'],
-  ['a client of node-redis', () => redisLock({ client: emitter({ sendCommand: query }) }), 'client.on'],
+  ['a pool of pg', () => lockOf(postgresBackend({ client: emitter({ query }) })), 'pool.on'],
+  ['a connection of mysql2', () => lockOf(mysqlBackend({ client: emitter({ query }) })), 'connection.on'],
+  [
+    'a client of node-redis',
+    () => lockOf(redisBackend({ client: emitter({ sendCommand: query }) })),
+    'client.on',
+  ],
 ])('%s without an error listener is told of once, with the line to add', async (_, make, line) => {
   make();
   await Promise.resolve();
@@ -26,8 +31,8 @@ it.each([
 
 it('a lock and a store of one client are told of once', async () => {
   const client = emitter({ query });
-  postgresLock({ client });
-  postgresStore({ client });
+  lockOf(postgresBackend({ client }));
+  storeOf(postgresBackend({ client }));
   await Promise.resolve();
   expect(warn).toHaveBeenCalledTimes(1);
 });
@@ -35,14 +40,14 @@ it('a lock and a store of one client are told of once', async () => {
 it.each([
   [
     'a pool of mysql2, which hears its connections',
-    () => mysqlLock({ client: emitter({ query, getConnection: query }) }),
+    () => lockOf(mysqlBackend({ client: emitter({ query, getConnection: query }) })),
   ],
-  ['a client that is no emitter', () => postgresLock({ client: { query } as never })],
+  ['a client that is no emitter', () => lockOf(postgresBackend({ client: { query } as never }))],
   [
     'a client whose listener is added right after',
     () => {
       const client: EventEmitter = emitter({ query });
-      postgresLock({ client: client as never });
+      lockOf(postgresBackend({ client: client as never }));
       client.on('error', () => {});
     },
   ],

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type FleetMember,
-  PeriodicExecutor,
-  RefreshingCache,
-  RefreshingValue,
-  type StoredReport,
-} from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import type { StoredReport } from '../../../src/cluster/store-contract.ts';
+import { type FleetMember, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const HOUR = 3_600_000;
 const hourly = { schedule: { hours: 1 } } as const;
@@ -83,8 +78,7 @@ describe('the fleet, by the reports of rounds', () => {
       name: 'c',
       load: async () => 1,
       clock: cluster.clock,
-      lock,
-      store,
+      backend: { lock, store },
       propagateWithin: WITHOUT_CHECKS,
     });
     void a.value.get();
@@ -107,7 +101,7 @@ describe('the fleet, by the reports of rounds', () => {
   it('takes no report back that may still be on its way, nor where others are left', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
-    const apart = { clock: cluster.clock, store: a.link.store, propagateWithin: WITHOUT_CHECKS };
+    const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
     const answered = new Deferred<void>();
     a.link.breakOnce(answered.promise, 'write');
@@ -144,7 +138,11 @@ describe('the fleet, by the reports of rounds', () => {
   it('claims no version that was not written', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, hourly);
-    const other = manualValue({ name: 'w', clock: cluster.clock, lock: a.link.lock, store: a.link.store });
+    const other = manualValue({
+      name: 'w',
+      clock: cluster.clock,
+      backend: { lock: a.link.lock, store: a.link.store },
+    });
     await cluster.clock.advance(HOUR + 100);
     a.link.break('refused', 'write');
     await cluster.reload(a, 1, 'two');
@@ -191,7 +189,14 @@ describe('the fleet, by the reports of rounds', () => {
       return key;
     };
     const { clock } = cluster;
-    const keys = new RefreshingCache({ name: 'keys', load, lock, store, clock, logger: false, retry: false });
+    const keys = new RefreshingCache({
+      name: 'keys',
+      load,
+      backend: { lock, store },
+      clock,
+      logger: false,
+      retry: false,
+    });
     await keys.get('bad').catch(() => {});
     await clock.advance(60_000);
     await keys.get('good');
@@ -219,7 +224,11 @@ describe('the fleet, by the reports of rounds', () => {
         return names.map(() => 0);
       },
     });
-    const { value, manual } = manualValue({ clock: cluster.clock, lock: cluster.lock, store, ...hourly });
+    const { value, manual } = manualValue({
+      clock: cluster.clock,
+      backend: { lock: cluster.lock, store },
+      ...hourly,
+    });
     const got = value.get();
     await cluster.clock.flush();
     manual.call(0).resolve('one');
@@ -234,7 +243,7 @@ it('an instance of tasks alone stays in the fleet for three of their shortest pe
   const lastsOf = async (hasValue: boolean): Promise<number[]> => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();
-    const given = { clock: cluster.clock, lock, store, ...hourly } as const;
+    const given = { clock: cluster.clock, backend: { lock, store }, ...hourly } as const;
     const daily = new PeriodicExecutor(async () => {}, { ...given, name: 'daily', schedule: { days: 1 } });
     const task = new PeriodicExecutor(async () => {}, { ...given, name: 't' });
     const value = hasValue ? [new RefreshingValue({ ...given, name: 'v', load: async () => 1 })] : [];

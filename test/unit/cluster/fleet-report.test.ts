@@ -22,7 +22,7 @@ describe('the report of an instance', () => {
     const pinned = { by: 'ann', note: 'bad edition' };
     const quarantine = { reason: 'empty', for: 500 };
     const error = 'ECONNREFUSED';
-    const problem = { namespace: 'shop', failures: 2, error, pinned, quarantine };
+    const problem = { failures: 2, error, pinned, quarantine };
     const cold = { name: 'cold', version: undefined, age: undefined };
     const read = readReport(stored('pod-1', problem, { kind: 'cache', age: 0 }, cold));
     expect(read).toEqual({
@@ -85,7 +85,6 @@ describe('the report of an instance', () => {
       { name: 7 },
       {
         name: 'a\nb\u001b',
-        namespace: [],
         kind: 'x',
         version: -1,
         age: 'old',
@@ -105,7 +104,7 @@ describe('the report of an instance', () => {
     const text = JSON.stringify({ tickless: 1, host: 'h\n', upFor: -1, leftOut: '7', members });
     const { instances, members: all } = fleetOf([{ instance: 'i\n', text, age: Number.NaN }]);
     expect(instances[0]).toMatchObject({ id: 'i ', host: 'h ', upFor: 0, seenAgo: 0, leftOut: 0 });
-    const nothing = { namespace: undefined, version: undefined, age: undefined };
+    const nothing = { version: undefined, age: undefined };
     const unknown = { failures: 0, error: undefined, pinned: undefined, quarantine: undefined };
     expect(instances[0]?.members[0]).toEqual({ name: 'a b\\u001b', kind: 'value', ...nothing, ...unknown });
     expect(instances[0]?.members.length).toBe(2);
@@ -130,7 +129,6 @@ describe('the fleet', () => {
     expect(members).toEqual([
       {
         name: 'rates',
-        namespace: undefined,
         kind: 'value',
         version: 812,
         of: 40,
@@ -185,15 +183,11 @@ describe('the fleet', () => {
     );
   });
 
-  it('keeps namespaces apart, and counts a member once on an instance', () => {
-    const twice = stored('a', { age: 1 }, { age: 2 }, { namespace: 'shop' });
-    const { members } = fleetOf([twice]);
-    expect(members).toMatchObject([
-      { namespace: undefined, of: 1 },
-      { namespace: 'shop', of: 1 },
-    ]);
-    expect(fleetOf([twice], [{ name: 'rates', namespace: 'shop' }]).members.length).toBe(1);
-    expect(fleetOf([twice], [{ name: 'other', namespace: undefined }])).toEqual({
+  it('counts a member once on an instance', () => {
+    const twice = stored('a', { age: 1 }, { age: 2 });
+    expect(fleetOf([twice]).members).toMatchObject([{ name: 'rates', of: 1 }]);
+    expect(fleetOf([twice], [{ name: 'rates' }]).members.length).toBe(1);
+    expect(fleetOf([twice], [{ name: 'other' }])).toEqual({
       instances: [],
       idle: [],
       members: [],

@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import {
   type Fleet,
   type FleetMember,
-  type InstanceReport,
   isStoreUnavailableError,
   RefreshGroup,
   RefreshingCache,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
+import { storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
 /** A report lasts so long. */
@@ -172,7 +173,12 @@ describe('the fleet of a store', () => {
   it('forgets an instance whose last member is closed, also while a check is under way', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, own);
-    const { value: other } = manualValue({ name: 'w', clock: cluster.clock, store: a.link.store, ...own });
+    const { value: other } = manualValue({
+      name: 'w',
+      clock: cluster.clock,
+      backend: { store: a.link.store },
+      ...own,
+    });
     await readFor(cluster, [a, b], WITHIN);
     await other.close();
     expect((await cluster.store.fleet()).members.map(({ name, of }) => [name, of])).toEqual([
@@ -204,7 +210,7 @@ describe('the fleet of a store', () => {
       ...a,
       value: manualValue({ clock: cluster.clock, ...links, ...own }).value,
     });
-    const links = { lock: a.link.lock, store: a.link.store };
+    const links = { backend: { lock: a.link.lock, store: a.link.store } };
     const again = next();
     await readFor(cluster, [again], WITHIN);
     expect((await memberIn(cluster))?.text).toContain('1 of 1 holds version');
@@ -249,8 +255,7 @@ it('the fleet has caches, with the marks that they know and the keys that fail',
     return new RefreshingCache({
       name: 'keys',
       load,
-      lock,
-      store,
+      backend: { lock, store },
       clock,
       logger: false,
       retry: false,
@@ -277,18 +282,23 @@ describe('the fleet of a group', () => {
   it('has its members only, of all stores that they use', async () => {
     const cluster = new ManualCluster();
     const group = new RefreshGroup({ clock: cluster.clock });
-    const elsewhere = memoryStore({ clock: cluster.clock });
+    const elsewhere = storeOf(memoryBackend({ clock: cluster.clock }));
     const { lock } = cluster;
     const [a] = await cluster.warm(1, { ...own, group });
     const make = (name: string, more: object): RefreshingValue<string> =>
-      group.value({ name, load: () => 'one', ...own, lock, store: a.link.store, ...more });
-    make('namesake', { namespace: 'shop' });
-    const there = make('there', { store: elsewhere });
+      group.value({ name, load: () => 'one', ...own, backend: { lock, store: a.link.store }, ...more });
+    make('namesake', {});
+    const there = make('there', { backend: { lock, store: elsewhere } });
     group.value({ name: 'alone', load: () => 'one' });
-    group.cache({ name: 'keys', load: (key: string) => key, lock, store: a.link.store });
+    group.cache({ name: 'keys', load: (key: string) => key, backend: { lock, store: a.link.store } });
     const b = cluster.instance(own);
-    const second = make('second', { store: cluster.link().store }); // another store object of the same backend
-    const theirs = manualValue({ name: 'second', clock: cluster.clock, lock, store: b.link.store, ...own });
+    const second = make('second', { backend: { lock, store: cluster.link().store } }); // another store object of the same backend
+    const theirs = manualValue({
+      name: 'second',
+      clock: cluster.clock,
+      backend: { lock, store: b.link.store },
+      ...own,
+    });
     const stranger = cluster.instance({ ...own, name: 'stranger' });
     await readFor(
       cluster,
@@ -298,8 +308,8 @@ describe('the fleet of a group', () => {
     const { members, instances } = await group.fleet();
     expect(members.map(({ name, of }) => [name, of])).toEqual([
       ['keys', 1],
-      ['v', 2],
       ['namesake', 1],
+      ['v', 2],
       ['there', 1],
       ['second', 2],
     ]);

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { postgresHints } from '../../../src/backends/postgres.ts';
 import { redisBackend, redisHints } from '../../../src/backends/redis.ts';
 import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
+import { storeOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 60_000;
 /** The next load is far away, so that only checks tell of changes. */
@@ -51,7 +52,7 @@ function clusterWith(bus: Bus, ...args: ConstructorParameters<typeof ManualClust
 async function quiet(
   cluster: ManualCluster,
   count: number,
-  more: Partial<RefreshingValueOptions<string>> = {},
+  more: PartedOptions<RefreshingValueOptions<string>> = {},
 ): Promise<Instance[]> {
   let drawn = 0;
   const random = (): number => (drawn++ * 0.618) % 1; // spread evenly, the same in each run
@@ -142,7 +143,7 @@ describe('a hint', () => {
     expect(a.link.take()).toContain('write');
     const { lock, store } = a.link;
     const cache = new RefreshingCache({
-      ...{ name: 'c', lock, store, clock: cluster.clock, propagateWithin: WITHIN },
+      ...{ name: 'c', backend: { lock, store }, clock: cluster.clock, propagateWithin: WITHIN },
       load: (key: string) => key,
     });
     expect([
@@ -224,7 +225,7 @@ describe('a hint', () => {
     const cluster = clusterWith(bus);
     const { lock, store } = cluster.link();
     const values = Array.from({ length: 50 }, (_, i) => {
-      const options = { name: `v${i}`, lock, store, clock: cluster.clock, load: () => 1 };
+      const options = { name: `v${i}`, backend: { lock, store }, clock: cluster.clock, load: () => 1 };
       return new RefreshingValue(options);
     });
     await Promise.all(values.map((value) => value.set(2)));
@@ -341,7 +342,7 @@ describe('a way of hints that fails', () => {
       { hints: bus.connect() },
     );
     const { lock, clock } = cluster;
-    const value = new RefreshingValue({ name: 'v', load: () => 1, lock, store, clock });
+    const value = new RefreshingValue({ name: 'v', load: () => 1, backend: { lock, store }, clock });
     await value.set(2);
     await cluster.clock.flush();
     expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([undefined]);
@@ -356,7 +357,13 @@ describe('listening', () => {
     const hints = bus.connect();
     const values = ['v', 'w', 'x'].map((name) => {
       const store = wrapStore(cluster.store, { hints });
-      const options = { name, store, clock: cluster.clock, load: () => 1, logger: recordLines() };
+      const options = {
+        name,
+        backend: { store },
+        clock: cluster.clock,
+        load: () => 1,
+        logger: recordLines(),
+      };
       return new RefreshingValue({ ...options, propagateWithin: WITHIN });
     });
     await cluster.clock.flush();
@@ -376,7 +383,7 @@ describe('listening', () => {
     const gates = [new Deferred<void>(), new Deferred<void>()];
     bus.fault = () => gates[bus.listens - 1]?.promise;
     const open = (): RefreshingValue<number> =>
-      new RefreshingValue({ name: 'v', store, clock: cluster.clock, load: () => 1, ...own });
+      new RefreshingValue({ name: 'v', backend: { store }, clock: cluster.clock, load: () => 1, ...own });
     const first = open();
     await cluster.clock.flush();
     await first.close();
@@ -398,8 +405,8 @@ describe('the options of hints', () => {
 
   it('must be hints, not a client or a bus', () => {
     const hints = { send: () => {}, listen: () => {} } as never;
-    expect(refused(() => memoryStore({ hints }))).toContain('hints must have the methods connect');
-    expect(refused(() => wrapStore(memoryStore(), { hints }))).toContain(
+    expect(refused(() => storeOf(memoryBackend({ hints })))).toContain('hints must have the methods connect');
+    expect(refused(() => wrapStore(storeOf(memoryBackend()), { hints }))).toContain(
       'hints must have the methods connect',
     );
     expect(refused(() => createHints({ send: () => {} } as never))).toContain('send, listen');

@@ -1,24 +1,30 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   isOptionError,
   isStoreUnavailableError,
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 describe('history', () => {
   it('lists the versions in the store, with the process that published each', async () => {
     const clock = new FakeClock();
-    const store = memoryStore({ clock, keepVersions: 2 });
+    const store = storeOf(memoryBackend({ clock, keepVersions: 2 }));
     const values = ['one', 'two', 'three'];
     const load = (): string => values.shift() ?? '';
-    const value = new RefreshingValue({ name: 'v', load, lock: memoryLock({ clock }), store, clock });
+    const value = new RefreshingValue({
+      name: 'v',
+      load,
+      backend: { lock: lockOf(memoryBackend({ clock })), store },
+      clock,
+    });
     expect(await value.history()).toEqual([]);
     for (const _ of [1, 2, 3]) {
       await value.refresh();
@@ -37,9 +43,13 @@ describe('history', () => {
 
   it('of a key is that of the key, whether it is held here or not', async () => {
     const clock = new FakeClock();
-    const store = memoryStore({ clock, keepVersions: 2 });
+    const store = storeOf(memoryBackend({ clock, keepVersions: 2 }));
     const cacheOf = () =>
-      new RefreshingCache({ name: 'c', load: (key: string) => key, lock: memoryLock({ clock }), store });
+      new RefreshingCache({
+        name: 'c',
+        load: (key: string) => key,
+        backend: { lock: lockOf(memoryBackend({ clock })), store },
+      });
     const cache = cacheOf();
     await cache.refresh('a');
     await cache.refresh('a');
@@ -51,9 +61,9 @@ describe('history', () => {
   });
 
   it('is the present snapshot where a store of yours has no history', async () => {
-    const { read, write, delete: remove } = memoryStore();
+    const { read, write, delete: remove } = storeOf(memoryBackend());
     const store = wrapStore({ read, write, delete: remove });
-    const value = new RefreshingValue({ name: 'v', load: () => 1, store });
+    const value = new RefreshingValue({ name: 'v', load: () => 1, backend: { store } });
     await value.refresh();
     expect(await value.history()).toMatchObject([
       { version: value.inspect().lock?.version, host: hostname() },
@@ -75,11 +85,11 @@ describe('history', () => {
   });
 
   it.each([
-    ['without a store', new RefreshingValue({ name: 'v', load: () => 1, lock: memoryLock() })],
+    ['without a store', new RefreshingValue({ name: 'v', load: () => 1, lock: lockOf(memoryBackend()) })],
     ['without a store and a lock', new RefreshingValue({ name: 'v', load: () => 1 })],
   ])('%s it rejects with OptionError', async (_, value) => {
     const error = await rejectionOf(value.history());
     expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ cacheName: 'v', message: expect.stringContaining('store') });
+    expect(error).toMatchObject({ cacheName: 'v', message: expect.stringContaining('backend') });
   });
 });

@@ -91,8 +91,7 @@ describe('rule 10 in a cluster: the context of the reader stays out', () => {
       load: async () => 'one',
       schedule: 1000,
       clock: cluster.clock,
-      lock: link.lock,
-      store: link.store,
+      backend: { lock: link.lock, store: link.store },
       propagateWithin: 500,
     };
     const made = storage.run('constructor', () => [

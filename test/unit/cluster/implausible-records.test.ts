@@ -1,17 +1,19 @@
 // Records and snapshots that were edited, or written by a clock that was years ahead.
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
-import { RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const DAY = 86_400_000;
 
 function cluster() {
   const clock = new FakeClock();
-  const lock = memoryLock({ clock });
-  const store = memoryStore({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
+  const store = storeOf(memoryBackend({ clock }));
   let loads = 0;
   const instance = (shared: SnapshotStore = store) => {
     const logger = recordLines();
@@ -21,8 +23,7 @@ function cluster() {
       load,
       schedule: 60_000,
       clock,
-      lock,
-      store: shared,
+      backend: { lock, store: shared },
       logger,
     });
     return { value, lines: logger.lines };

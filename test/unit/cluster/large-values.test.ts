@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
-import { type Codec, RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 
 // Values of some megabytes: other callbacks run while they are encoded, checked and decoded.
@@ -21,15 +23,14 @@ function member(
   load: () => unknown,
 ): { value: RefreshingValue<unknown>; lines: string[] } {
   const logger = recordLines();
-  const lock = memoryLock({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
   const value = new RefreshingValue({
     name: 'codes',
     load: () => load(),
     retry: false,
     schedule: 1000,
     clock,
-    lock,
-    store,
+    backend: { lock, store },
     logger,
   });
   return { value, lines: logger.lines };
@@ -85,7 +86,7 @@ describe('a large value', () => {
     ['dates', () => rows().map((row) => ({ ...row, at: new Date(row.at) })), 40],
     ['two indexes of the same objects in rings', indexes, 20],
   ])('is published and adopted with turns between its parts: %s', async (_, load, parts) => {
-    const store = memoryStore({ clock });
+    const store = storeOf(memoryBackend({ clock }));
     const first = member(store, load);
     const publish = await watched(first.value.refresh());
     const { length } = await payloadOf(store);
@@ -104,7 +105,7 @@ describe('a large value', () => {
     const bytes = Uint8Array.from({ length: 2_000_000 }, (_, i) => i % 251);
     for (const encoded of [bytes, 'x'.repeat(4_000_000)]) {
       const codec: Codec = { encode: () => encoded, decode: (read) => read };
-      const store = memoryStore({ clock, codec });
+      const store = storeOf(memoryBackend({ clock, codec }));
       const turns = async (value: RefreshingValue<unknown>): Promise<number> =>
         (await watched(value.refresh())).turns;
       expect(await turns(member(store, () => 1).value)).toBeGreaterThan(12);
@@ -115,7 +116,7 @@ describe('a large value', () => {
   });
 
   it('is in the store once refresh() or close() has resolved', async () => {
-    const store = memoryStore({ clock });
+    const store = storeOf(memoryBackend({ clock }));
     await member(store, rows).value.refresh();
     expect(await isStored(store)).toBe(true);
     await store.delete('codes');
@@ -127,15 +128,15 @@ describe('a large value', () => {
   });
 
   it('is adopted also if that takes longer than a read may', async () => {
-    const store = memoryStore({ timeout: 1 }); // by the clock of the machine
+    const store = storeOf(memoryBackend({ timeout: 1 })); // by the clock of the machine
     const value = (load: () => unknown): RefreshingValue<unknown> =>
-      new RefreshingValue({ name: 'codes', load, store, logger: false, retry: false });
+      new RefreshingValue({ name: 'codes', load, backend: { store }, logger: false, retry: false });
     await value(() => rows()).refresh();
     expect(isDeepStrictEqual(await value(neverLoads).get(), rows())).toBe(true);
   });
 
   it('gives way to set() while it is adopted', async () => {
-    const store = memoryStore({ clock });
+    const store = storeOf(memoryBackend({ clock }));
     await member(store, rows).value.refresh();
     const { value } = member(store, neverLoads);
     const read = value.get();
@@ -155,7 +156,7 @@ describe('a large value', () => {
       (value: { 30999?: unknown }) => void delete value[30999],
     ],
   ])('that gets more or fewer entries while it is encoded is not published: %s', async (_, load, change) => {
-    const store = memoryStore({ clock });
+    const store = storeOf(memoryBackend({ clock }));
     const { value, lines } = member(store, load);
     const loaded = await value.get();
     for (let turn = 0; turn < 15; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -170,19 +171,22 @@ describe('a large value', () => {
     class Rate {
       readonly of = 1;
     }
-    const { value, lines } = member(memoryStore({ clock }), () => [...rows(), { rate: new Rate() }]);
+    const { value, lines } = member(storeOf(memoryBackend({ clock })), () => [
+      ...rows(),
+      { rate: new Rate() },
+    ]);
     await value.refresh().catch(() => {});
     expect(lines[0]).toContain("the default codec can't keep a Rate (at ….rate); give the store a codec");
   });
 
   it('of an earlier version, in one text, is read', async () => {
-    const store = memoryStore({ clock });
+    const store = storeOf(memoryBackend({ clock }));
     await store.write('codes', sealed({}, JSON.stringify(rows())));
     expect(isDeepStrictEqual(await member(store, neverLoads).value.get(), rows())).toBe(true);
   });
 
   it('that was damaged is rejected', async () => {
-    const store = memoryStore({ clock });
+    const store = storeOf(memoryBackend({ clock }));
     await member(store, byCode).value.refresh();
     const payload = await payloadOf(store);
     await store.write('codes', payload.replace('City of 2499', 'City of 2498'));
@@ -193,7 +197,7 @@ describe('a large value', () => {
 });
 
 it('a small value is encoded and decoded without a turn', async () => {
-  const store = memoryStore({ clock });
+  const store = storeOf(memoryBackend({ clock }));
   const { turns } = await watched(member(store, () => rows(100)).value.refresh());
   const adopted = await watched(member(store, neverLoads).value.get());
   expect([turns, adopted.turns]).toEqual([1, 1]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
-  type AcquireRequest,
   isClosedError,
   isLeaseLostError,
   type LockedContext,
@@ -398,16 +398,14 @@ describe('close', () => {
     }
   });
 
-  it('tells the leases that are left of all members of a group, with their namespaces and keys, in one line', async () => {
+  it('tells the leases that are left of all members of a group, with their keys, in one line', async () => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();
     const logger = recordLines();
     const group = new RefreshGroup({
       clock: cluster.clock,
-      lock,
-      store,
+      backend: { lock, store },
       logger,
-      namespace: 'shop',
       retry: false,
     });
     const never = (): Promise<never> => new Promise(() => {});
@@ -426,10 +424,7 @@ describe('close', () => {
     await cluster.clock.flush();
     const closed = group.close({ timeout: 0 });
     await cluster.clock.advance(1000);
-    const cutOff = [{ name: 'v' }, { name: 'c', key: 'k' }, { name: 't' }].map((one) => ({
-      ...one,
-      namespace: 'shop',
-    }));
+    const cutOff = [{ name: 'v' }, { name: 'c', key: 'k' }, { name: 't' }];
     expect(await closed).toEqual({
       drained: false,
       aborted: cutOff,

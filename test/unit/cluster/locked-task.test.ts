@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
-  type AcquireRequest,
   isClosedError,
   isLeaseLostError,
   isLockUnavailableError,
@@ -12,11 +12,12 @@ import {
   OptionError,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 /** A locked task that ends when the test says so. */
 function manualTask(cluster: ManualCluster, own: Partial<LockedTaskOptions> = {}) {
@@ -73,7 +74,7 @@ describe('lockedTask', () => {
       return answer;
     };
     const { leaseFor, extend, release } = link.lock;
-    const lock = { leaseFor, acquire: acquireLate, extend, release } as typeof link.lock;
+    const lock = asLock({ leaseFor, acquire: acquireLate, extend, release });
     const late = manualTask(cluster, { lock, lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
     const executed = late.run();
     await cluster.clock.advance(900);
@@ -172,7 +173,7 @@ describe('lockedTask', () => {
     expect(isLockUnavailableError(await rejectionOf(a.run()))).toBe(true);
     expect(a.calls).toHaveLength(0);
     const strange = { leaseFor: 1, acquire: () => Promise.reject(undefined), extend: a.run, release: a.run };
-    const run = lockedTask(() => 1, { name: 'n', lock: strange as never, clock: cluster.clock });
+    const run = lockedTask(() => 1, { name: 'n', lock: asLock(strange as never), clock: cluster.clock });
     expect(isLockUnavailableError(await rejectionOf(run()))).toBe(true);
   });
 
@@ -343,7 +344,11 @@ describe('a lock or a store that hangs', () => {
 
   it('keeps no run from its end where it is the store: the run is not recorded', async () => {
     const store = wrapStore({ read: never, write: never, delete: never }, { timeout: 50 });
-    const task = lockedTask(() => 'done', { name: 'n', lock: memoryLock(), store, lockAtMostFor: 60_000 });
+    const task = lockedTask(() => 'done', {
+      name: 'n',
+      backend: { lock: lockOf(memoryBackend()), store },
+      lockAtMostFor: 60_000,
+    });
     expect(await task()).toMatchObject({ kind: 'executed', result: 'done' });
     await task.close();
   });
@@ -364,7 +369,7 @@ describe('a lock or a store that hangs', () => {
 });
 
 it('a registration of another instance keeps no run from its turn', async () => {
-  const lock = memoryLock();
+  const lock = lockOf(memoryBackend());
   const released = new Deferred<void>();
   const registering = asLock({
     ...{ leaseFor: lock.leaseFor, acquire: (request: AcquireRequest) => lock.acquire(request) },

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, type LockProvider, type SnapshotStore } from '../../../src/index.ts';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { isLoadTimeoutError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 /** Which requests were sent, in their order. */
 function requestIds({

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
 import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
-import { createLock } from '../../../src/records/lock/create-lock.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOn } from '../../support/parts.ts';
 
 const TIMEOUT_MS = 1000;
 
@@ -22,7 +22,7 @@ function silentLock() {
     list: never,
     editions: never,
   };
-  const lock = createLock(records, { timeout: TIMEOUT_MS }, { options: [], clock });
+  const lock = lockOn(records, { timeout: TIMEOUT_MS }, { options: [], clock });
   const access = accessOf<LockSteps>(lock) as BackendAccess<LockSteps>;
   const ask = (name: string): Promise<unknown> => {
     const request = { name, requestId: name, owner: 'o', host: 'h', leaseFor: 10_000, force: false };

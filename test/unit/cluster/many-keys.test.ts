@@ -13,7 +13,7 @@ describe('many keys of a cluster', () => {
         calls.push(keys.length);
         return new Map(keys.map((key) => [key, key]));
       },
-      store: cluster.store,
+      backend: { store: cluster.store },
       clock: cluster.clock,
     });
     const found = cache.getMany([1, 2, 3, 4, 5]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { createLock, type LockOptions } from '../../../src/records/lock/create-lock.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { WITHOUT_CHECKS } from '../../support/cluster.ts';
+import { lockOn, storeOn } from '../../support/parts.ts';
 import {
   recordsOfLock,
   recordsOfStore,
@@ -25,7 +25,7 @@ const KIND = { longestName: undefined, options: [] };
 /** A lock and a store with steps for many names, and the commands that they get. */
 function backend(
   clock: FakeClock,
-  { extendsMany = true, ...options }: LockOptions & { readonly extendsMany?: boolean } = {},
+  { extendsMany = true, ...options }: BackendOptions & { readonly extendsMany?: boolean } = {},
 ) {
   const commands: string[] = [];
   const records: Map<string, BackendRecord> = new Map();
@@ -86,8 +86,8 @@ function backend(
   };
   const { namespace } = options;
   const open = {
-    lock: createLock(recordsOfLock(lock), options, KIND),
-    store: createStore(recordsOfStore(store), { namespace }, KIND),
+    lock: lockOn(recordsOfLock(lock), options, KIND),
+    store: storeOn(recordsOfStore(store), { namespace }, KIND),
   };
   return { ...open, commands, records };
 }
@@ -97,14 +97,14 @@ const KEYS = Array.from({ length: 500 }, (_, i) => i);
 
 function cacheOf(clock: FakeClock, own: Partial<RefreshingCacheOptions<number, number>>) {
   const loadMany = async (keys: readonly number[]) => new Map(keys.map((key) => [key, key]));
-  const given = own.store ? { propagateWithin: WITHOUT_CHECKS, ...own } : own;
+  const given = own.backend ? { propagateWithin: WITHOUT_CHECKS, ...own } : own;
   return new RefreshingCache<number, number>({ name: 'c', loadMany, clock, ...given });
 }
 
 it('500 cold keys with lock and store cost at most 10 commands, and so do those of an instance that adopts them', async () => {
   const clock = new FakeClock();
   const { lock, store, commands, records } = backend(clock);
-  const read = cacheOf(clock, { lock, store }).getMany(KEYS);
+  const read = cacheOf(clock, { backend: { lock, store } }).getMany(KEYS);
   await clock.advance(10);
   expect((await read).size).toBe(500);
   await clock.advance(10);
@@ -112,7 +112,7 @@ it('500 cold keys with lock and store cost at most 10 commands, and so do those 
   // One key asks first, as always where a backend has not answered for a while.
   expect(commands).toEqual(['read', 'read', 'acquire', 'acquire', 'write', 'release']);
   commands.length = 0;
-  const adopted = cacheOf(clock, { lock, store, loadMany: async () => new Map() }).getMany(KEYS);
+  const adopted = cacheOf(clock, { backend: { lock, store }, loadMany: async () => new Map() }).getMany(KEYS);
   await clock.advance(10);
   expect((await adopted).size).toBe(500);
   expect(commands).toEqual(['read', 'read']); // the marks of the cache, and the keys
@@ -121,7 +121,7 @@ it('500 cold keys with lock and store cost at most 10 commands, and so do those 
 it('keys share commands, and are answered for by hand, in a namespace too', async () => {
   const clock = new FakeClock();
   const { lock, store, commands } = backend(clock, { namespace: 'service' });
-  const read = cacheOf(clock, { lock, store }).getMany(KEYS);
+  const read = cacheOf(clock, { backend: { lock, store } }).getMany(KEYS);
   await clock.advance(10);
   expect((await read).get(499)).toBe(499);
   await clock.advance(10);
@@ -220,10 +220,12 @@ describe('keys that wait for the load of another instance ask together, at the p
     const clock = new FakeClock();
     const { lock, store, commands } = backend(clock, LEASE);
     const keys = KEYS.slice(0, count);
-    const winner = cacheOf(clock, { lock, store, loadMany: slowly(clock, loadMs) }).getMany(keys);
+    const winner = cacheOf(clock, { backend: { lock, store }, loadMany: slowly(clock, loadMs) }).getMany(
+      keys,
+    );
     await clock.advance(10);
     commands.length = 0;
-    const waiting = cacheOf(clock, { lock, store, loadMany: async () => new Map() });
+    const waiting = cacheOf(clock, { backend: { lock, store }, loadMany: async () => new Map() });
     const reads: Promise<number>[] = [];
     for (const key of keys) {
       reads.push(waiting.get(key));

@@ -6,13 +6,12 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { createLock } from '../../../src/records/lock/create-lock.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents } from '../../support/events.ts';
+import { lockOn, storeOn } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** Locks and stores of different namespaces over the same records. */
@@ -35,21 +34,20 @@ function sharedBackend() {
   return {
     clock,
     names,
-    lock: (namespace?: string) => createLock(records, { namespace }, kind),
-    store: (namespace?: string) => createStore(records, { namespace }, kind),
+    lock: (namespace?: string) => lockOn(records, { namespace }, kind),
+    store: (namespace?: string) => storeOn(records, { namespace }, kind),
   };
 }
 
 describe('a namespace', () => {
-  it('of locks and stores keeps two services with one name apart', async () => {
+  it('keeps two services with one name apart', async () => {
     const { clock, names, lock, store } = sharedBackend();
     const service = (namespace: string): RefreshingValue<string> =>
       new RefreshingValue({
         name: 'config',
         load: async () => namespace,
         clock,
-        lock: lock(namespace),
-        store: store(namespace),
+        backend: { lock: lock(namespace), store: store(namespace) },
       });
     expect(await service('shop').get()).toBe('shop');
     expect(await service('bank').get()).toBe('bank');
@@ -73,44 +71,34 @@ describe('a namespace', () => {
     expect(await lock('shop').release(answer.lease, { as: 'abandoned' })).toBe(true);
   });
 
-  it('of a group begins the names of its members; errors keep the plain name', async () => {
+  it('begins the names of all members of the backend', async () => {
     const { clock, names, lock, store } = sharedBackend();
-    const group = new RefreshGroup({ namespace: 'shop', clock, lock: lock('eu'), store: store() });
+    const group = new RefreshGroup({ clock, backend: { lock: lock('shop'), store: store('shop') } });
     await group.value({ name: 'rates', load: async () => 1 }).get();
     await group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key }).get('1012');
-    await group.value({ name: 'own', namespace: 'bank', load: async () => 1 }).get();
     await clock.flush();
-    const expected = ['shop/rates', 'shop/cities["1012"]', 'bank/own'];
-    expect([...names].sort()).toEqual([...expected, ...expected.map((name) => `eu/${name}`)].sort());
+    expect([...names].sort()).toEqual(['shop/cities["1012"]', 'shop/rates']);
   });
 
   it('and names with slashes, brackets or the names of records of our own are never one record', async () => {
     const { clock, names, lock, store } = sharedBackend();
     const load = async (): Promise<number> => 1;
-    const given = { clock, lock: lock(), store: store(), logger: false, load } as const;
+    const backend = (namespace?: string) => ({ lock: lock(namespace), store: store(namespace) });
+    const given = { clock, backend: backend(), logger: false, load } as const;
     const members: readonly (() => Promise<unknown>)[] = [
-      () => new RefreshingValue({ ...given, name: 'eu/secrets', namespace: 'acme' }).get(),
-      () => new RefreshingValue({ ...given, name: 'secrets', namespace: 'acme/eu' }).get(),
-      () => new RefreshingValue({ ...given, name: 'secrets', namespace: 'acme%2Feu' }).get(),
+      () => new RefreshingValue({ ...given, name: 'eu/secrets', backend: backend('acme') }).get(),
+      () => new RefreshingValue({ ...given, name: 'secrets', backend: backend('acme/eu') }).get(),
+      () => new RefreshingValue({ ...given, name: 'secrets', backend: backend('acme%2Feu') }).get(),
       () => new RefreshingValue({ ...given, name: 'acme/eu/secrets' }).get(),
       () => new RefreshingValue({ ...given, name: '/acme/eu/secrets' }).get(),
-      () => new RefreshingValue({ ...given, name: 'secrets', namespace: '/acme/eu' }).get(),
-      () =>
-        new RefreshingValue({
-          ...given,
-          name: 'x',
-          namespace: 'eu',
-          lock: lock('acme'),
-          store: store('acme'),
-        }).get(),
-      () => new RefreshingValue({ ...given, name: 'eu/x', lock: lock('acme'), store: store('acme') }).get(),
-      () =>
-        new RefreshingValue({ ...given, name: 'x', lock: lock('acme/eu'), store: store('acme/eu') }).get(),
+      () => new RefreshingValue({ ...given, name: 'secrets', backend: backend('/acme/eu') }).get(),
+      () => new RefreshingValue({ ...given, name: 'eu/x', backend: backend('acme') }).get(),
+      () => new RefreshingValue({ ...given, name: 'x', backend: backend('acme/eu') }).get(),
       () => new RefreshingCache({ ...given, name: 'a' }).get('b'),
       () => new RefreshingValue({ ...given, name: 'a["b"]' }).get(),
       () => new RefreshingValue({ ...given, name: 'a["b"]/' }).get(),
       () => new RefreshingCache({ ...given, name: 'a["b"]/' }).get('c'),
-      () => new RefreshingCache({ ...given, name: 'b', namespace: 'p["a' }).get('c'),
+      () => new RefreshingCache({ ...given, name: 'b', backend: backend('p["a') }).get('c'),
       () => new RefreshingCache({ ...given, name: 'p' }).get('a/b["c"]'),
       () => new RefreshingValue({ ...given, name: 'tickless-control' }).get(),
       () => new RefreshingValue({ ...given, name: '/tickless-control' }).get(),
@@ -131,22 +119,20 @@ describe('a namespace', () => {
 
   it('plain names keep the records that they had', async () => {
     const { clock, names, lock, store } = sharedBackend();
-    const given = { clock, lock: lock(), store: store(), load: async () => 1 } as const;
+    const given = { clock, backend: { lock: lock(), store: store() }, load: async () => 1 } as const;
     await new RefreshingValue({ ...given, name: 'rates' }).get();
-    await new RefreshingValue({ ...given, name: 'rates', namespace: 'shop' }).get();
+    const shop = { lock: lock('shop'), store: store('shop') };
+    await new RefreshingValue({ ...given, name: 'rates', backend: shop }).get();
     await new RefreshingCache({ ...given, name: 'cities' }).get('1012');
     await clock.flush();
     expect([...names].sort()).toEqual(['cities["1012"]', 'rates', 'shop/rates']);
   });
 
-  it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])(
-    '%j is refused by locks and stores',
-    (namespace) => {
-      const { lock, store } = sharedBackend();
-      expect(thrownBy(() => lock(namespace as string))).toMatchObject({ option: 'namespace' });
-      expect(thrownBy(() => store(namespace as string))).toMatchObject({ option: 'namespace' });
-    },
-  );
+  it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])('%j is refused', (namespace) => {
+    const { lock, store } = sharedBackend();
+    expect(thrownBy(() => lock(namespace as string))).toMatchObject({ option: 'namespace' });
+    expect(thrownBy(() => store(namespace as string))).toMatchObject({ option: 'namespace' });
+  });
 });
 
 describe('a snapshot of another maker', () => {
@@ -154,7 +140,7 @@ describe('a snapshot of another maker', () => {
     const { clock, store } = new ManualCluster();
     const name = 'cities["1012"]';
     const asValue = (load: string): RefreshingValue<string> =>
-      new RefreshingValue({ name, load: async () => load, clock, logger: false, store });
+      new RefreshingValue({ name, load: async () => load, clock, logger: false, backend: { store } });
     await asValue('of the value').get();
     await clock.flush();
     const ofValue = await store.read('/cities["1012"]/');
@@ -164,7 +150,7 @@ describe('a snapshot of another maker', () => {
       load: async () => 'of the key',
       clock,
       logger: false,
-      store,
+      backend: { store },
     });
     const events = recordEvents(cache);
     expect(await cache.get('1012')).toBe('of the key');
@@ -179,7 +165,7 @@ describe('a snapshot of another maker', () => {
   it('of another name is rejected', async () => {
     const { clock, store } = new ManualCluster();
     const value = (name: string): RefreshingValue<string> =>
-      new RefreshingValue({ name, load: async () => name, clock, logger: false, store });
+      new RefreshingValue({ name, load: async () => name, clock, logger: false, backend: { store } });
     await value('a').get();
     await clock.flush();
     await store.write('b', (await store.read('a'))!.payload);
@@ -201,8 +187,7 @@ describe('keys whose lock name is longer than the backend accepts', () => {
           return asked;
         },
         clock,
-        lock: lock(),
-        store: store(),
+        backend: { lock: lock(), store: store() },
       });
     const first = instance();
     expect(await first.get(key('a'))).toBe(key('a'));
@@ -228,7 +213,7 @@ describe('keys whose lock name is longer than the backend accepts', () => {
         load: async () => ++loads,
         clock,
         logger: false,
-        ...(what === 'lock' ? { lock: lock() } : { store: store() }),
+        ...(what === 'lock' ? { lock: lock() } : { backend: { store: store() } }),
       });
       const error = (await rejectionOf(cache.get('k'.repeat(8192)))) as LoadError;
       expect([isOptionError(error.cause), loads]).toEqual([true, 0]);

@@ -47,7 +47,13 @@ describe('an outage of a backend', () => {
     const { clock } = cluster;
     const link: Link = cluster.link();
     const { lock, store } = link;
-    const group = new RefreshGroup({ clock, logger: false, retry: false, lock, store, schedule: 1000 });
+    const group = new RefreshGroup({
+      clock,
+      logger: false,
+      retry: false,
+      backend: { lock, store },
+      schedule: 1000,
+    });
     const [a, b] = ['a', 'b'].map((name) => group.value({ name, load: async () => name }));
     const [ofA, ofB, ofGroup] = [outagesOf(a!), outagesOf(b!), outagesOf(group)];
     const readBoth = async (): Promise<void> => {
@@ -75,7 +81,13 @@ describe('an outage of a backend', () => {
       const { clock } = cluster;
       const link: Link = cluster.link();
       const { lock, store } = link;
-      const shared = { clock, logger: false, retry: false, lock, store, schedule: 1000 } as const;
+      const shared = {
+        clock,
+        logger: false,
+        retry: false,
+        backend: { lock, store },
+        schedule: 1000,
+      } as const;
       const group = new RefreshGroup(shared);
       const [a, b, c, unread] = ['a', 'b', 'c', 'unread'].map((name) =>
         group.value({ name, load: async () => name }),

@@ -9,7 +9,13 @@ async function coldRead({ clock }: ManualCluster, link: Link, name: string): Pro
   const begun = clock.monotonic();
   let answeredAt = Number.NaN;
   const { lock, store } = link;
-  const value = new RefreshingValue({ name, load: async () => name, clock, logger: false, lock, store });
+  const value = new RefreshingValue({
+    name,
+    load: async () => name,
+    clock,
+    logger: false,
+    backend: { lock, store },
+  });
   void value.get().then(() => {
     answeredAt = clock.monotonic();
   });

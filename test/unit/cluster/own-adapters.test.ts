@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isOptionError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { asStore } from '../../../src/records/store/as-store.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { lockOf } from '../../support/parts.ts';
+import { thrownBy } from '../../support/settle.ts';
 
-// A lock and a store of three methods each.
+// A lock of three methods.
 
-const inner = memoryLock();
+const inner = lockOf(memoryBackend());
 const three = {
   acquire: inner.acquire.bind(inner),
   extend: inner.extend.bind(inner),
@@ -27,54 +28,8 @@ it('a lock of three methods has leases of 30 seconds, and shows and ends nothing
   expect(await lock.forceRelease('own', 1)).toBe(false);
 });
 
-it('a store of three methods gets named arguments, and its options', async () => {
-  const kept = memoryStore();
-  const asked: object[] = [];
-  const note = <A extends object>(request: A): A => {
-    asked.push(request);
-    return request;
-  };
-  const codec = { format: 'own', encode: String, decode: Number };
-  const store = asStore(
-    {
-      read: async (request) => kept.read(note(request).name, request.newerThan),
-      write: async (request) =>
-        kept.write(note(request).name, request.payload, request.token, request.rejected),
-      delete: (name) => kept.delete(name),
-    },
-    { codec, longestName: 9 },
-  );
-  expect(store).toMatchObject({ codec, longestName: 9 });
-  const value = new RefreshingValue({ name: 'own', load: () => 7, lock: memoryLock(), store });
-  expect(await value.get()).toBe(7);
-  await value.close();
-  expect(asked[0]).toMatchObject({ name: 'own' });
-  expect(asked).toContainEqual(
-    expect.objectContaining({
-      name: 'own',
-      payload: expect.stringContaining('7'),
-      token: expect.any(Number),
-    }),
-  );
-  expect(await store.delete('own')).toBe(true);
-  expect(await store.read('own')).toBeUndefined();
-});
-
-it.each([
-  ['a lock', () => asLock({ acquire() {}, extend() {} } as never)],
-  ['a store', () => asStore({ read() {}, write() {} } as never)],
-  [
-    'an unknown option',
-    () => asStore({ read() {}, write() {}, delete() {} } as never, { keepVersions: 3 } as never),
-  ],
-])('%s that lacks what it needs is refused', (_, make) => {
-  let error: unknown;
-  try {
-    make();
-  } catch (thrown) {
-    error = thrown;
-  }
-  expect(isOptionError(error)).toBe(true);
+it('an object without the three methods is refused', () => {
+  expect(isOptionError(thrownBy(() => asLock({ acquire() {}, extend() {} } as never)))).toBe(true);
 });
 
 it('a refresh under a lock that ignores force gets the value of the round that is done', async () => {
@@ -87,8 +42,7 @@ it('a refresh under a lock that ignores force gets the value of the round that i
     load: () => 'two',
     schedule: { hours: 1 },
     clock,
-    lock,
-    store,
+    backend: { lock, store },
   });
   await clock.advance(1000);
   const refreshed = other.refresh();

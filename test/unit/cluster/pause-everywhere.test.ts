@@ -29,7 +29,7 @@ const kinds = ['value', 'cache', 'executor'] as const;
 async function used(cluster: ManualCluster, kind: (typeof kinds)[number]): Promise<Used> {
   const { clock } = cluster;
   const { lock, store } = cluster.link();
-  const common = { name: 'm', clock, lock, store, logger: false, ...own } as const;
+  const common = { name: 'm', clock, backend: { lock, store }, logger: false, ...own } as const;
   const load = async (): Promise<number> => 1;
   if (kind === 'value') {
     const member = new RefreshingValue({ load, ...common });
@@ -110,7 +110,7 @@ describe('a pause on all instances', () => {
   it('costs one command of a check for all members, and none where nothing was set', async () => {
     const cluster = new ManualCluster();
     const { lock, store, commands } = cluster.link();
-    const group = new RefreshGroup({ clock: cluster.clock, lock, store, logger: false, ...own });
+    const group = new RefreshGroup({ clock: cluster.clock, backend: { lock, store }, logger: false, ...own });
     const values = ['v1', 'v2', 'v3'].map((name) => group.value({ name, load: () => name }));
     for (const value of values) await value.get();
     await cluster.clock.advance(2 * WITHIN);
@@ -128,7 +128,12 @@ describe('a pause on all instances', () => {
     const instance = () => {
       const link = cluster.link();
       const { lock, store } = link;
-      const group = new RefreshGroup({ clock: cluster.clock, lock, store, logger: false, ...own });
+      const group = new RefreshGroup({
+        clock: cluster.clock,
+        backend: { lock, store },
+        logger: false,
+        ...own,
+      });
       const values = names.map((name) => group.value({ name, load: () => name }));
       return { group, values, link };
     };
@@ -145,22 +150,6 @@ describe('a pause on all instances', () => {
     await Promise.all(both);
     for (const { group } of [a, b, c])
       expect(group.inspect().members.map(({ paused }) => paused)).toEqual([false, false, true, true]);
-  });
-
-  it('belongs to a namespace', async () => {
-    const cluster = new ManualCluster();
-    const instance = (namespace: string) => {
-      const { value } = cluster.instance({ ...own, namespace });
-      return value;
-    };
-    const [a, b] = [instance('a'), instance('b')];
-    for (const value of [a, b]) value.set('x');
-    await a.pause();
-    for (let at = 0; at < 2 * WITHIN; at += 10) {
-      b.current;
-      await cluster.clock.advance(10);
-    }
-    expect(b.inspect().paused).toBe(false);
   });
 
   it('concerns members of the same name in one process, which share the store object', async () => {
@@ -232,7 +221,7 @@ describe('a pause on all instances', () => {
     const cluster = new ManualCluster();
     const { lock, store } = cluster.link();
     const group = new RefreshGroup({ clock: cluster.clock, logger: false });
-    const shared = group.value({ name: 'shared', load: () => 1, lock, store });
+    const shared = group.value({ name: 'shared', load: () => 1, backend: { lock, store } });
     const alone = group.value({ name: 'alone', load: () => 1 });
     const error = thrownBy(() => group.pause({ heer: true } as never)) as Error;
     expect([isOptionError(error), error.message]).toEqual([

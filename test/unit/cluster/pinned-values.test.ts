@@ -221,7 +221,7 @@ it('unpin discards no value that a person sets everywhere meanwhile', async () =
   const cluster = virtualCluster({
     instances: 3,
     source: () => `load ${++loads}`,
-    store: { keepVersions: 5 },
+    backend: { keepVersions: 5 },
     service: ({ source, name, ...given }) =>
       new RefreshingValue({
         ...given,
@@ -241,8 +241,7 @@ it('unpin discards no value that a person sets everywhere meanwhile', async () =
   };
   await isDone(one.refresh({ here: true }).then(() => one.refresh({ here: true })));
   await isDone(one.rollback({ by: 'ann' }));
-  cluster.store.slow(40);
-  cluster.lock.slow(20);
+  cluster.backend.slow(30);
   const set = one.set('set by hand');
   await cluster.advance(10);
   const unpinned = another.unpin();

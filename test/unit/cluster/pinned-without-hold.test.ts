@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AcquireAnswer } from '../../../src/index.ts';
+import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { ManualCluster } from '../../support/cluster.ts';
 import { recordChanges } from '../../support/events.ts';

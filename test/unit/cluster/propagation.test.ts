@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
-import { isPinnedError, RefreshGroup, RefreshingValue, type Store } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
+import { isPinnedError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
 /** The next load is far away, so that only checks tell of changes. */
@@ -55,8 +57,7 @@ describe('checks of the store', () => {
       manualValue({
         name: `v${i}`,
         clock: cluster.clock,
-        lock: link.lock,
-        store: link.store,
+        backend: { lock: link.lock, store: link.store },
         ...own,
         propagateWithin: WITHIN * (i + 1),
       }),
@@ -81,7 +82,13 @@ describe('checks of the store', () => {
     const checksOf = async (given: object, group?: RefreshGroup): Promise<number> => {
       const link = cluster.link();
       const { clock, store } = cluster;
-      const options = { name: 'v', clock, lock: link.lock, store, schedule: { hours: 1 }, ...given };
+      const options = {
+        name: 'v',
+        clock,
+        backend: { lock: link.lock, store },
+        schedule: { hours: 1 },
+        ...given,
+      };
       const asked: unknown[] = [];
       const value = new RefreshingValue({ ...options, load: () => 'one', ...(group && { group }) });
       await value.get();
@@ -181,7 +188,8 @@ describe('checks of the store', () => {
 
   it('that fail for one name alone take over the others, and are reported', async () => {
     const clock = new FakeClock();
-    const [lock, shared] = [memoryLock({ clock }), memoryStore({ clock })];
+    const memory = memoryBackend({ clock });
+    const [lock, shared] = [lockOf(memory), storeOf(memory)];
     const partly = wrapStore({
       read: (...asked) => shared.read(...asked),
       write: (...asked) => shared.write(...asked),
@@ -192,7 +200,14 @@ describe('checks of the store', () => {
       },
     });
     const open = (store: Store, name: string) =>
-      new RefreshingValue({ name, clock, lock, store, load: () => 'one', logger: false as const, ...own });
+      new RefreshingValue({
+        name,
+        clock,
+        backend: { lock, store },
+        load: () => 'one',
+        logger: false as const,
+        ...own,
+      });
     const here = [open(partly, 'lost'), open(partly, 'sound')];
     for (const value of here) await value.get();
     for (const name of ['lost', 'sound']) await open(shared, name).set('two');
@@ -216,12 +231,12 @@ describe('checks of the store', () => {
     expect(b.value.current).toBe('two');
   });
 
-  it('are refused without a store, and for what is not a duration', () => {
+  it('are refused without a backend, and for what is not a duration', () => {
     const refused = (options: object): string =>
       String(thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options })));
     expect(refused({ propagateWithin: 1000 })).toContain('must not be given without a backend');
     const { store } = new ManualCluster();
-    expect(refused({ store, propagateWithin: 0 })).toContain('propagateWithin');
+    expect(refused({ backend: { store }, propagateWithin: 0 })).toContain('propagateWithin');
     expect(new RefreshGroup({ propagateWithin: 1000 }).value({ name: 'v', load: () => 1 }).current).toBe(1);
   });
 });

@@ -5,7 +5,7 @@ import { type VirtualInstance, virtualCluster } from '../../../src/testing/index
 // What a person does everywhere reaches instances that have no value, within the bound.
 
 const WITHIN_MS = 1000;
-const store = { keepVersions: 3 };
+const backend = { keepVersions: 3 };
 const common = {
   name: 'prices',
   schedule: { hours: 1 },
@@ -37,7 +37,7 @@ describe('a key that the source does not have', () => {
     const cluster = virtualCluster({
       instances: 2,
       source: () => (isThere ? 'loaded' : absent()),
-      store,
+      backend,
       service: ({ source, name, ...given }) =>
         new RefreshingCache({ ...given, ...common, absentFor: { hours: 1 }, load: () => source() }),
     });
@@ -57,7 +57,7 @@ describe('a value that was dropped everywhere while the source is down', () => {
     const cluster = virtualCluster({
       instances: 3,
       source: () => 'loaded',
-      store,
+      backend,
       service: ({ source, name, ...given }) =>
         new RefreshingValue({ ...given, ...common, load: () => source() }),
     });
@@ -83,7 +83,7 @@ it('a key whose refused value was accepted is taken over by all', async () => {
   const cluster = virtualCluster({
     instances: 3,
     source: () => price,
-    store,
+    backend,
     service: ({ source, name, ...given }) =>
       new RefreshingCache({
         ...given,

@@ -1,24 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { asLock } from '../../../src/backends/index.ts';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isClosedError, isLockUnavailableError, RefreshGroup, refreshing } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const load = (): number => 1;
 
 describe('register()', () => {
   it('shows members to operators that have not run, and runs nothing', async () => {
-    const lock = memoryLock();
-    const group = new RefreshGroup({ lock, namespace: 'shop' });
+    const lock = lockOf(memoryBackend());
+    const group = new RefreshGroup({ lock });
     let runs = 0;
     group.executor(() => void runs++, { name: 'report' });
     group.value({ name: 'rates', load });
     group.cache({ name: 'cities', load, backend: 'group' });
-    group.value({ name: 'local', load, lock: false });
+    group.value({ name: 'local', load, backend: false });
     await group.register();
     const records = (await lock.list()).map(({ name, state }) => `${name} ${state}`);
-    expect(records).toEqual(['shop/cities registered', 'shop/rates registered', 'shop/report registered']);
+    expect(records).toEqual(['cities registered', 'rates registered', 'report registered']);
     expect(runs).toBe(0);
     expect(group.members().map(({ member }) => member.stats().loads)).toEqual([0, 0, 0, 0]);
     await group.close();
@@ -63,7 +64,7 @@ describe('register()', () => {
   });
 
   it('holds for locks of your own that have records', async () => {
-    const memory = memoryLock();
+    const memory = lockOf(memoryBackend());
     const lock = asLock({
       acquire: (request) => memory.acquire(request),
       extend: (...args) => memory.extend(...args),

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import {
+  type Backend,
   isOptionError,
-  type LockProvider,
   PeriodicExecutor,
   RefreshingCache,
   RefreshingValue,
-  type SnapshotStore,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { thrownBy } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const COUNT = 200;
 const INDEXES = Array.from({ length: COUNT }, (_, index) => index);
@@ -20,8 +21,7 @@ interface Common {
   readonly clock: ManualCluster['clock'];
   readonly logger: ReturnType<typeof recordLines>;
   readonly schedule: number;
-  readonly lock?: LockProvider;
-  readonly store?: SnapshotStore;
+  readonly backend: Backend;
 }
 
 /** Reads all members once. */
@@ -54,14 +54,13 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
       jitter: false,
       load: (key) => load(`${key}`),
     });
-    const { store: _, ...ofTasks } = common;
     const tasks =
-      common.lock === undefined
+      common.backend.lock === undefined
         ? []
         : INDEXES.slice(0, 40).map(
             (index) =>
               new PeriodicExecutor(() => load(`t${index}`), {
-                ...ofTasks,
+                ...common,
                 name: `t${index}`,
                 whenLockUnavailable: 'load',
               }),
@@ -82,10 +81,13 @@ function crowd(kind: string, which: 'lock' | 'store') {
   const link = new Link(cluster.lock, cluster.store);
   const logger = recordLines();
   const loads: string[] = [];
-  const readAll = kinds[kind]!({ clock, logger, schedule: 5000, [which]: link[which] }, async (name) => {
-    loads.push(name);
-    return name;
-  });
+  const readAll = kinds[kind]!(
+    { clock, logger, schedule: 5000, backend: { [which]: link[which] } },
+    async (name) => {
+      loads.push(name);
+      return name;
+    },
+  );
   /** Reads all members, and lets everything that follows happen within a second. */
   async function read(): Promise<void> {
     loads.length = 0;
@@ -290,7 +292,7 @@ describe('what one member writes', () => {
         schedule: 1000,
         clock,
         logger: lines,
-        store: link.store,
+        backend: { store: link.store },
       });
     return { cluster, clock, large: make('large'), small: make('small'), lines: lines.lines };
   }
@@ -342,16 +344,16 @@ describe('a plain object', () => {
   };
 
   it.each([
-    ['lock', 'asLock', { lock: plainLock }],
-    ['lock', 'asLock', { lock: { ...asLock(lock) } }], // a copy may have methods of its own
-    ['store', 'asStore', { store: plainStore }],
-    ['store', 'asStore', { store: { ...store } }],
-  ])('as a %s is refused with an error that names %s', (option, wrapper, options) => {
+    ['lock', 'asLock(object)', { lock: plainLock }],
+    ['lock', 'asLock(object)', { lock: { ...asLock(lock) } }], // a copy may have methods of its own
+    ['backend', 'redisBackend({ client })', { backend: { store: plainStore } }],
+    ['backend', 'redisBackend({ client })', { backend: { store: { ...store } } }],
+  ])('as a %s is refused with an error that names %s', (option, remedy, options) => {
     const error = thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options }));
     expect(isOptionError(error)).toBe(true);
     expect(error).toMatchObject({
       option,
-      message: expect.stringContaining(`${wrapper}(object) from 'tickless/backend'`),
+      message: expect.stringContaining(remedy),
     });
   });
 

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue, type StandardResult, type StandardSchema } from '../../../src/index.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
+import { storeOf } from '../../support/parts.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Made {
   readonly value: RefreshingValue<unknown>;
@@ -15,7 +16,7 @@ interface Made {
 /** A store, and instances with it. */
 function shared(options: { codec?: Codec; schema?: StandardSchema } = {}) {
   const clock = new FakeClock();
-  const store = memoryStore({ clock, ...options });
+  const store = storeOf(memoryBackend({ clock, ...options }));
   function instance(brings: unknown, own: { codec?: Codec; schema?: StandardSchema } = {}): Made {
     const logger = recordLines();
     const load = async (): Promise<unknown> => brings;
@@ -24,7 +25,7 @@ function shared(options: { codec?: Codec; schema?: StandardSchema } = {}) {
       load,
       clock,
       logger,
-      store: wrapStore({ ...store, ...own }),
+      backend: { store: wrapStore({ ...store, ...own }) },
     });
     return { value, lines: logger.lines };
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines, typesOf } from '../../support/events.ts';
+import { manualValue } from '../../support/manual-value.ts';
 
 describe('the story of a round', () => {
   it('of the winner, in order and with its fields', async () => {
@@ -139,8 +140,7 @@ describe('inspect().lock', () => {
   });
 
   it('is not there without a lock and a store', () => {
-    const cluster = new ManualCluster();
-    const { value } = cluster.instance({ lock: undefined, store: undefined });
+    const { value } = manualValue();
     expect('lock' in value.inspect()).toBe(false);
   });
 });
@@ -169,7 +169,7 @@ describe('a group', () => {
   it('gives its members its lock and its store', async () => {
     const cluster = new ManualCluster();
     const link = cluster.link();
-    const group = new RefreshGroup({ clock: cluster.clock, lock: link.lock, store: link.store });
+    const group = new RefreshGroup({ clock: cluster.clock, backend: { lock: link.lock, store: link.store } });
     const value = group.value({ name: 'v', load: async () => 1 });
     const cache = group.cache({ name: 'c', backend: 'group', load: async (key: string) => key });
     await value.get();
@@ -190,8 +190,7 @@ describe('a group', () => {
         clock: cluster.clock,
         piggyback: true,
         schedule: 1000,
-        lock: link.lock,
-        store: link.store,
+        backend: { lock: link.lock, store: link.store },
       });
       const load = async (): Promise<number> => ++loads;
       return [group.value({ name: 'one', load }), group.value({ name: 'two', load })] as const;

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { lockedTask, type TaskRun, taskRuns } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 function made(more: object = {}) {
   const clock = new FakeClock();
-  const [lock, store] = [memoryLock({ clock }), memoryStore({ clock })];
+  const [lock, store] = [lockOf(memoryBackend({ clock })), storeOf(memoryBackend({ clock }))];
   let outcome: () => unknown = () => 'sent';
   const task = lockedTask(
     async () => {
       await clock.advance(250);
       return outcome();
     },
-    { name: 'report', lock, store, clock, ...more },
+    { name: 'report', backend: { lock, store }, clock, ...more },
   );
   const fails = (error: Error): void => {
     outcome = () => {
@@ -29,20 +30,20 @@ describe('runs of a locked task with a store', () => {
     const first = await task();
     fails(new Error(`down${'!'.repeat(1000)}`));
     await task().catch(() => {});
-    const runs = await taskRuns(store, 'report');
+    const runs = await taskRuns({ store }, 'report');
     expect(runs).toMatchObject([
       { at: begun + 250, took: 250, result: 'failed' },
       { at: begun, took: 250, result: 'done', token: first.kind === 'executed' && first.token },
     ]);
     expect(runs[0]?.error).toBe(`down${'!'.repeat(496)}`);
     expect(runs[0]?.host).not.toBe('');
-    expect(await taskRuns(store, 'other')).toEqual([]);
+    expect(await taskRuns({ store }, 'other')).toEqual([]);
   });
 
   it('are at most 20', async () => {
     const { store, task } = made();
     for (let at = 0; at < 23; at++) await task();
-    const tokens = (await taskRuns(store, 'report')).map(({ token }: TaskRun) => token);
+    const tokens = (await taskRuns({ store }, 'report')).map(({ token }: TaskRun) => token);
     expect([tokens.length, tokens]).toEqual([20, [...tokens].sort((a, b) => b - a)]);
   });
 
@@ -54,7 +55,10 @@ describe('runs of a locked task with a store', () => {
     store.write = write;
     const lost = made({ lockAtMostFor: 100 });
     await lost.task().catch(() => {});
-    expect([await taskRuns(store, 'report'), await taskRuns(lost.store, 'report')]).toEqual([[], []]);
+    expect([await taskRuns({ store }, 'report'), await taskRuns({ store: lost.store }, 'report')]).toEqual([
+      [],
+      [],
+    ]);
   });
 
   it('of another format, or edited by hand, count as absent', async () => {
@@ -66,7 +70,7 @@ describe('runs of a locked task with a store', () => {
       'tickless-runs/1\n[null,{"at":"x"}]',
     ]) {
       await store.write('runs/report', payload);
-      expect(await taskRuns(store, 'report')).toEqual([]);
+      expect(await taskRuns({ store }, 'report')).toEqual([]);
     }
   });
 });

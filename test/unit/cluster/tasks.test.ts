@@ -177,7 +177,7 @@ describe('a task in the fleet', () => {
   it('is reported by each of its executions, on the instances that have asked the lock too', async () => {
     const cluster = new ManualCluster();
     const links = [cluster.link(), cluster.link()];
-    const tasks = links.map(({ lock, store }) => cluster.task({ lock, store, namespace: 'shop' }));
+    const tasks = links.map(({ lock, store }) => cluster.task({ lock, store }));
     const first = tasks.map(({ executor }) => executor.requestStart());
     await cluster.clock.flush();
     await endAll(
@@ -187,7 +187,7 @@ describe('a task in the fleet', () => {
     await cluster.clock.advance(400);
     await Promise.all(first);
     const [member] = (await cluster.store.fleet()).members;
-    expect(member).toMatchObject({ name: 't', namespace: 'shop', kind: 'executor', of: 2, behind: [] });
+    expect(member).toMatchObject({ name: 't', kind: 'executor', of: 2, behind: [] });
     expect(member?.text).toBe('on 2 instances, last success 400 ms ago');
     await Promise.all(tasks.map(({ executor }) => executor.close()));
     expect((await cluster.store.fleet()).instances).toEqual([]);
@@ -196,7 +196,13 @@ describe('a task in the fleet', () => {
   it('its failures are reported, without a lock too, whose task stays on the stack of its caller', async () => {
     const cluster = new ManualCluster();
     const { clock, store } = cluster;
-    const group = new RefreshGroup({ store, clock, logger: false, maxStaleness: '1m', whenFailing: 'throw' });
+    const group = new RefreshGroup({
+      backend: { store },
+      clock,
+      logger: false,
+      maxStaleness: '1m',
+      whenFailing: 'throw',
+    });
     let runs = 0;
     const task = group.executor(
       () => {
@@ -222,7 +228,7 @@ describe('a task in the fleet', () => {
     const cluster = new ManualCluster();
     const link = cluster.link();
     link.fault = () => 'refused';
-    const down = cluster.task({ lock: false, store: link.store });
+    const down = cluster.task({ lock: undefined, store: link.store });
     const first = down.executor.requestStart();
     await cluster.clock.flush();
     down.manual.call(0).resolve('done');

@@ -19,10 +19,11 @@ beforeEach(() => {
 afterEach(() => warn.mockRestore());
 
 async function make(client: never, kind: 'pg' | 'mysql' | 'redis'): Promise<void> {
-  const { postgresLock } = await import('../../../src/backends/postgres.ts');
-  const { mysqlLock } = await import('../../../src/backends/mysql.ts');
-  const { redisLock } = await import('../../../src/backends/redis.ts');
-  for (let i = 0; i < 2; i += 1) ({ pg: postgresLock, mysql: mysqlLock, redis: redisLock })[kind]({ client });
+  const { postgresBackend } = await import('../../../src/backends/postgres.ts');
+  const { mysqlBackend } = await import('../../../src/backends/mysql.ts');
+  const { redisBackend } = await import('../../../src/backends/redis.ts');
+  for (let i = 0; i < 2; i += 1)
+    ({ pg: postgresBackend, mysql: mysqlBackend, redis: redisBackend })[kind]({ client });
 }
 
 it.each([

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { AuditRecord } from '../../../src/console/audit-record.ts';
 import {
   RefreshGroup as Group,
@@ -8,10 +8,11 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { type Answer, TestConsole } from '../../support/console.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { untilHeld } from '../../support/until-held.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Instance {
   readonly console: TestConsole;
@@ -26,14 +27,14 @@ afterEach(async () => {
 
 /** Instances with a console each, that share a lock and a store. */
 function instances() {
-  const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 5 })];
+  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
   const source = {
     prices: [1, 2, 3, 4] as readonly number[],
     error: undefined as Error | undefined,
     loads: 0,
   };
   const make = (): Instance => {
-    const backend = { lock: asLock(lock), store: wrapStore(store) };
+    const backend = { backend: { lock: asLock(lock), store: wrapStore(store) } };
     const group = new Group({
       ...backend,
       propagateWithin: 30,
@@ -483,8 +484,7 @@ describe('on all instances', () => {
     const console = new TestConsole(
       {
         actions: true,
-        lock: asLock(lock),
-        store: wrapStore(store),
+        backend: { lock: asLock(lock), store: wrapStore(store) },
         waitUntil: (promise) => void isOver.push(promise),
       },
       instance.group,
@@ -539,8 +539,8 @@ describe('on all instances', () => {
       return fail() as never;
     };
     const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
-    const [lock, store] = [memoryLock(), memoryStore()];
-    const console = new TestConsole({ actions: true, lock, store, ...hooks });
+    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
+    const console = new TestConsole({ actions: true, backend: { lock, store }, ...hooks });
     console.group.value({ name: 'v', load: () => 1 });
     expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
     await console.handler.close();
@@ -565,18 +565,16 @@ describe('the overview', () => {
   it('lists problems first: what fails to be served, what fails, what is behind or pinned', async () => {
     const { make, source, store } = instances();
     const [{ console, group, prices }, other] = [make(), make()];
-    group.value({ name: 'fine', lock: false, store: false, load: () => 1 });
+    group.value({ name: 'fine', backend: false, load: () => 1 });
     const needed = group.value({
       name: 'needed',
-      lock: false,
-      store: false,
+      backend: false,
       required: true,
       load: () => Promise.reject(new Error('no')),
     });
     const failing = group.value({
       name: 'failing',
-      lock: false,
-      store: false,
+      backend: false,
       load: () => Promise.reject(new Error('no')),
     });
     failing.set(1 as never);

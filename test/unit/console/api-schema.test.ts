@@ -1,9 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { apiSchema } from '../../../src/console/index.ts';
 import { lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { untilHeld } from '../../support/until-held.ts';
 
 const ajv = new Ajv2020({ strict: false });
@@ -18,16 +19,17 @@ function wrong(name: string, body: unknown): unknown {
 
 describe('the schema of the API', () => {
   it('describes what is answered, with all that a member can have', async () => {
-    const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 5 })];
+    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
     const group = new RefreshGroup({
-      lock,
-      store,
-      namespace: 'shop',
+      backend: { lock, store },
       propagateWithin: 50,
       logger: false,
       retry: false,
     });
-    const console = new TestConsole({ actions: true, lock, store, showValue: (value) => value }, group);
+    const console = new TestConsole(
+      { actions: true, backend: { lock, store }, showValue: (value) => value },
+      group,
+    );
     let edition = { apple: 1, pear: 2 };
     const prices = group.value({
       name: 'prices',
@@ -42,7 +44,7 @@ describe('the schema of the API', () => {
       load: () => Promise.reject(new Error('no', { cause: new Error('why') })),
     });
     const cleaner = group.executor(() => {}, { name: 'cleaner' });
-    await lockedTask(() => 1, { name: 'report', lock, store })();
+    await lockedTask(() => 1, { name: 'report', backend: { lock, store } })();
     await Promise.allSettled([prices.get(), cities.get('1012'), down.get(), cleaner.requestStart()]);
     edition = { apple: 2, pear: 2 };
     await prices.refresh();

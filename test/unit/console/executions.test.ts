@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
 import { TestConsole } from '../../support/console.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -12,10 +13,10 @@ afterEach(async () => {
 
 /** Two instances on one backend; the first has a console. `isDown`: their loads fail. */
 function twoInstances() {
-  const [lock, store] = [memoryLock(), memoryStore()];
+  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
   const source = { isDown: false };
   const instance = () => {
-    const backend = { lock: asLock(lock), store: wrapStore(store), propagateWithin: 20 };
+    const backend = { backend: { lock: asLock(lock), store: wrapStore(store) }, propagateWithin: 20 };
     const group = new RefreshGroup({ ...backend, logger: false, retry: false, schedule: '1h' });
     open.push(() => group.close({ timeout: 0 }));
     const load = async (): Promise<number> => {

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type AuditRecord, type ConsoleOptions, consoleHandler } from '../../../src/console/index.ts';
 import { asItIs, shownText } from '../../../src/console/redact.ts';
 import { redactHook } from '../../../src/console/redact-hook.ts';
 import { RefreshGroup } from '../../../src/index.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { BASE, TestConsole } from '../../support/console.ts';
+import { storeOf } from '../../support/parts.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 const TOKEN = 'acme:4711:xyzzy';
@@ -50,10 +52,11 @@ async function streamed({ handler }: TestConsole, act: () => Promise<unknown>): 
 describe('a token of the company', () => {
   it('is hidden in the overview, a member, a cache, the stream, the audit, and errors', async () => {
     const records: AuditRecord[] = [];
-    const broken = { ...memoryLock(), list: () => Promise.reject(new Error(`lock: ${TOKEN}`)) };
-    const backend = { lock: memoryLock(), store: memoryStore(), locks: [broken] };
+    const down = (): Promise<never> => Promise.reject(new Error(`lock: ${TOKEN}`));
+    const broken = asLock({ acquire: down, extend: down, release: down, list: down });
+    const backend = memoryBackend();
     const onAudit = (record: AuditRecord): void => void records.push(record);
-    const { found, value } = await failing({ redact, onAudit, ...backend }, false);
+    const { found, value } = await failing({ redact, onAudit, backend, locks: [broken] }, false);
     const live = await streamed(found, () => value.refresh().catch(() => {}));
     const failed = await found.act('refresh', { id: 'v', note: `for ${TOKEN}` });
     const answers = [await found.get('api/overview'), await found.get('api/member?id=v')];
@@ -68,7 +71,7 @@ describe('a token of the company', () => {
       expect(text).not.toContain('xyzzy');
     }
     expect([failed.status, records.length]).toEqual([502, 1]);
-    const journal = JSON.stringify(await backend.store.read('tickless-console-audit'));
+    const journal = JSON.stringify(await storeOf(backend).read('tickless-console-audit'));
     expect(journal).not.toContain('xyzzy');
     await found.handler.close();
   });

@@ -4,11 +4,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { locked, lockedTaskOf, refreshing, refreshingOf } from '../../../src/decorators/index.ts';
-import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
+import { isOptionError, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { settledHeap } from '../../system/soak/settled-heap.ts';
@@ -72,7 +73,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
     const village = new Villages('one', clock);
     expect([await village.city('9251'), village.calls]).toEqual(['village 9251 of one in fy', ['9251 fy']]);
     expect(() => refreshingOf(village, 'city')).toThrow('city is not decorated with @refreshing');
-    const reports = new Reports(memoryLock(), 'north');
+    const reports = new Reports(lockOf(memoryBackend()), 'north');
     expect(() => refreshingOf(reports, 'send')).toThrow('send is not decorated with @refreshing');
     expect(() => lockedTaskOf(new Cities('x', clock), 'city')).toThrow('city is not decorated with @locked');
   });
@@ -80,7 +81,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
   it('instances are collected with what was made for them', async () => {
     setFlagsFromString('--expose-gc');
     globalThis.gc ??= runInNewContext('gc') as typeof gc;
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     const used = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
         const [cities, reports] = [new Cities(`${i}`, clock), new Reports(lock, `${i}`)];
@@ -93,7 +94,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
   });
 
   it('a locked method runs on one instance at a time, under a name of its arguments and instance', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     const [here, there] = [new Reports(lock, 'north'), new Reports(lock, 'north')];
     const wait = new Deferred<void>();
     here.wait = wait.promise;
@@ -124,9 +125,9 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
     expect(
       group
         .members()
-        .map(({ name, namespace }) => `${namespace}/${name}`)
+        .map(({ name }) => name)
         .toSorted(),
-    ).toEqual(['shop/Rates.all', 'shop/Rates.version', 'shop/bases']);
+    ).toEqual(['Rates.all', 'Rates.version', 'bases']);
     expect([Rates.name, refreshingOf(rates, 'all').current, await Rates.version()]).toEqual([
       'Rates',
       ['USD'],
@@ -136,7 +137,7 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
   });
 
   it('a locked method without a name has that of class and method', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     await new Jobs(lock).send();
     expect((await lock.list()).map(({ name }) => name)).toEqual(['Jobs.send']);
   });
@@ -149,12 +150,12 @@ describe('decorators', () => {
     expect(() => decorate({}, 'rates', undefined)).toThrow(
       'must decorate a method or a getter, but rates is a field',
     );
-    const lock = locked({ name: 'x', lock: memoryLock() }) as (...args: unknown[]) => unknown;
+    const lock = locked({ name: 'x', lock: lockOf(memoryBackend()) }) as (...args: unknown[]) => unknown;
     expect(() => lock(() => 1, { kind: 'getter', name: 'rates' })).toThrow('@locked must decorate a method');
   });
 
   it('report what breaks a rule with the first use, which may depend on the instance', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     class Shared {
       static readonly name = ''; // as of a class in an expression
       @refreshing({ lock })
@@ -165,41 +166,10 @@ describe('decorators', () => {
       async report(): Promise<void> {}
     }
     const shared = new Shared();
-    expect(() => shared.rates()).toThrow('class.rates: name must be given with a lock');
+    expect(() => shared.rates()).toThrow('class.rates: name must be given with a backend');
     expect(isOptionError(await shared.report().catch((error: unknown) => error))).toBe(true);
     const { rates } = shared;
     expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');
-  });
-
-  it('put the namespace before the name of a lock, given, computed or by default', async () => {
-    const lock = memoryLock();
-    class Reports {
-      @locked({ lock, namespace: 'shop' })
-      async send(): Promise<void> {}
-      @locked({ lock, namespace: 'shop', name: (tenant: string) => `report of ${tenant}` })
-      async of(_tenant: string): Promise<void> {}
-      @locked({ lock, namespace: '' })
-      async wrong(): Promise<void> {}
-    }
-    const reports = new Reports();
-    await reports.send();
-    await reports.of('nl');
-    const names = (await lock.list()).map(({ name }) => name);
-    expect(names.sort()).toEqual(['shop/Reports.send', 'shop/report of nl']);
-    class Apart {
-      @locked({ lock, namespace: 'acme', name: 'eu/send' })
-      async one(): Promise<void> {}
-      @locked({ lock, namespace: 'acme/eu', name: 'send' })
-      async another(): Promise<void> {}
-      @locked({ lock, name: 'acme/eu/send' })
-      async third(): Promise<void> {}
-    }
-    const apart = new Apart();
-    for (const run of ['one', 'another', 'third'] as const) await apart[run]();
-    await lockedTask(() => {}, { name: 'acme/send', lock })();
-    const more = (await lock.list()).map(({ name }) => name).filter((name) => !names.includes(name));
-    expect(more.sort()).toEqual(['/acme/eu/send', '/acme/send', 'acme%2Feu/send', 'acme//eu/send']);
-    expect(isOptionError(await rejectionOf(reports.wrong()))).toBe(true);
   });
 
   it('make members of a group, which has them until it is closed', async () => {
@@ -239,7 +209,7 @@ describe('decorators', () => {
     try {
       const send = async (): Promise<void> => {};
       metadata.set(send, new Map([['CRON', '0 5 * * *']]));
-      const decorate = locked({ name: 'x', lock: memoryLock() }) as (...args: unknown[]) => object;
+      const decorate = locked({ name: 'x', lock: lockOf(memoryBackend()) }) as (...args: unknown[]) => object;
       const replaced = decorate(send, { kind: 'method', name: 'send' });
       expect(metadata.get(replaced)).toEqual(new Map([['CRON', '0 5 * * *']]));
     } finally {

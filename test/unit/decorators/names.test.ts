@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { memoryBackend, memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { locked, refreshing, refreshingOf } from '../../../src/decorators/index.ts';
 import { isOptionError } from '../../../src/index.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 type Method = (...args: unknown[]) => unknown;
@@ -66,11 +67,11 @@ describe.each([
     return all;
   }
 
-  it.each(['lock', 'store', 'backend'] as const)(
+  it.each(['lock', 'backend'] as const)(
     'an override and what it overrides have their own: nothing waits, and a second instance reads the same (%s)',
     async (kind) => {
       const backend = memoryBackend();
-      const options = { logger: false, schedule: '1h', [kind]: kind === 'backend' ? backend : backend[kind] };
+      const options = { logger: false, schedule: '1h', [kind]: backend };
       const Derived = prices(() => refreshing(options as never))[2]!;
       const [first, second] = [new Derived(), new Derived()] as { price(): Promise<string> }[];
       expect(await first!.price()).toBe('gross of middle of net');
@@ -82,7 +83,7 @@ describe.each([
   );
 
   it('a locked method runs the one that it overrides', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     const runs: string[] = [];
     const [Base, Middle, Derived] = prices(() => locked({ lock, lockAtMostFor: '10s' } as never), runs);
     await (new Derived!() as { price(): Promise<string> }).price();
@@ -111,7 +112,7 @@ describe.each([
         return super.all.then((all) => `gross of ${all}`);
       }
     }
-    for (const one of [Base, Derived]) by(refreshing({ store }), one.prototype, 'all');
+    for (const one of [Base, Derived]) by(refreshing({ backend: { store } }), one.prototype, 'all');
     expect(await new Derived().all).toBe('gross of net');
     expect(await new Derived().all).toBe('gross of net');
   });
@@ -133,7 +134,7 @@ describe.each([
         return 'instance';
       }
     }
-    for (const one of [Base, Derived, Derived.prototype]) by(refreshing({ store }), one, 'all');
+    for (const one of [Base, Derived, Derived.prototype]) by(refreshing({ backend: { store } }), one, 'all');
     expect([await Derived.all(), await new Derived().all(), await Base.all()]).toEqual([
       'derived of static',
       'instance',
@@ -161,7 +162,7 @@ describe.each([
           return `one of ${await above.call(this)}`;
         }
       }
-      by(refreshing({ store, retry: false, logger: false }), Mixed.prototype, 'all');
+      by(refreshing({ backend: { store }, retry: false, logger: false }), Mixed.prototype, 'all');
       return Mixed;
     };
     class Service extends mixed(mixed(mixed(Object))) {}
@@ -184,7 +185,7 @@ describe.each([
       }
     }
     for (const key of Reflect.ownKeys(Service.prototype).filter((each) => typeof each === 'symbol'))
-      by(refreshing({ store }), Service.prototype, key);
+      by(refreshing({ backend: { store } }), Service.prototype, key);
     const service = new Service() as unknown as Record<symbol, Method>;
     expect(() => service[one]!()).toThrow('name must be given');
     expect(() => service[other]!()).toThrow('name must be given');
@@ -208,8 +209,8 @@ describe.each([
     const [First, Second, Third, Fourth] = [
       service({ lock }),
       service({ lock }),
-      service({ lock: memoryLock() }),
-      service({ lock, namespace: 'other' }),
+      service({ lock: lockOf(memoryBackend()) }),
+      service({ lock: memoryBackend() }),
     ];
     for (const One of [First, Third, Fourth]) await (new One!() as Service).all();
     for (const One of [First, Third, Fourth]) await (new One!() as Service).send();
@@ -236,7 +237,7 @@ describe.each([
       }
     }
     for (const One of [Service, Named]) {
-      by(refreshing({ store }), One.prototype, 'all');
+      by(refreshing({ backend: { store } }), One.prototype, 'all');
       expect(() => new One().all()).toThrow('name must be given');
     }
     const backend = memoryBackend();
@@ -266,12 +267,15 @@ describe('names by default', () => {
     expect(isOptionError(await rejectionOf(new Derived().send()))).toBe(true);
     await new Derived().once();
     await new Base().send();
-    expect((await lock.list()).map(({ name }) => name).toSorted()).toEqual(['Base.send', 'Derived.once']);
+    expect((await lockOf({ lock }).list()).map(({ name }) => name).toSorted()).toEqual([
+      'Base.send',
+      'Derived.once',
+    ]);
   });
 
   it('private methods of classes that extend each other have none', async () => {
     const { store } = memoryBackend();
-    const named = refreshing({ store }) as unknown as Decorate;
+    const named = refreshing({ backend: { store } }) as unknown as Decorate;
     const about = { kind: 'method', name: '#all', private: true, addInitializer() {} };
     const all = named(async () => 'all', about) as Method;
     class Base {}

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { asLock, asStore } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   LoadTimeoutError,
@@ -7,9 +6,11 @@ import {
   RefreshingValue,
   type RefreshingValueOptions,
 } from '../../../src/index.ts';
+import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const hangs = (): Promise<never> => new Promise(() => {});
 const fails = (): Promise<never> => Promise.reject(new Error('down'));
@@ -166,7 +167,7 @@ describe('a step of a round that hangs is named', () => {
       ? { lock: asLock({ ...own, leaseFor: 30_000 } as never), store }
       : {
           lock,
-          store: asStore({
+          store: wrapStore({
             read: of('read', answers),
             write: of('write', answers),
             delete: answers,
@@ -188,7 +189,7 @@ describe('a step of a round that hangs is named', () => {
     const value = new RefreshingValue({
       name: 'v',
       load: async () => 1,
-      ...hanging(step, clock),
+      backend: hanging(step, clock),
       logger,
       clock,
     });

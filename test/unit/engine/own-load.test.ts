@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 /** A group with a value whose load calls `within` the second time, and what that call has rejected with. */
@@ -19,7 +20,12 @@ function make(within: (all: ReturnType<typeof members>) => Promise<unknown>) {
 
 function members(clock: FakeClock, load: () => Promise<number>) {
   const group = new RefreshGroup({ clock, logger: false, retry: false });
-  const shared = { lock: memoryLock({ clock }), store: memoryStore({ clock, keepVersions: 3 }) };
+  const shared = {
+    backend: {
+      lock: lockOf(memoryBackend({ clock })),
+      store: storeOf(memoryBackend({ clock, keepVersions: 3 })),
+    },
+  };
   const value = group.value({ name: 'v', load, required: true, schedule: 1000, ...shared });
   return { group, value };
 }
@@ -80,8 +86,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
       timeout: 1000,
       accept,
       schema: { '~standard': { version: 1, validate } },
-      lock: memoryLock({ clock }),
-      store: memoryStore({ clock }),
+      backend: memoryBackend({ clock }),
     });
     await value.get();
     await clock.flush();
@@ -148,7 +153,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     await task.execute();
     const run = lockedTask(async () => void failures.push(await rejectionOf(run.close())), {
       name: 'run',
-      lock: memoryLock({ clock }),
+      lock: lockOf(memoryBackend({ clock })),
       clock,
     });
     await run();

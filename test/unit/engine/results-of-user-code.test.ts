@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { duringHours } from '../../../src/calendar/index.ts';
 import { shownValue } from '../../../src/console/shown-value.ts';
 import { changesAtMost, shrinksAtMost } from '../../../src/guards/index.ts';
@@ -18,6 +18,7 @@ import {
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
@@ -87,7 +88,7 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
         name: 'c',
         load: () => 1,
         keyOf: () => 'k',
-        lock: memoryLock(),
+        lock: lockOf(memoryBackend()),
       });
       return settled(cache.get({ toJSON: bad }));
     },
@@ -105,7 +106,7 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
       expect(cache.inspect('k')?.isStale).toBe(false);
     },
     'the name of a locked task': async () => {
-      const task = lockedTask(() => 1, { name: bad, lock: memoryLock() });
+      const task = lockedTask(() => 1, { name: bad, lock: lockOf(memoryBackend()) });
       for (const call of [task(), task.register()])
         expect(await rejectionOf(call)).toMatchObject({ option: 'name' });
     },

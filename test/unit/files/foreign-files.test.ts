@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { fileLock, fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { rounds } from '../lock/file-rounds.ts';
 import { edit, folderOf, older } from './record-files.ts';
@@ -37,11 +38,11 @@ function plant(directory: string): readonly string[] {
 it('the sweep deletes what has expired, and nothing of others', async () => {
   const directory = temporaryDirectory();
   const planted = plant(directory);
-  const lock = fileLock({ directory, retention: RETENTION_MS });
-  const store = fileStore({ directory, retention: RETENTION_MS });
-  const setup = fileStore({ directory, retention: Infinity });
+  const lock = lockOf(fileBackend({ directory, retention: RETENTION_MS }));
+  const store = storeOf(fileBackend({ directory, retention: RETENTION_MS }));
+  const setup = storeOf(fileBackend({ directory, retention: Infinity }));
   await setup.write('old', 'payload');
-  await rounds(fileLock({ directory, retention: Infinity }), 2, 'old');
+  await rounds(lockOf(fileBackend({ directory, retention: Infinity })), 2, 'old');
   await new Promise((resolve) => setTimeout(resolve, 2 * RETENTION_MS));
   await vi.waitFor(async () => {
     await rounds(lock, 1);
@@ -59,8 +60,8 @@ it('the sweep deletes what has expired, and nothing of others', async () => {
 it('a name that leads to the folder of others leaves their files alone', async () => {
   const directory = temporaryDirectory();
   const planted = plant(directory).filter((path) => !/^record-.*\d\.json$/.test(path));
-  await rounds(fileLock({ directory, timeout: 30_000 }), 20, 'files');
-  const store = fileStore({ directory, timeout: 30_000 });
+  await rounds(lockOf(fileBackend({ directory, timeout: 30_000 })), 20, 'files');
+  const store = storeOf(fileBackend({ directory, timeout: 30_000 }));
   await store.write('2026-11-20', 'payload');
   await store.write('2026-11-20', 'next');
   await store.delete('2026-11-20');
@@ -73,13 +74,13 @@ it('a name that leads to the folder of others leaves their files alone', async (
 
 it('a lock deletes no record of a store in the same directory, and a store none of a lock', async () => {
   const directory = temporaryDirectory();
-  const lock = fileLock({ directory, retention: Infinity });
-  const store = fileStore({ directory, retention: Infinity });
+  const lock = lockOf(fileBackend({ directory, retention: Infinity }));
+  const store = storeOf(fileBackend({ directory, retention: Infinity }));
   await rounds(lock, 1, 'kept');
   await store.write('kept', 'payload', 5);
   await store.versions([], { instance: 'kept', text: '[]', keepFor: 2 * DAY });
   for (const record of ['lock/kept', 'snapshot/kept', 'report//kept']) edit(directory, record, older(DAY));
-  const deletingLock = fileLock({ directory, retention: 60_000 });
+  const deletingLock = lockOf(fileBackend({ directory, retention: 60_000 }));
   await vi.waitFor(async () => {
     await rounds(deletingLock, 1);
     expect(existsSync(folderOf(directory, 'lock/kept'))).toBe(false);
@@ -88,7 +89,7 @@ it('a lock deletes no record of a store in the same directory, and a store none 
   edit(directory, 'lock/kept', older(DAY));
   expect((await store.read('kept'))?.payload).toBe('payload');
   expect(existsSync(folderOf(directory, 'report//kept'))).toBe(true);
-  const deletingStore = fileStore({ directory, retention: 60_000 });
+  const deletingStore = storeOf(fileBackend({ directory, retention: 60_000 }));
   await vi.waitFor(async () => {
     await deletingStore.write('n', 'payload');
     expect(existsSync(folderOf(directory, 'snapshot/kept'))).toBe(false);

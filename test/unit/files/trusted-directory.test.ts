@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileLock, fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { leaseOf } from '../lock/file-rounds.ts';
 import { folderOf, pathOf, texts } from './record-files.ts';
@@ -29,8 +30,8 @@ function modesIn(directory: string): string[] {
 
 it('folders and files are for their owner only', async () => {
   const directory = join(temporaryDirectory(), 'a', 'b');
-  await leaseOf(fileLock({ directory }));
-  await fileStore({ directory }).write('n', 'payload');
+  await leaseOf(lockOf(fileBackend({ directory })));
+  await storeOf(fileBackend({ directory })).write('n', 'payload');
   const modes = modesIn(join(directory, '..', '..'));
   expect([...new Set(modes)].sort()).toEqual(['600', '700']);
 });
@@ -39,7 +40,7 @@ it('with allowOtherUsers the umask decides', async () => {
   const directory = join(temporaryDirectory(), 'a');
   const before = process.umask(0o002);
   try {
-    await fileStore({ directory, allowOtherUsers: true }).write('n', 'payload');
+    await storeOf(fileBackend({ directory, allowOtherUsers: true })).write('n', 'payload');
   } finally {
     process.umask(before);
   }
@@ -69,12 +70,12 @@ describe('a directory that another user can fill', () => {
     mkdirSync(directory, 0o700);
     make(directory);
     for (const ask of [
-      () => fileStore({ directory }).read('n'),
-      () => fileStore({ directory }).write('n', 'payload'),
-      () => fileStore({ directory }).delete('n'),
-      () => fileLock({ directory }).acquire({ name: 'n' }),
-      () => fileLock({ directory }).inspect('n'),
-      () => fileLock({ directory }).list(),
+      () => storeOf(fileBackend({ directory })).read('n'),
+      () => storeOf(fileBackend({ directory })).write('n', 'payload'),
+      () => storeOf(fileBackend({ directory })).delete('n'),
+      () => lockOf(fileBackend({ directory })).acquire({ name: 'n' }),
+      () => lockOf(fileBackend({ directory })).inspect('n'),
+      () => lockOf(fileBackend({ directory })).list(),
     ]) {
       const error = await ask().then(
         () => undefined,
@@ -84,22 +85,24 @@ describe('a directory that another user can fill', () => {
       expect(error?.message).toContain('allowOtherUsers');
     }
     expect(readdirSync(directory)).toEqual([]);
-    const store = fileStore({ directory, allowOtherUsers: true });
+    const store = storeOf(fileBackend({ directory, allowOtherUsers: true }));
     await store.write('n', 'payload');
     expect((await store.read('n'))?.payload).toBe('payload');
-    expect((await fileLock({ directory, allowOtherUsers: true }).acquire({ name: 'n' })).kind).toBe(
-      'acquired',
-    );
+    expect(
+      (await lockOf(fileBackend({ directory, allowOtherUsers: true })).acquire({ name: 'n' })).kind,
+    ).toBe('acquired');
   });
 
   it('a file of another user is not believed', async ({ skip }) => {
     skip(!isRoot, 'needs the right to give a file away');
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', 'planted', 5);
     chownSync(pathOf(directory, 'snapshot/n'), ANOTHER_USER, 0);
     expect(await store.read('n')).toMatchObject({ payload: '', damage: expect.any(String) });
-    expect((await fileStore({ directory, allowOtherUsers: true }).read('n'))?.payload).toBe('planted');
+    expect((await storeOf(fileBackend({ directory, allowOtherUsers: true })).read('n'))?.payload).toBe(
+      'planted',
+    );
     expect(await store.write('n', 'own', 4)).toEqual({ kind: 'written', version: 4 });
     await store.write('n', 'x'.repeat(4000), 5);
     chownSync(String(texts(directory, 'snapshot/n')[0]), ANOTHER_USER, 0);
@@ -109,7 +112,7 @@ describe('a directory that another user can fill', () => {
   it('nor is the folder of a name that belongs to another user', async ({ skip }) => {
     skip(!isRoot, 'needs the right to give a folder away');
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', 'planted');
     chownSync(folderOf(directory, 'snapshot/n'), ANOTHER_USER, 0);
     await expect(store.read('n')).rejects.toThrow(/record-snapshot%2fn' belongs to user 12345/);
@@ -123,7 +126,7 @@ describe('a link', () => {
     const directory = join(place, 'link');
     symlinkSync(target, directory);
     for (const allowOtherUsers of [false, true]) {
-      const store = fileStore({ directory, allowOtherUsers });
+      const store = storeOf(fileBackend({ directory, allowOtherUsers }));
       await expect(store.read('n')).rejects.toThrow(/is a link/);
       await expect(store.write('n', 'payload')).rejects.toThrow(/is a link/);
     }
@@ -132,20 +135,20 @@ describe('a link', () => {
 
   it('as the folder of a name is not followed', async () => {
     const [target, directory] = [temporaryDirectory(), temporaryDirectory()];
-    await fileStore({ directory: target }).write('n', 'planted');
+    await storeOf(fileBackend({ directory: target })).write('n', 'planted');
     symlinkSync(folderOf(target, 'snapshot/n'), folderOf(directory, 'snapshot/n'));
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await expect(store.read('n')).rejects.toThrow(/is a link/);
     await expect(store.write('n', 'own')).rejects.toThrow(/is a link/);
     symlinkSync(target, folderOf(directory, 'lock/n'));
-    await expect(fileLock({ directory }).acquire({ name: 'n' })).rejects.toThrow(/is a link/);
-    expect(await fileLock({ directory }).list()).toEqual([]);
+    await expect(lockOf(fileBackend({ directory })).acquire({ name: 'n' })).rejects.toThrow(/is a link/);
+    expect(await lockOf(fileBackend({ directory })).list()).toEqual([]);
     expect(readdirSync(target)).toEqual(['record-snapshot%2fn']);
   });
 
   it('as a file is not followed, and fences nothing', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', 'planted', 5);
     symlinkSync(pathOf(directory, 'snapshot/n'), pathOf(directory, 'snapshot/n', 9));
     expect(await store.read('n')).toMatchObject({ version: 0, payload: '', damage: expect.any(String) });
@@ -155,7 +158,7 @@ describe('a link', () => {
     symlinkSync(join(directory, 'elsewhere'), text);
     expect(await store.read('n')).toMatchObject({ version: 6, payload: '', damage: expect.any(String) });
     expect(await store.write('n', 'own', 6)).toEqual({ kind: 'written', version: 6 });
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     const { token } = await leaseOf(lock);
     symlinkSync(pathOf(directory, 'lock/n'), pathOf(directory, 'lock/n', 2));
     expect((await leaseOf(lock)).token).toBeGreaterThan(token);
@@ -165,7 +168,7 @@ describe('a link', () => {
 it('a file in the place of a folder is an error', async () => {
   const directory = temporaryDirectory();
   writeFileSync(folderOf(directory, 'snapshot/n'), '');
-  await expect(fileStore({ directory }).read('n')).rejects.toThrow(
+  await expect(storeOf(fileBackend({ directory })).read('n')).rejects.toThrow(
     /the store is unavailable: .*snapshot%2fn/,
   );
 });

@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { fileLock, fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { leaseOf } from '../lock/file-rounds.ts';
 import { pathOf, texts } from './record-files.ts';
@@ -43,7 +44,7 @@ describe('anything but a file of a sensible length', () => {
   ];
   it.each(places)('%s: is damage, and blocks neither reads nor writes', async (_, make) => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', 'payload', 5);
     const path = pathOf(directory, 'snapshot/n', 9);
     make(path);
@@ -56,14 +57,14 @@ describe('anything but a file of a sensible length', () => {
     make(text);
     expect(await store.read('n')).toMatchObject({ version: 6, damage: expect.stringContaining(text) });
     expect(await store.write('n', 'next', 6)).toEqual({ kind: 'written', version: 6 });
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     const { token } = await leaseOf(lock);
     make(pathOf(directory, 'lock/n', 2));
     expect((await leaseOf(lock)).token).toBeGreaterThan(token);
   });
 
   it('is not written either', async () => {
-    const store = fileStore({ directory: temporaryDirectory() });
+    const store = storeOf(fileBackend({ directory: temporaryDirectory() }));
     await expect(store.write('n', 'x'.repeat(300_000_000))).rejects.toThrow(/longer than 268435456 bytes/);
   });
 });
@@ -71,7 +72,7 @@ describe('anything but a file of a sensible length', () => {
 describe('a file system that does not answer', () => {
   it('keeps one thread, however often it is read, and no late read follows', async () => {
     const directory = temporaryDirectory();
-    await fileStore({ directory, retention: Infinity }).write('n', 'payload');
+    await storeOf(fileBackend({ directory, retention: Infinity })).write('n', 'payload');
     for (const [read, message] of [
       [(object) => object.store.read('n'), /the store is unavailable/],
       [(object) => object.lock.acquire({ name: 'n' }), /the lock is unavailable/],
@@ -93,6 +94,9 @@ describe('a file system that does not answer', () => {
   });
 
   function objects(directory: string) {
-    return { store: fileStore({ directory, timeout: 30 }), lock: fileLock({ directory, timeout: 30 }) };
+    return {
+      store: storeOf(fileBackend({ directory, timeout: 30 })),
+      lock: lockOf(fileBackend({ directory, timeout: 30 })),
+    };
   }
 });

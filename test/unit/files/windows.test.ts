@@ -4,8 +4,10 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fileLock, fileStore } from '../../../src/backends/file.ts';
-import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { lockConformance } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeConformance } from '../../support/store-conformance.ts';
 import { leaseOf } from '../lock/file-rounds.ts';
 import { texts } from './record-files.ts';
 
@@ -90,21 +92,21 @@ const TOKEN = 1_795_000_000_000_000;
 
 describe.concurrent('the file adapters as on Windows', () => {
   const timeout = 20_000; // the cases read the same disk at once
-  const lock = () => fileLock({ directory, timeout });
-  const store = () => fileStore({ directory, timeout, keepVersions: 3 });
+  const lock = () => lockOf(fileBackend({ directory, timeout }));
+  const store = () => storeOf(fileBackend({ directory, timeout, keepVersions: 3 }));
   for (const { name, run } of lockConformance({ lock, other: lock, unit: 300 })) it(name, run);
   const kept = storeConformance({ store, other: store, keepVersions: 3 });
   for (const { name, run } of kept) it(name, run);
 });
 
 it('two names that differ in case are two names', async () => {
-  const lock = fileLock({ directory });
+  const lock = lockOf(fileBackend({ directory }));
   await leaseOf(lock, 'Rates');
   expect((await lock.acquire({ name: 'rates' })).kind).toBe('acquired');
 });
 
 it('a file that another process reads is deleted when it is done', async () => {
-  const store = fileStore({ directory });
+  const store = storeOf(fileBackend({ directory }));
   await store.write('w', 'x'.repeat(4000), TOKEN);
   const [path = ''] = texts(directory, 'snapshot/w');
   const reader = await open(path, 'r');

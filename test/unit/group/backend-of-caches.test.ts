@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { RefreshGroup, type RefreshGroupOptions, RefreshingCache, refreshing } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf } from '../../support/parts.ts';
 
 const load = async (key: string): Promise<string> => `of ${key}`;
 
@@ -12,7 +13,7 @@ async function world(defaults: (backend: ReturnType<typeof memoryBackend>) => Re
   const group = new RefreshGroup({ clock, ...defaults(backend) });
   const names = async (): Promise<readonly string[]> => {
     await clock.flush();
-    return (await backend.lock.list()).map(({ name }) => name);
+    return (await lockOf(backend).list()).map(({ name }) => name);
   };
   return { group, names };
 }
@@ -20,7 +21,7 @@ async function world(defaults: (backend: ReturnType<typeof memoryBackend>) => Re
 test('a cache leaves no record of its keys at the backend of its group', async () => {
   for (const defaults of [
     (backend: ReturnType<typeof memoryBackend>) => ({ backend }),
-    ({ lock, store }: ReturnType<typeof memoryBackend>) => ({ lock, store }),
+    (lock: ReturnType<typeof memoryBackend>) => ({ lock }),
   ]) {
     const { group, names } = await world(defaults);
     const customers = group.cache({ name: 'customers', load });
@@ -47,14 +48,12 @@ test("with backend: 'group' it takes part, and so does a function with arguments
   expect(await names()).toEqual(['by-code["1012"]', 'customers["7"]', 'rates']);
 });
 
-test('a part of its own stands beside that of the group', async () => {
+test('a backend of its own has its records', async () => {
   const { group, names } = await world((backend) => ({ backend }));
-  await group.cache({ name: 'customers', load, backend: 'group', lock: false }).get('7');
-  expect(await names()).toEqual([]);
   const own = memoryBackend();
   await group.cache({ name: 'cities', load, backend: own }).get('1012');
   expect(await names()).toEqual([]);
-  expect((await own.lock.list()).map(({ name }) => name)).toEqual(['cities["1012"]']);
+  expect((await lockOf(own).list()).map(({ name }) => name)).toEqual(['cities["1012"]']);
 });
 
 test("'group' without a backend of a group is refused", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   type CloseOptions,
   isClosedError,
@@ -15,6 +15,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 const DAY = 86_400_000;
@@ -71,7 +72,7 @@ describe('ready', () => {
     ['the lock is down at first', { whenLockUnavailable: 'skip' }],
   ] as const)('tries again where %s', async (_, options) => {
     const { clock, group } = make({ coolDown: 100 });
-    const own = memoryLock();
+    const own = lockOf(memoryBackend());
     const lock = asLock({
       acquire: async (request) => {
         if (clock.monotonic() < 150) throw new Error('down');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import {
   isClosedError,
@@ -14,6 +14,7 @@ import { recordLines } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 const HOUR = 3_600_000;
@@ -199,15 +200,15 @@ describe('the options of a group', () => {
   });
 
   it('members are returned with their kind, names and backends, in their order, until they are closed', async () => {
-    const [lock, store] = [memoryLock(), memoryStore()];
-    const group = new RefreshGroup({ lock, namespace: 'shop' });
-    const value = group.value({ name: 'v', load, store });
-    const cache = group.cache({ name: 'c', load, lock: false, namespace: 'other' });
+    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
+    const group = new RefreshGroup({ lock });
+    const value = group.value({ name: 'v', load, backend: { store } });
+    const cache = group.cache({ name: 'c', load });
     const executor = group.executor(() => {}, { name: 'e' });
     expect(group.members()).toEqual([
-      { kind: 'value', name: 'v', namespace: 'shop', member: value, lock, store },
-      { kind: 'cache', name: 'c', namespace: 'other', member: cache, lock: undefined, store: undefined },
-      { kind: 'executor', name: 'e', namespace: 'shop', member: executor, lock, store: undefined },
+      { kind: 'value', name: 'v', member: value, lock: undefined, store },
+      { kind: 'cache', name: 'c', member: cache, lock: undefined, store: undefined },
+      { kind: 'executor', name: 'e', member: executor, lock, store: undefined },
     ]);
     expect(group.members()[0]?.member).toBe(value);
     await value.close();

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { mysqlLock, mysqlTable } from '../../../src/backends/mysql.ts';
-import { postgresLock, postgresTable } from '../../../src/backends/postgres.ts';
-import { redisLock } from '../../../src/backends/redis.ts';
-import { sqliteLock, sqliteTable } from '../../../src/backends/sqlite.ts';
+import { mysqlBackend, mysqlTable } from '../../../src/backends/mysql.ts';
+import { postgresBackend, postgresTable } from '../../../src/backends/postgres.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
+import type { Backend } from '../../../src/engine/backend.ts';
 import { isOptionError } from '../../../src/errors.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf } from '../../support/parts.ts';
 
 // The adapters without their servers; test/system/integration tests them with real ones.
 
@@ -33,7 +35,7 @@ function postgresOf(parameters: unknown[][] = []) {
 const query = async () => unused();
 const sql = { client: { query }, place: { table: 't' } };
 interface Adapter {
-  readonly lock: (options: never) => Lock;
+  readonly open: (options: never) => Backend;
   readonly client: object;
   readonly longestName: number | undefined;
   readonly place: object;
@@ -43,15 +45,15 @@ interface Adapter {
 
 const adapters: readonly Adapter[] = [
   {
-    lock: redisLock,
+    open: redisBackend,
     client: redisOf(''),
     longestName: undefined,
     place: { prefix: 'p' },
   },
-  { lock: postgresLock, longestName: 1024, definition: postgresTable, quote: '"', ...sql },
-  { lock: mysqlLock, longestName: 512, definition: mysqlTable, quote: '`', ...sql },
+  { open: postgresBackend, longestName: 1024, definition: postgresTable, quote: '"', ...sql },
+  { open: mysqlBackend, longestName: 512, definition: mysqlTable, quote: '`', ...sql },
   {
-    lock: sqliteLock,
+    open: sqliteBackend,
     longestName: 1024,
     definition: sqliteTable,
     quote: '"',
@@ -70,8 +72,8 @@ function problemOf(act: () => unknown): { message: string; option: string } {
   throw new Error('nothing was thrown');
 }
 
-describe.each(adapters)('$lock.name', ({ lock, client, longestName, place, definition, quote }) => {
-  const make = (options: unknown): Lock => lock(options as never);
+describe.each(adapters)('$open.name', ({ open, client, longestName, place, definition, quote }) => {
+  const make = (options: unknown): Lock => lockOf(open(options as never));
 
   it('accepts its options, and no others', () => {
     const options = { client, retention: { days: 1 }, leaseFor: 5000, timeout: 1000, ...place };
@@ -84,7 +86,7 @@ describe.each(adapters)('$lock.name', ({ lock, client, longestName, place, defin
     'names the invalid client: %o',
     (options) => {
       const { option, message } = problemOf(() => make(options));
-      expect([option, message]).toEqual(['client', expect.stringMatching(/^lock: client must /)]);
+      expect([option, message]).toEqual(['client', expect.stringMatching(/^backend: client must /)]);
     },
   );
 
@@ -95,7 +97,7 @@ describe.each(adapters)('$lock.name', ({ lock, client, longestName, place, defin
     const table = 'locks; DROP TABLE locks';
     for (const act of [() => definition(table), () => make({ client, table })]) {
       const { option, message } = problemOf(act);
-      expect([option, message]).toEqual(['table', expect.stringMatching(/^(lock|table): table must /)]);
+      expect([option, message]).toEqual(['table', expect.stringMatching(/^backend: table must /)]);
     }
   });
 });
@@ -105,7 +107,7 @@ describe('a release as failed', () => {
 
   it('stores at most 16,000 characters of the error, with U+0000 escaped, which PostgreSQL does not store', async () => {
     const parameters: unknown[][] = [];
-    const lock = postgresLock({ client: postgresOf(parameters), retention: Infinity });
+    const lock = lockOf(postgresBackend({ client: postgresOf(parameters), retention: Infinity }));
     const error = `a\0b\0${'x'.repeat(16_000)}`;
     await lock.release(lease, { as: 'failed', holdFor: 0, error });
     const [{ note }] = JSON.parse(String(parameters[0]?.[0])) as [{ note: string }];
@@ -115,7 +117,7 @@ describe('a release as failed', () => {
 
   it('is one command with the default prefix and retention in Redis', async () => {
     const commands: string[][] = [];
-    const lock = redisLock({ client: redisOf([['1', '0']], commands) });
+    const lock = lockOf(redisBackend({ client: redisOf([['1', '0']], commands) }));
     await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x'.repeat(16_001) });
     await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x' });
     const args = ['1', 'tickless:lock/rates', '604800000', '8', 'amend', '5', '1', 'r', 'held', '10', ''];
@@ -131,25 +133,27 @@ describe('an acquire', () => {
   it.each<[string, Lock, RegExp]>([
     [
       'finds no row',
-      postgresLock({ client: postgresOf() }),
+      lockOf(postgresBackend({ client: postgresOf() })),
       /unavailable: the claim has waited for too long/,
     ],
     [
       'gets an unexpected reply',
-      redisLock({ client: redisOf(['no record']) }),
+      lockOf(redisBackend({ client: redisOf(['no record']) })),
       /unavailable: unexpected reply of a script: no record/,
     ],
     [
       'may not create the table',
-      sqliteLock({
-        client: {
-          prepare: (text: string) => {
-            throw new Error(
-              /^CREATE/.test(text) ? 'attempt to write a readonly database' : 'no such table: t',
-            );
-          },
-        } as never,
-      }),
+      lockOf(
+        sqliteBackend({
+          client: {
+            prepare: (text: string) => {
+              throw new Error(
+                /^CREATE/.test(text) ? 'attempt to write a readonly database' : 'no such table: t',
+              );
+            },
+          } as never,
+        }),
+      ),
       /\(sqliteTable\(\) returns its definition\): attempt to write a readonly database/,
     ],
   ])('that %s rejects with the reason', async (_, lock, message) => {

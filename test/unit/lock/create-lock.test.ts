@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
 import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
-import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, lockOn } from '../../support/parts.ts';
 import { type LockRow, recordsOfLock, type StepsOfLock } from '../../support/records-of-steps.ts';
 
 const ROW: LockRow = {
@@ -29,8 +30,8 @@ function backendOf(step: (...args: never[]) => unknown): StepsOfLock {
   return steps as unknown as StepsOfLock;
 }
 
-function lockOf(step: (...args: never[]) => unknown, options: object = { timeout: 20 }): Lock {
-  return createLock(recordsOfLock(backendOf(step)), options, KIND);
+function lockWith(step: (...args: never[]) => unknown, options: object = { timeout: 20 }): Lock {
+  return lockOn(recordsOfLock(backendOf(step)), options, KIND);
 }
 
 /** Each method, with valid arguments. */
@@ -44,29 +45,29 @@ const CALLS: Record<string, (lock: Lock) => Promise<unknown>> = {
 };
 
 function answerTo(row: Partial<LockRow>, requestId = 'r') {
-  return lockOf(async () => ({ ...ROW, ...row })).acquire({ name: 'n', requestId });
+  return lockWith(async () => ({ ...ROW, ...row })).acquire({ name: 'n', requestId });
 }
 
 describe('createLock: an unavailable backend', () => {
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
     it('rejects with LockUnavailableError and the cause', async () => {
       const down = new Error('connect ECONNREFUSED');
-      const error = await rejectionOf(call(lockOf(() => Promise.reject(down))));
+      const error = await rejectionOf(call(lockWith(() => Promise.reject(down))));
       expect(isLockUnavailableError(error)).toBe(true);
       expect(error.cause).toBe(down);
       expect(error.message).toMatch(/^(n|lock): the lock is unavailable: connect ECONNREFUSED$/);
     });
 
     it('rejects likewise after a synchronous throw, or a rejection without an error', async () => {
-      const throwing = lockOf(() => {
+      const throwing = lockWith(() => {
         throw new TypeError();
       });
       await expect(call(throwing)).rejects.toThrow('the lock is unavailable: TypeError');
-      await expect(call(lockOf(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
+      await expect(call(lockWith(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
     });
 
     it('rejects at the timeout when the backend hangs', async () => {
-      const error = await rejectionOf(call(lockOf(() => new Promise(() => {}))));
+      const error = await rejectionOf(call(lockWith(() => new Promise(() => {}))));
       expect(isLockUnavailableError(error)).toBe(true);
       expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
       expect(error.message).toContain('no answer within 20 ms');
@@ -91,7 +92,7 @@ describe('createLock: an unavailable backend', () => {
     const broken = new OptionError([{ option: 'host', rule: 'must be short', received: 'long' }], {
       cacheName: 'n',
     });
-    await expect(CALLS.acquire?.(lockOf(() => Promise.reject(broken)))).rejects.toBe(broken);
+    await expect(CALLS.acquire?.(lockWith(() => Promise.reject(broken)))).rejects.toBe(broken);
   });
 });
 
@@ -146,19 +147,19 @@ describe('createLock: answers', () => {
   it('negative durations are 0', async () => {
     expect(await answerTo({ acquiredAgo: -3 }, 'r2')).toMatchObject({ heldFor: 0 });
     expect(await answerTo({ state: 'done', holdLeft: 5, finishedAgo: -3 })).toMatchObject({ finishedAgo: 0 });
-    const lock = lockOf(async () => ({ ...ROW, leaseLeft: -1, holdLeft: -1 }));
+    const lock = lockWith(async () => ({ ...ROW, leaseLeft: -1, holdLeft: -1 }));
     expect(await lock.inspect('n')).toMatchObject({ leaseLeft: 0, holdLeft: 0 });
   });
 
   it('a record shows neither the request id nor the clock', async () => {
     const { requestId: _, now: __, ...record } = ROW;
-    expect(await lockOf(async () => ROW).inspect('n')).toEqual(record);
-    expect(await lockOf(async () => undefined).inspect('n')).toBeUndefined();
+    expect(await lockWith(async () => ROW).inspect('n')).toEqual(record);
+    expect(await lockWith(async () => undefined).inspect('n')).toBeUndefined();
   });
 
   it('list sorts by name', async () => {
     const names = ['b', 'a', 'B', 'ä', 'a1'];
-    const lock = lockOf(async () => names.map((name) => ({ ...ROW, name })));
+    const lock = lockWith(async () => names.map((name) => ({ ...ROW, name })));
     expect((await lock.list()).map(({ name }) => name)).toEqual([...names].sort());
   });
 });
@@ -166,7 +167,7 @@ describe('createLock: answers', () => {
 describe('createLock: arguments of the backend', () => {
   it('are those of the caller, completed by the defaults', async () => {
     const calls: unknown[][] = [];
-    const lock = lockOf(
+    const lock = lockWith(
       (...args) => {
         calls.push(args);
         return [];
@@ -197,7 +198,7 @@ describe('createLock: arguments of the backend', () => {
 
   it('an acquire is by default a new request of this process', async () => {
     const requests: { requestId: string }[] = [];
-    const lock = lockOf(
+    const lock = lockWith(
       (request) => {
         requests.push(request);
         return ROW;
@@ -223,9 +224,11 @@ describe('createLock: arguments of the backend', () => {
 
 describe('createLock: options', () => {
   it('take durations of any kind, and have defaults', () => {
-    expect(memoryLock({ leaseFor: { minutes: 1 }, timeout: { seconds: 1 } }).leaseFor).toBe(60_000);
-    expect(memoryLock({ leaseFor: undefined }).leaseFor).toBe(30_000);
-    expect(lockOf(() => ROW, undefined as never).leaseFor).toBe(30_000);
+    expect(lockOf(memoryBackend({ leaseFor: { minutes: 1 }, timeout: { seconds: 1 } })).leaseFor).toBe(
+      60_000,
+    );
+    expect(lockOf(memoryBackend({ leaseFor: undefined })).leaseFor).toBe(30_000);
+    expect(lockWith(() => ROW, undefined as never).leaseFor).toBe(30_000);
   });
 
   it.each([
@@ -239,12 +242,12 @@ describe('createLock: options', () => {
   ])('rejects %o', (options, option) => {
     let error: unknown;
     try {
-      lockOf(() => ROW, options);
+      lockWith(() => ROW, options);
     } catch (thrown) {
       error = thrown;
     }
     expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option, message: expect.stringContaining(`lock: ${option} `) });
+    expect(error).toMatchObject({ option, message: expect.stringContaining(`backend: ${option} `) });
   });
 });
 
@@ -277,14 +280,14 @@ describe('createLock: an invalid argument is an OptionError, and never reaches t
     ['a limit of 0', (lock) => lock.list({ limit: 0 }), /^lock: limit must be/],
   ])('%s', async (_, call, message) => {
     let calls = 0;
-    const error = await rejectionOf(call(lockOf(async () => ++calls)));
+    const error = await rejectionOf(call(lockWith(async () => ++calls)));
     expect(isOptionError(error)).toBe(true);
     expect(error.message).toMatch(message);
     expect(calls).toBe(0);
   });
 
   it('a name of the longest length is valid', async () => {
-    expect((await lockOf(() => ROW).acquire({ name: 'x'.repeat(20) })).kind).toBe('held');
+    expect((await lockWith(() => ROW).acquire({ name: 'x'.repeat(20) })).kind).toBe('held');
   });
 });
 

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fileLock, fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
 import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { folderOf, states, texts } from '../files/record-files.ts';
 import { leaseOf, rounds } from './file-rounds.ts';
 
@@ -44,14 +45,14 @@ afterEach(() => {
 });
 
 /** Without a retention, whose background deletions would be counted as steps. */
-function lockOf(leaseFor: number): Lock {
-  return fileLock({ directory, leaseFor, timeout: 60_000, retention: Infinity });
+function lockFor(leaseFor: number): Lock {
+  return lockOf(fileBackend({ directory, leaseFor, timeout: 60_000, retention: Infinity }));
 }
 
 /** Those of two processes. */
 function storesOf(keepVersions: number): readonly [Store, Store] {
   const options = { directory, retention: Infinity, keepVersions, timeout: 60_000 };
-  return [fileStore(options), fileStore(options)];
+  return [storeOf(fileBackend(options)), storeOf(fileBackend(options))];
 }
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -119,8 +120,8 @@ function filesIn(record: string): string[] {
 
 describe('a killed process', () => {
   it('at any step of its first acquire blocks the others no longer than its lease', async () => {
-    for (let step = 1; await killedAt(step, () => lockOf(20).acquire({ name: 'n' })); step += 1) {
-      await freeAgain(lockOf(20), 5000);
+    for (let step = 1; await killedAt(step, () => lockFor(20).acquire({ name: 'n' })); step += 1) {
+      await freeAgain(lockFor(20), 5000);
       rmSync(directory, { recursive: true });
       expect(step).toBeLessThan(50);
     }
@@ -129,19 +130,19 @@ describe('a killed process', () => {
   it('at any step of later operations likewise, and no token is issued twice', async () => {
     let token = 0;
     const steps: Record<string, (lease: LeaseId) => Promise<unknown>> = {
-      extend: (lease) => lockOf(20).extend(lease),
-      'release as done': (lease) => lockOf(20).release(lease, { as: 'done', holdFor: 0 }),
-      'release as failed': (lease) => lockOf(20).release(lease, { as: 'failed', holdFor: 5 }),
-      forceRelease: (lease) => lockOf(20).forceRelease('n', lease.token),
+      extend: (lease) => lockFor(20).extend(lease),
+      'release as done': (lease) => lockFor(20).release(lease, { as: 'done', holdFor: 0 }),
+      'release as failed': (lease) => lockFor(20).release(lease, { as: 'failed', holdFor: 5 }),
+      forceRelease: (lease) => lockFor(20).forceRelease('n', lease.token),
       'acquire after a release': async (lease) => {
-        await lockOf(20).release(lease, { as: 'abandoned' });
-        await lockOf(20).acquire({ name: 'n' });
+        await lockFor(20).release(lease, { as: 'abandoned' });
+        await lockFor(20).acquire({ name: 'n' });
       },
     };
-    await rounds(lockOf(60_000), 20); // so that there are old states to delete
+    await rounds(lockFor(60_000), 20); // so that there are old states to delete
     for (const [name, act] of Object.entries(steps)) {
       for (let step = 1; ; step += 1) {
-        const lease = await freeAgain(lockOf(20), 5000);
+        const lease = await freeAgain(lockFor(20), 5000);
         for (const file of filesIn('lock/n')) {
           if (file.endsWith('.tmp')) rmSync(join(folderOf(directory, 'lock/n'), file)); // each would be a step more
         }
@@ -154,12 +155,12 @@ describe('a killed process', () => {
   }, 60_000);
 
   it('leaves at most one temporary file per kill', async () => {
-    await rounds(lockOf(60_000), 20);
-    await freeAgain(lockOf(20), 1000);
+    await rounds(lockFor(60_000), 20);
+    await freeAgain(lockFor(20), 1000);
     let kills = 0;
-    for (let step = 1; await killedAt(step, () => lockOf(20).acquire({ name: 'n' })); step += 1) {
+    for (let step = 1; await killedAt(step, () => lockFor(20).acquire({ name: 'n' })); step += 1) {
       kills += 1;
-      await freeAgain(lockOf(20), 5000);
+      await freeAgain(lockFor(20), 5000);
     }
     expect(filesIn('lock/n').filter((file) => file.endsWith('.tmp')).length).toBeLessThanOrEqual(kills);
     expect(filesIn('lock/n').filter((file) => file.endsWith('.json')).length).toBeLessThanOrEqual(18);
@@ -172,7 +173,7 @@ describe('a killed process', () => {
   ] as const)(
     'at any step of a write leaves the previous snapshot, or its own: %s',
     async (_, begin, keepVersions) => {
-      const store = () => fileStore({ directory, retention: Infinity, keepVersions });
+      const store = () => storeOf(fileBackend({ directory, retention: Infinity, keepVersions }));
       for (const tokenOf of [(step: number) => 1000 + step, () => undefined]) {
         await store().write('n', `${begin}first`, tokenOf(0));
         let before = `${begin}first`;
@@ -198,7 +199,7 @@ describe('a killed process', () => {
   );
 
   it('at any step of a delete leaves the snapshot, or none, and a later write is as the first', async () => {
-    const store = () => fileStore({ directory, retention: Infinity, keepVersions: 2 });
+    const store = () => storeOf(fileBackend({ directory, retention: Infinity, keepVersions: 2 }));
     for (let step = 1; ; step += 1) {
       for (const token of [5, 6]) await store().write('n', `${LONG}${token}`, token);
       const wasKilled = await killedAt(step, () => store().delete('n'));
@@ -218,7 +219,7 @@ describe('a killed process', () => {
   });
 
   it('of a delete leaves files that the sweep deletes', async () => {
-    const store = () => fileStore({ directory, retention: Infinity });
+    const store = () => storeOf(fileBackend({ directory, retention: Infinity }));
     await store().write('n', LONG, 5);
     const folder = folderOf(directory, 'snapshot/n');
     for (let step = 1; states(directory, 'snapshot/n').length < 3; step += 1) {
@@ -228,7 +229,7 @@ describe('a killed process', () => {
     expect(await store().read('n')).toBeUndefined();
     for (const file of readdirSync(folder)) utimesSync(join(folder, file), 0, Date.now() / 1000 - 3600);
     await vi.waitFor(async () => {
-      await fileStore({ directory }).write('m', 'payload');
+      await storeOf(fileBackend({ directory })).write('m', 'payload');
       expect(existsSync(folder)).toBe(false);
     });
   });
@@ -237,8 +238,8 @@ describe('a killed process', () => {
 describe('a paused process', () => {
   // Other processes have used its state number, and deleted it.
   it('before its file appears, while others run rounds, does not get the lease', async () => {
-    const late = lockOf(60_000);
-    const others = lockOf(60_000);
+    const late = lockFor(60_000);
+    const others = lockFor(60_000);
     await rounds(others, 3);
     const answer = await meanwhile(
       'link',
@@ -253,10 +254,10 @@ describe('a paused process', () => {
   });
 
   it('before the very first file appears does not get it either', async () => {
-    const others = lockOf(60_000);
+    const others = lockFor(60_000);
     const answer = await meanwhile(
       'link',
-      () => lockOf(60_000).acquire({ name: 'n', owner: 'late' }),
+      () => lockFor(60_000).acquire({ name: 'n', owner: 'late' }),
       async () => {
         await rounds(others, 20);
         await others.acquire({ name: 'n', owner: 'next' });
@@ -266,7 +267,7 @@ describe('a paused process', () => {
   });
 
   it('does not extend or release the lease of the next holder', async () => {
-    const lock = lockOf(60_000);
+    const lock = lockFor(60_000);
     for (const act of [
       (lease: LeaseId) => lock.extend(lease),
       (lease: LeaseId) => lock.release(lease, { as: 'done', holdFor: 60_000 }),
@@ -291,8 +292,8 @@ describe('a paused process', () => {
   });
 
   it('past its whole lease, before its acquire returns, does not get it', async () => {
-    const lock = lockOf(30);
-    await rounds(lockOf(60_000), 1);
+    const lock = lockFor(30);
+    await rounds(lockFor(60_000), 1);
     const answer = await meanwhile(
       'link',
       () => lock.acquire({ name: 'n' }),
@@ -305,7 +306,7 @@ describe('a paused process', () => {
   });
 
   it('after its file has appeared, while others run rounds, gets the right result', async () => {
-    const others = lockOf(60_000);
+    const others = lockFor(60_000);
     await rounds(others, 3);
     for (const [count, expected] of [
       [0, true],
@@ -313,22 +314,22 @@ describe('a paused process', () => {
       [7, true], // two states each
       [20, false], // others have deleted its first state: it tries again
     ] as const) {
-      const lease = await leaseOf(lockOf(60_000));
-      const release = () => lockOf(60_000).release(lease, { as: 'done', holdFor: 0 });
+      const lease = await leaseOf(lockFor(60_000));
+      const release = () => lockFor(60_000).release(lease, { as: 'done', holdFor: 0 });
       expect(await meanwhile('open', release, () => rounds(others, count), 3)).toBe(expected);
       await rounds(others, 1);
     }
   });
 
   it('while its temporary file or its folder is deleted, starts again', async () => {
-    const lock = lockOf(60_000);
+    const lock = lockFor(60_000);
     const answer = await meanwhile(
       'link',
       () => lock.acquire({ name: 'n' }),
       async () => rmSync(folderOf(directory, 'lock/n'), { recursive: true }),
     );
     expect(answer.kind).toBe('acquired');
-    const store = fileStore({ directory, retention: Infinity });
+    const store = storeOf(fileBackend({ directory, retention: Infinity }));
     for (const count of [1, 2]) {
       const written = await meanwhile(
         'link',
@@ -365,8 +366,8 @@ describe('a paused process', () => {
 describe('a writer without a token', () => {
   it('that is paused, while others write and delete its version, gets another version', async () => {
     const real = Date.now();
-    const store = fileStore({ directory, retention: Infinity });
-    const other = fileStore({ directory, retention: Infinity });
+    const store = storeOf(fileBackend({ directory, retention: Infinity }));
+    const other = storeOf(fileBackend({ directory, retention: Infinity }));
     const dateNow = vi.spyOn(Date, 'now').mockReturnValue(real); // so that all begin with the same version
     try {
       const versions: number[] = [];
@@ -423,12 +424,12 @@ describe('a reader', () => {
   });
 
   it('of a record that is deleted meanwhile gets the present one', async () => {
-    const lock = lockOf(60_000);
+    const lock = lockFor(60_000);
     await rounds(lock, 3);
     let token: number | undefined;
     const record = await meanwhile(
       'open',
-      () => lockOf(60_000).inspect('n'),
+      () => lockFor(60_000).inspect('n'),
       async () => {
         await rounds(lock, 20);
         token = (await leaseOf(lock)).token;

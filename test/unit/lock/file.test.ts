@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { fileLock } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
 import { isLockUnavailableError, isOptionError } from '../../../src/errors.ts';
 import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
+import { lockOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OLD, RECENT } from '../../support/temporary-files.ts';
 import { edit, folderOf, older, pathOf, type State, states } from '../files/record-files.ts';
@@ -25,16 +26,16 @@ const DAMAGED: Record<DamagedField, object> = {
   state: { phase: 'abc' },
 };
 
-describe.concurrent('fileLock: conformance', () => {
+describe.concurrent('the lock of fileBackend: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   const timeout = 20_000; // the cases read the same disk at once
   const occupied = join(directory, 'occupied');
   writeFileSync(occupied, '');
   const subject = {
-    lock: () => fileLock({ directory, timeout }),
-    other: () => fileLock({ directory, timeout }),
-    unreachable: () => fileLock({ directory: occupied }),
+    lock: () => lockOf(fileBackend({ directory, timeout })),
+    other: () => lockOf(fileBackend({ directory, timeout })),
+    unreachable: () => lockOf(fileBackend({ directory: occupied })),
     unit: 300, // a disk may be busy
     forget: (name: string) => rmSync(folderOf(directory, `lock/${name}`), { recursive: true }),
     damage: (name: string, field: DamagedField) =>
@@ -43,10 +44,10 @@ describe.concurrent('fileLock: conformance', () => {
   for (const { name, run } of lockConformance(subject)) it(name, run);
 });
 
-describe('fileLock: the directory', () => {
+describe('the lock of fileBackend: the directory', () => {
   it('is created with its parents by the first acquire, not before', async () => {
     const directory = join(temporaryDirectory(), 'a', 'b');
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     expect(await lock.inspect('n')).toBeUndefined();
     expect(await lock.list()).toEqual([]);
     expect(await lock.forceRelease('n', 5)).toBe(false);
@@ -58,8 +59,8 @@ describe('fileLock: the directory', () => {
 
   it('may be a file: URL', async () => {
     const directory = temporaryDirectory();
-    await leaseOf(fileLock({ directory: pathToFileURL(directory) }));
-    expect((await fileLock({ directory }).acquire({ name: 'n' })).kind).toBe('held');
+    await leaseOf(lockOf(fileBackend({ directory: pathToFileURL(directory) })));
+    expect((await lockOf(fileBackend({ directory })).acquire({ name: 'n' })).kind).toBe('held');
   });
 
   it('may contain other files and folders', async () => {
@@ -69,7 +70,7 @@ describe('fileLock: the directory', () => {
     mkdirSync(join(directory, 'record-lock%2fUPPER'));
     mkdirSync(join(directory, 'record-lock%2fempty'));
     mkdirSync(join(directory, 'record-snapshot%2fn'));
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await leaseOf(lock);
     rmSync(join(directory, 'record-lock%2fx'));
     expect((await lock.list()).map(({ name }) => name)).toEqual(['n']);
@@ -82,7 +83,7 @@ describe('fileLock: the directory', () => {
   it('is named in the error if it is a file', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    const error = await fileLock({ directory: file })
+    const error = await lockOf(fileBackend({ directory: file }))
       .acquire({ name: 'n' })
       .catch((rejected: unknown) => rejected as Error);
     expect(isLockUnavailableError(error)).toBe(true);
@@ -92,7 +93,7 @@ describe('fileLock: the directory', () => {
 
   it('is named in the error if it can’t be created', async ({ skip }) => {
     skip(process.platform !== 'linux', 'needs the read-only /proc of Linux');
-    await expect(fileLock({ directory: '/proc/tickless' }).acquire({ name: 'n' })).rejects.toThrow(
+    await expect(lockOf(fileBackend({ directory: '/proc/tickless' })).acquire({ name: 'n' })).rejects.toThrow(
       /the lock is unavailable: ENOENT: no such file or directory, mkdir/,
     );
   });
@@ -107,23 +108,23 @@ describe('fileLock: the directory', () => {
   ])('%s is an OptionError', (_, options, option) => {
     let error: unknown;
     try {
-      fileLock(options as never);
+      lockOf(fileBackend(options as never));
     } catch (thrown) {
       error = thrown;
     }
     expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option, message: expect.stringMatching(/^lock: /) });
+    expect(error).toMatchObject({ option, message: expect.stringMatching(/^backend: /) });
   });
 
   it('keeps only the last states of a name', async () => {
     const directory = temporaryDirectory();
-    await rounds(fileLock({ directory }), 50);
+    await rounds(lockOf(fileBackend({ directory })), 50);
     expect(states(directory, N)).toEqual(Array.from({ length: 16 }, (_, i) => 85 + i));
   });
 
   it('deletes old temporary files', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await leaseOf(lock);
     const [old, recent] = [OLD, RECENT].map((file) => join(folderOf(directory, N), file));
     writeFileSync(String(old), '{');
@@ -134,7 +135,7 @@ describe('fileLock: the directory', () => {
   });
 
   it('names that are too long for a folder are listed', async () => {
-    const lock = fileLock({ directory: temporaryDirectory() });
+    const lock = lockOf(fileBackend({ directory: temporaryDirectory() }));
     const names = ['b', 'a', `a${'x'.repeat(5000)}`, `b${'é'.repeat(500)}`, 'c'];
     for (const name of names) await leaseOf(lock, name);
     expect((await lock.list()).map(({ name }) => name)).toEqual([...names].sort());
@@ -143,7 +144,7 @@ describe('fileLock: the directory', () => {
   });
 });
 
-describe('fileLock: an unreadable state', () => {
+describe('the lock of fileBackend: an unreadable state', () => {
   const field = (name: string, value: unknown): [string, (state: State) => object] => [
     `the field ${name} is ${JSON.stringify(value)}`,
     ({ record }) => ({ record: { ...record, [name]: value } }),
@@ -173,7 +174,7 @@ describe('fileLock: an unreadable state', () => {
     field('keepMs', 'soon'),
   ])('%s: counts as absent, and the token grows all the same', async (_, change) => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await rounds(lock, 3);
     const lease = await leaseOf(lock);
     edit(directory, N, change);
@@ -188,7 +189,7 @@ describe('fileLock: an unreadable state', () => {
 
   it('the token exceeds those of the states before it, if the clock lags', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     const token = Date.now() * 1000 + DAY * 1000;
     await leaseOf(lock);
     edit(directory, N, ({ record }) => ({ record: { ...record, token } }));
@@ -200,7 +201,7 @@ describe('fileLock: an unreadable state', () => {
 
   it('a name without a readable state can be acquired', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await rounds(lock, 3);
     for (const number of states(directory, N)) writeFileSync(pathOf(directory, N, number), 'x');
     expect((await lock.acquire({ name: 'n' })).kind).toBe('acquired');
@@ -208,10 +209,10 @@ describe('fileLock: an unreadable state', () => {
   });
 });
 
-describe('fileLock: time', () => {
+describe('the lock of fileBackend: time', () => {
   it('steps of the wall clock move neither leases nor holds', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     const lease = await leaseOf(lock, 'n', 60_000);
     const done = await leaseOf(lock, 'done');
     await lock.release(done, { as: 'done', holdFor: 60_000 });
@@ -219,7 +220,7 @@ describe('fileLock: time', () => {
     for (const step of [-DAY, DAY]) {
       const dateNow = vi.spyOn(Date, 'now').mockImplementation(() => real() + step);
       try {
-        const other = fileLock({ directory });
+        const other = lockOf(fileBackend({ directory }));
         expect((await other.inspect('n'))?.leaseLeft).toBeGreaterThan(50_000);
         expect(await other.acquire({ name: 'done' })).toMatchObject({ kind: 'done' });
         expect(await other.extend(lease, 60_000)).toBe(true);
@@ -232,7 +233,7 @@ describe('fileLock: time', () => {
 
   it('a reboot ends the lease', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     const lease = await leaseOf(lock, 'n', HOUR);
     edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall - 1000 }));
     const { token } = lease;
@@ -254,7 +255,7 @@ describe('fileLock: time', () => {
 
   it('so does one without a boot id, if the clock began anew', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await leaseOf(lock, 'n', HOUR);
     edit(directory, N, movedBy(30 * DAY, { boot: null }));
     expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
@@ -262,7 +263,7 @@ describe('fileLock: time', () => {
 
   it('a hold continues over a reboot, by the wall clock', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await lock.release(await leaseOf(lock), { as: 'done', holdFor: HOUR });
     const before = states(directory, N).length;
     for (const [down, left] of [
@@ -283,7 +284,7 @@ describe('fileLock: time', () => {
 
   it('a wall clock set back by a reboot does not lengthen a hold', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await lock.release(await leaseOf(lock), { as: 'failed', holdFor: 60_000 });
     edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall + DAY }));
     const answer = await lock.acquire({ name: 'n' });
@@ -293,7 +294,7 @@ describe('fileLock: time', () => {
 
   it('another runtime with another clock respects a lease', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await leaseOf(lock, 'n', 60_000);
     edit(directory, N, movedBy(DAY, { clock: 'uptime' }));
     const answer = await lock.acquire({ name: 'n' });
@@ -303,7 +304,7 @@ describe('fileLock: time', () => {
   });
 });
 
-describe('fileLock: retention', () => {
+describe('the lock of fileBackend: retention', () => {
   /** Makes the last use of the names older. */
   function age(directory: string, names: readonly string[], by: number): void {
     for (const name of names) edit(directory, `lock/${name}`, older(by));
@@ -311,7 +312,7 @@ describe('fileLock: retention', () => {
 
   it('deletes unused names in small steps behind the use of others', async () => {
     const directory = temporaryDirectory();
-    const setup = fileLock({ directory, retention: Infinity });
+    const setup = lockOf(fileBackend({ directory, retention: Infinity }));
     await rounds(setup, 3, 'done');
     await leaseOf(setup, 'expired');
     await setup.release(await leaseOf(setup, 'held'), { as: 'done', holdFor: 30 * DAY });
@@ -319,7 +320,7 @@ describe('fileLock: retention', () => {
     mkdirSync(join(directory, 'record-lock%2fempty'));
     age(directory, ['done', 'expired', 'held'], 8 * DAY);
     age(directory, ['recent'], 6 * DAY);
-    const lock = fileLock({ directory });
+    const lock = lockOf(fileBackend({ directory }));
     await vi.waitFor(async () => {
       await rounds(lock, 1);
       expect(readdirSync(directory).sort()).toEqual([
@@ -335,7 +336,7 @@ describe('fileLock: retention', () => {
 
   it.each([7 * DAY, Infinity])('a keepFor ends it sooner, of that round: retention %d', async (retention) => {
     const directory = temporaryDirectory();
-    const setup = fileLock({ directory, retention: Infinity });
+    const setup = lockOf(fileBackend({ directory, retention: Infinity }));
     const brief = { as: 'done', holdFor: 0, keepFor: HOUR } as const;
     const names = ['absent', 'held', 'later', 'present', 'running'];
     for (const name of names) {
@@ -343,7 +344,7 @@ describe('fileLock: retention', () => {
     }
     await rounds(setup, 1, 'present');
     await leaseOf(setup, 'running', DAY);
-    const lock = fileLock({ directory, retention });
+    const lock = lockOf(fileBackend({ directory, retention }));
     age(directory, ['absent', 'held', 'present', 'running'], 2 * HOUR);
     await vi.waitFor(async () => {
       await lock.release(await leaseOf(lock), brief);
@@ -360,11 +361,11 @@ describe('fileLock: retention', () => {
 
   it('is the option', async () => {
     const directory = temporaryDirectory();
-    await rounds(fileLock({ directory, retention: Infinity }), 1, 'old');
+    await rounds(lockOf(fileBackend({ directory, retention: Infinity })), 1, 'old');
     age(directory, ['old'], 2 * HOUR);
-    await rounds(fileLock({ directory, retention: { hours: 3 } }), 5);
+    await rounds(lockOf(fileBackend({ directory, retention: { hours: 3 } })), 5);
     expect(readdirSync(directory).sort()).toEqual(['record-lock%2fn', 'record-lock%2fold']);
-    const lock = fileLock({ directory, retention: { hours: 1 } });
+    const lock = lockOf(fileBackend({ directory, retention: { hours: 1 } }));
     await vi.waitFor(async () => {
       await rounds(lock, 1);
       expect(readdirSync(directory)).toEqual(['record-lock%2fn']);
@@ -372,11 +373,11 @@ describe('fileLock: retention', () => {
   });
 });
 
-describe('fileLock: a list of more names than are read at a time', () => {
+describe('the lock of fileBackend: a list of more names than are read at a time', () => {
   const numbers = Array.from({ length: 40 }, (_, i) => `${i}`.padStart(2, '0'));
 
   it('begins with the first names, also if most are only in their files', async () => {
-    const lock = fileLock({ directory: temporaryDirectory(), timeout: 60_000 });
+    const lock = lockOf(fileBackend({ directory: temporaryDirectory(), timeout: 60_000 }));
     const short = numbers.slice(0, 10).map((number) => `a${number}`);
     const tooLongForFolders = numbers.map((number) => `z${number}${'x'.repeat(500)}`);
     const names = [...short, ...tooLongForFolders].reverse();
@@ -388,17 +389,17 @@ describe('fileLock: a list of more names than are read at a time', () => {
   });
 
   it('begins with the first names, whatever the order of their folders', async () => {
-    const lock = fileLock({ directory: temporaryDirectory(), timeout: 60_000 });
+    const lock = lockOf(fileBackend({ directory: temporaryDirectory(), timeout: 60_000 }));
     const names = numbers.flatMap((number) => [`Z${number}`, `0${number}`]); // a capital sorts as `%`, before digits
     await Promise.all(names.map((name) => lock.acquire({ name })));
     expect((await lock.list({ limit: 3 })).map(({ name }) => name)).toEqual(['000', '001', '002']);
   });
 });
 
-describe('fileLock: power failures', () => {
+describe('the lock of fileBackend: power failures', () => {
   it('lose no state with a lease: it is on the disk before it appears under its number', async () => {
     const directory = temporaryDirectory();
-    const lock = fileLock({ directory, retention: Infinity });
+    const lock = lockOf(fileBackend({ directory, retention: Infinity }));
     const last = (): number =>
       existsSync(folderOf(directory, N)) ? (states(directory, N).at(-1) ?? -1) : -1;
     const handle = await open(import.meta.filename);
@@ -427,9 +428,9 @@ describe('fileLock: power failures', () => {
   });
 });
 
-it('fileLock: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
+it('the lock of fileBackend: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
   const directory = temporaryDirectory();
-  const others = fileLock({ directory, retention: Infinity, timeout: 60_000 });
+  const others = lockOf(fileBackend({ directory, retention: Infinity, timeout: 60_000 }));
   await rounds(others, 3);
   const handle = await open(import.meta.filename);
   await handle.close();
@@ -444,7 +445,7 @@ it('fileLock: a process that is paused while it writes, until its number is free
     await rounds(others, 20);
     await others.acquire({ name: 'n', owner: 'next' });
   });
-  const late = fileLock({ directory, retention: Infinity, timeout: 60_000 });
+  const late = lockOf(fileBackend({ directory, retention: Infinity, timeout: 60_000 }));
   expect(await late.acquire({ name: 'n', owner: 'late' })).toMatchObject({ kind: 'held', owner: 'next' });
   expect(await others.inspect('n')).toMatchObject({ state: 'running', owner: 'next' });
 });

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
-import { type SqliteClient, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { type DamagedField, lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeConformance } from '../../support/store-conformance.ts';
 import { FAR, POSTDATED, sqlDamage } from '../../system/integration/support/edits.ts';
 
 type Database = SqliteClient & { close(): void };
@@ -44,7 +46,7 @@ describe.concurrent('node:sqlite', () => {
     return;
   }
   const lockSubject = {
-    lock: () => sqliteLock({ client }),
+    lock: () => lockOf(sqliteBackend({ client })),
     damage: (name: string, field: DamagedField) => {
       client
         .prepare(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)} WHERE name = 'lock/' || ?`)
@@ -52,8 +54,8 @@ describe.concurrent('node:sqlite', () => {
     },
   };
   const storeSubject = {
-    store: () => sqliteStore({ client }),
-    inNamespace: (namespace: string) => sqliteStore({ client, namespace }),
+    store: () => storeOf(sqliteBackend({ client })),
+    inNamespace: (namespace: string) => storeOf(sqliteBackend({ client, namespace })),
     postdate: (name: string, ms: number) => {
       client
         .prepare(`UPDATE tickless SET ${POSTDATED.sqlite(ms)} WHERE name = 'snapshot/' || ?`)
@@ -64,19 +66,23 @@ describe.concurrent('node:sqlite', () => {
   for (const { name, run } of storeConformance(storeSubject)) it(`store: ${name}`, run);
   const { records } = openSqlite('store', { client });
   for (const { name, run } of recordsConformance({ records: () => records })) it(`records: ${name}`, run);
-  const older = { ...storeSubject, store: () => sqliteStore({ client, keepVersions: 3 }), keepVersions: 3 };
+  const older = {
+    ...storeSubject,
+    store: () => storeOf(sqliteBackend({ client, keepVersions: 3 })),
+    keepVersions: 3,
+  };
   for (const { name, run } of storeConformance(older)) it(`store with keepVersions: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
     const table = 'clock_set_back';
-    const lock = sqliteLock({ client, table });
+    const lock = lockOf(sqliteBackend({ client, table }));
     const [present, absent] = [await leaseOf(lock, 'present'), await leaseOf(lock, 'absent')];
     client.prepare(`UPDATE ${table} SET begun_at = begun_at + 500`).run();
     await lock.release(present, DONE);
     await lock.release(absent, { ...DONE, keepFor: 500 });
     await vi.waitFor(
       async () => {
-        const another = sqliteLock({ client, table }); // it purges after its first release
+        const another = lockOf(sqliteBackend({ client, table })); // it purges after its first release
         await another.release(await leaseOf(another, 'another'), DONE);
         expect(await lock.inspect('absent')).toBeUndefined();
       },
@@ -87,14 +93,14 @@ describe.concurrent('node:sqlite', () => {
 
   it('store: a snapshot that is written again with its token but without a keepFor is kept as any', async () => {
     const table = 'written_again';
-    const store = sqliteStore({ client, table });
+    const store = storeOf(sqliteBackend({ client, table }));
     for (const name of ['one', 'many', 'refused', 'absent'])
       await store.write(name, 'absent', 5, undefined, 1000);
     await store.write('one', 'present', 5);
     await Promise.all([store.write('many', 'present', 5), store.write('refused', 'present', 4)]);
     await vi.waitFor(
       async () => {
-        await sqliteStore({ client, table }).write('another', ''); // a new object purges after its first write
+        await storeOf(sqliteBackend({ client, table })).write('another', ''); // a new object purges after its first write
         expect(await store.read('absent')).toBeUndefined();
       },
       { timeout: 20_000 },
@@ -114,7 +120,7 @@ describe.concurrent('node:sqlite', () => {
     ['begun_at', -HUGE],
   ])('store: a huge number in the column %s is damage of that name alone', async (column, value) => {
     const table = `huge_${column}`;
-    const store = sqliteStore({ client, table });
+    const store = storeOf(sqliteBackend({ client, table }));
     await Promise.all(names.map((name) => store.write(name, name, 5)));
     damage(table, column, value);
     const [a, damaged, c] = await Promise.all(names.map((name) => store.read(name)));
@@ -133,7 +139,7 @@ describe.concurrent('node:sqlite', () => {
     ['changed_at', -HUGE],
   ])('lock: a huge number in the column %s is damage of that name alone', async (column, value) => {
     const table = `huge_lock_${column}`;
-    const lock = sqliteLock({ client, table });
+    const lock = lockOf(sqliteBackend({ client, table }));
     for (const name of names) await lock.release(await leaseOf(lock, name), { ...DONE, holdFor: 60_000 });
     damage(table, column, value);
     expect((await lock.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['a', 'c']));

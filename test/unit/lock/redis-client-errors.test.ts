@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
-import { redisLock } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { isLockUnavailableError } from '../../../src/index.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 /** A client that never connects, as one whose credentials are wrong. */
@@ -14,7 +15,7 @@ class Unconnected extends EventEmitter {
 
 it('a command that waits for a connection names the reason that the client reports', async () => {
   const client = new Unconnected();
-  const lock = redisLock({ client, timeout: 20 });
+  const lock = lockOf(redisBackend({ client, timeout: 20 }));
   client.on('error', () => {});
   const unavailable = async (): Promise<string> => {
     const error = await rejectionOf(lock.inspect('v'));
@@ -29,6 +30,6 @@ it('a command that waits for a connection names the reason that the client repor
 
 it('a client without a listener to errors still throws', () => {
   const client = new Unconnected();
-  redisLock({ client });
+  lockOf(redisBackend({ client }));
   expect(() => client.emit('error', new Error('WRONGPASS'))).toThrow('WRONGPASS');
 });

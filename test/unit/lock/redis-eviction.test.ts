@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { redisLock } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
+import { lockOf } from '../../support/parts.ts';
 
 /** A client of ioredis whose server gives each lease, and answers INFO with those lines. */
 function clientOf(memory: string | Error, commands: string[]) {
@@ -38,7 +39,7 @@ it.each<[string, string | Error, string[]]>([
   const commands: string[] = [];
   const clock = new FakeClock();
   const logger = recordLines();
-  const lock = redisLock({ client: clientOf(memory, commands) });
+  const lock = lockOf(redisBackend({ client: clientOf(memory, commands) }));
   for (const name of ['a', 'b']) {
     const value = new RefreshingValue({ name, load: async () => 1, lock, clock, logger });
     await value.get();

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
-import { redisLock, redisStore } from '../../../src/backends/redis.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
 import { RecordStore } from '../../../src/records/store/record-store.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const NAMES = ['a', 'b', 'c'];
 const EDITS = NAMES.map((name) => ({ op: 'delete', name }) as const);
@@ -48,7 +49,7 @@ it('a check gets the versions of the other slots of a Redis Cluster; a call by h
   const records = new RecordStore(new RedisRecords('store', { client, timeout: 20 }), 1, undefined);
   const failure = expect.objectContaining({ message: expect.stringMatching('CLUSTERDOWN') });
   expect(await records.versions(NAMES)).toEqual([7, failure, 7]);
-  await expect(redisStore({ client }).versions(NAMES)).rejects.toThrow(
+  await expect(storeOf(redisBackend({ client })).versions(NAMES)).rejects.toThrow(
     'the store is unavailable: CLUSTERDOWN',
   );
 });
@@ -59,7 +60,7 @@ it('where no slot of a Redis Cluster answers, the call rejects', async () => {
 
 it('of a silent slot of a Redis Cluster, calls for several names tell before their time is over', async () => {
   const options = { client: clientOf(['b'], hang), timeout: 500 };
-  const [lock, store] = [redisLock(options), redisStore(options)];
+  const [lock, store] = [lockOf(redisBackend(options)), storeOf(redisBackend(options))];
   const requests = NAMES.map((name) => ({ name, requestId: 'r', payload: 'text' }));
   const leases = NAMES.map((name) => ({ name, token: 7, requestId: 'r' }));
   const outcome = { as: 'done', holdFor: 0 } as const;

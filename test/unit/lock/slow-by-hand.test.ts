@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createLock } from '../../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOn } from '../../support/parts.ts';
 import { recordsOfLock, type StepsOfLock } from '../../support/records-of-steps.ts';
 
 /** A backend that takes steps one after the other, each in this time. */
@@ -12,7 +12,7 @@ function lockOf(clock: FakeClock, tookMs: number) {
   };
   const steps = { acquire: step, extend: step, release: step, find: step, list: step, forceRelease: step };
   const kind = { longestName: 20, options: [], clock };
-  return createLock(recordsOfLock(steps as unknown as StepsOfLock), { timeout: 1000 }, kind);
+  return lockOn(recordsOfLock(steps as unknown as StepsOfLock), { timeout: 1000 }, kind);
 }
 
 async function outcomesOf(

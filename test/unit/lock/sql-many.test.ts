@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { mysqlLock, mysqlStore } from '../../../src/backends/mysql.ts';
-import { postgresLock } from '../../../src/backends/postgres.ts';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 // Steps for several names at once without a server; test/system/integration has those with one.
 
@@ -33,7 +34,7 @@ it('by the records after it MySQL tells which leases have ended', async () => {
   const ends = leases.map((lease) => ({ lease, outcome: { as: 'abandoned' } as const }));
   const note = JSON.stringify({ state: 'abandoned' });
   const { client, statements } = mysqlOf({ affectedRows: 1 }, [held(0, 5, note), held(1, 6, note)]);
-  const lock = mysqlLock({ client, retention: Infinity });
+  const lock = lockOf(mysqlBackend({ client, retention: Infinity }));
   const answers = await Promise.all(ends.map(({ lease, outcome }) => lock.release(lease, outcome)));
   expect(answers).toEqual([true, false, false]);
   expect(statements).toEqual(['UPDATE', 'SELECT']);
@@ -43,7 +44,7 @@ it('writes without tokens are a transaction, so that their versions are known', 
   const rows = [held(0, 7, ''), held(1, 8, '')];
   const { client, statements } = mysqlOf({}, {}, {}, rows, {});
   const writes = ['a', 'b'].map((name) => ({ name, payload: 'p' }));
-  const store = mysqlStore({ client, retention: Infinity });
+  const store = storeOf(mysqlBackend({ client, retention: Infinity }));
   const answers = await Promise.all(writes.map(({ name, payload }) => store.write(name, payload)));
   expect(answers).toEqual([7, 8].map((version) => ({ kind: 'written', version })));
   expect(statements).toEqual(['SET', 'START', 'INSERT', 'SELECT', 'COMMIT']);
@@ -51,7 +52,7 @@ it('writes without tokens are a transaction, so that their versions are known', 
 
 it('an error of a name is one that a single step would reject with', async () => {
   const query = async () => ({ rows: [], rowCount: 0 });
-  const lock = postgresLock({ client: { query } as never });
+  const lock = lockOf(postgresBackend({ client: { query } as never }));
   await expect(lock.acquire({ ...REQUEST, name: 'a' })).rejects.toMatchObject({
     code: 'ERR_TICKLESS_LOCK_UNAVAILABLE',
     message: expect.stringMatching(/waited for too long/),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { memoryBackend, memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
 import { PeriodicExecutor, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 
 const load = async (): Promise<number> => 1;
 
@@ -38,42 +39,45 @@ describe('the option backend', () => {
     expect(loads).toBe(1);
   });
 
-  it('is replaced in part by a lock or a store beside it', () => {
+  it('as the option lock is a lock alone: no value is shared', () => {
     const backend = memoryBackend();
-    const [lock, store] = [memoryLock(), memoryStore()];
-    const group = new RefreshGroup();
-    new RefreshingValue({ name: 'own lock', load, backend, lock, group });
-    new RefreshingValue({ name: 'own store', load, backend, store, group });
-    new RefreshingValue({ name: 'no lock', load, backend, lock: false, group });
-    new RefreshingValue({ name: 'no store', load, backend, store: false, group });
+    const group = new RefreshGroup({ backend: memoryBackend() });
+    new RefreshingValue({ name: 'value', load, lock: backend, group });
+    new RefreshingCache({ name: 'cache', load, lock: backend, group });
+    new PeriodicExecutor(() => {}, { name: 'task', lock: backend, group });
     expect(backendsOf(group)).toEqual([
-      [lock, backend.store],
-      [backend.lock, store],
-      [undefined, backend.store],
+      [backend.lock, undefined],
+      [backend.lock, undefined],
       [backend.lock, undefined],
     ]);
   });
 
+  it('is not given beside a lock: it has one', () => {
+    const backend = memoryBackend();
+    for (const lock of [backend, memoryBackend(), backend.lock]) {
+      const make = () => new RefreshingValue({ name: 'rates', load, backend, lock });
+      expect(make).toThrow(/lock must not be given beside a backend/);
+    }
+  });
+
   it('of a group is that of its members, unless they have their own or none', () => {
-    const [ofGroup, own, lock] = [memoryBackend(), memoryBackend(), memoryLock()];
+    const [ofGroup, own, lock] = [memoryBackend(), memoryBackend(), lockOf(memoryBackend())];
     const group = new RefreshGroup({ backend: ofGroup });
     new RefreshingValue({ name: 'as the group', load, group });
     new RefreshingValue({ name: 'own', load, backend: own, group });
     new RefreshingValue({ name: 'none', load, backend: false, group });
     new RefreshingValue({ name: 'own lock', load, lock, group });
-    new RefreshingValue({ name: 'a lock alone', load, backend: { lock }, group });
     expect(backendsOf(group)).toEqual([
       [ofGroup.lock, ofGroup.store],
       [own.lock, own.store],
       [undefined, undefined],
-      [lock, ofGroup.store],
       [lock, undefined],
     ]);
   });
 
   it('of a member replaces the lock and the store of its group', () => {
     const backend = memoryBackend();
-    const group = new RefreshGroup({ lock: memoryLock(), store: memoryStore() });
+    const group = new RefreshGroup({ backend: memoryBackend() });
     new RefreshingValue({ name: 'rates', load, backend, group });
     expect(backendsOf(group)).toEqual([[backend.lock, backend.store]]);
   });
@@ -86,19 +90,20 @@ describe('the option backend', () => {
 });
 
 it('a lock is no backend', () => {
-  const backend = memoryLock() as never;
+  const backend = lockOf(memoryBackend()) as never;
   expect(() => new RefreshingValue({ name: 'rates', load, backend })).toThrow(/backend must be/);
 });
 
 describe('the options of a backend', () => {
   it('are those of its lock and of its store', async () => {
-    const { lock, store } = memoryBackend({
+    const backend = memoryBackend({
       leaseFor: 5000,
       keepVersions: 3,
       namespace: 'app',
       timeout: 500,
     });
-    expect(lock.leaseFor).toBe(5000);
+    const store = storeOf(backend);
+    expect(lockOf(backend).leaseFor).toBe(5000);
     for (const payload of ['1', '2', '3']) await store.write('rates', payload);
     expect(await store.history?.('rates')).toHaveLength(3);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   fixedDelay,
   fixedRate,
@@ -12,6 +12,7 @@ import {
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf } from '../../support/parts.ts';
 
 const clock = new FakeClock();
 const value = (options: object): unknown =>
@@ -19,7 +20,7 @@ const value = (options: object): unknown =>
 const cache = (options: object): unknown =>
   new RefreshingCache({ name: 'c', load: () => 1, clock, ...options });
 const task = (options: object): unknown =>
-  lockedTask(() => {}, { name: 't', lock: memoryLock(), clock, ...options });
+  lockedTask(() => {}, { name: 't', lock: lockOf(memoryBackend()), clock, ...options });
 
 /** Whatever takes a duration, by the name that its errors give. */
 const TAKES: Record<string, (text: string) => unknown> = {
@@ -28,12 +29,12 @@ const TAKES: Record<string, (text: string) => unknown> = {
   coolDown: (coolDown) => value({ coolDown }),
   'coolDown.initial': (initial) => value({ coolDown: { initial, max: '1d' } }),
   maxStaleness: (maxStaleness) => value({ maxStaleness }),
-  propagateWithin: (propagateWithin) => value({ propagateWithin, store: memoryStore() }),
+  propagateWithin: (propagateWithin) => value({ propagateWithin, backend: memoryBackend() }),
   absentFor: (absentFor) => cache({ absentFor }),
   jitter: (jitter) => cache({ jitter }),
   batchAhead: (batchAhead) => cache({ batchAhead, load: undefined, loadMany: () => new Map() }),
   lookAhead: (lookAhead) => new RefreshGroup({ lookAhead }),
-  leaseFor: (leaseFor) => memoryLock({ leaseFor }),
+  leaseFor: (leaseFor) => lockOf(memoryBackend({ leaseFor })),
   lockAtMostFor: (lockAtMostFor) => task({ lockAtMostFor }),
   lockAtLeastFor: (lockAtLeastFor) => task({ lockAtMostFor: '1d', lockAtLeastFor }),
   fallback: (fallback) => httpFreshness({ fallback }),

@@ -41,7 +41,7 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ coolDown: { initial: 0 } }, 'coolDown.initial', '0'],
   [{ coolDown: { factor: 0.5 } }, 'coolDown.factor', '0.5'],
   [{ coolDown: { factor: '2' } }, 'coolDown.factor', '"2"'],
-  [{ namespace: Symbol('n') }, 'namespace', 'Symbol(n)'],
+  [{ schedule: Symbol('n') }, 'schedule', 'Symbol(n)'],
   [{ coolDown: { initial: 100, max: 50 } }, 'coolDown.max', '50'],
   [{ coolDown: { max: Number.NaN } }, 'coolDown.max', 'NaN'],
   [{ retry: 3 }, 'retry', '3'],

@@ -1,9 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { etcdLock, etcdStore } from '../../../src/backends/etcd.ts';
-import { fileLock, fileStore } from '../../../src/backends/file.ts';
-import { memoryLock, memoryStore } from '../../../src/backends/memory.ts';
-import { type SqliteLockOptions, sqliteLock, sqliteStore } from '../../../src/backends/sqlite.ts';
+import { etcdBackend } from '../../../src/backends/etcd.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import { type SqliteBackendOptions, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import { cron, dailyAt, duringHours } from '../../../src/calendar/index.ts';
+import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
@@ -14,7 +15,6 @@ import {
   fixedRate,
   httpFreshness,
   keep,
-  type Lease,
   loaded,
   lockedTask,
   probabilisticEarly,
@@ -30,10 +30,11 @@ import { loadInWorker } from '../../../src/worker/index.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue } from '../../support/manual-value.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { settled } from '../../support/settle.ts';
 
 /** Of SQLite; no statement is sent: only options are looked at. */
-const client = { prepare: () => expect.unreachable() } as unknown as SqliteLockOptions['client'];
+const client = { prepare: () => expect.unreachable() } as unknown as SqliteBackendOptions['client'];
 
 const polluted: string[] = [];
 
@@ -94,11 +95,11 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
     () => new RefreshGroup(),
   ],
   ['a function', { keyed: 'x', keyOf: 1, loadMany: 1 }, () => refreshing(async (code: string) => code)],
-  ['a lock', { leaseFor: -1, timeout: -1, namespace: 1 }, () => memoryLock({})],
+  ['a lock', { leaseFor: -1, timeout: -1, namespace: 1 }, () => lockOf(memoryBackend({}))],
   [
     'a store',
     { codec: 1, schema: 1, hints: 1, timeout: -1, keepVersions: -1, propagateWithin: -1 },
-    () => memoryStore({}),
+    () => storeOf(memoryBackend({})),
   ],
   [
     'the console',
@@ -108,22 +109,25 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
   [
     'a lock and a store in files',
     { retention: -1, keepVersions: -1, timeout: -1, allowOtherUsers: 1 },
-    () => [fileLock({ directory: '/tmp/none' }), fileStore({ directory: '/tmp/none' })],
+    () => [lockOf(fileBackend({ directory: '/tmp/none' })), storeOf(fileBackend({ directory: '/tmp/none' }))],
   ],
   [
     'a lock and a store of SQL',
     { table: 1, retention: -1, timeout: -1, keepVersions: -1 },
-    () => [sqliteLock({ client }), sqliteStore({ client })],
+    () => [lockOf(sqliteBackend({ client })), storeOf(sqliteBackend({ client }))],
   ],
   [
     'a lock and a store of etcd',
     { prefix: 1, retention: -1, timeout: -1, fetch: 1, user: {} },
-    () => [etcdLock({ endpoints: 'http://localhost' }), etcdStore({ endpoints: 'http://localhost' })],
+    () => [
+      lockOf(etcdBackend({ endpoints: 'http://localhost' })),
+      storeOf(etcdBackend({ endpoints: 'http://localhost' })),
+    ],
   ],
   [
     'a locked task',
     { lockAtMostFor: -1, lockAtLeastFor: -1, clock: 1, store: 1 },
-    () => lockedTask(() => 1, { name: 't', lock: memoryLock() }),
+    () => lockedTask(() => 1, { name: 't', lock: lockOf(memoryBackend()) }),
   ],
   [
     'a schedule',
@@ -215,7 +219,7 @@ it('options of tries are checked as they are, and retried twice by default', asy
 });
 
 it('a list of locks has all of them, and a release says what is given with it', async () => {
-  const lock = memoryLock();
+  const lock = lockOf(memoryBackend());
   const leases = new Map<string, Lease>();
   for (const name of ['a', 'b', 'c']) {
     const answer = await lock.acquire({ name, leaseFor: 1000 });
@@ -242,8 +246,8 @@ it('a release of a member keeps its record as long as it says', () => {
 });
 
 it('an extension, a release by an operator and a look have fields of their own only', async () => {
-  const lock = memoryLock();
-  const store = memoryStore();
+  const lock = lockOf(memoryBackend());
+  const store = storeOf(memoryBackend());
   const answer = await lock.acquire({ name: 'n' });
   const { lease } = answer as Extract<typeof answer, { kind: 'acquired' }>;
   const version = (await store.write('s', 'text')).version;
@@ -257,7 +261,7 @@ it('an extension, a release by an operator and a look have fields of their own o
 });
 
 it('a report without a serial replaces any', async () => {
-  const store = memoryStore();
+  const store = storeOf(memoryBackend());
   const report = { instance: 'i', keepFor: 1000 };
   await store.versions?.(['n'], { ...report, text: 'before', serial: 20 });
   for (const serial of ['x', 9]) {
@@ -323,7 +327,7 @@ it.each([{ everywhere: true }, { drop: true }, { key: 'k' }, { note: 'of others'
 );
 
 it('a lock is released by the fields of its request only', async () => {
-  const lock = memoryLock();
+  const lock = lockOf(memoryBackend());
   const { token } = await lock
     .acquire({ name: 'n' })
     .then((answer) => ('lease' in answer ? answer.lease : answer));
@@ -360,7 +364,7 @@ it('a size that others have set is no bound of a cache', async () => {
 });
 
 it('a snapshot says what is written in it, and nothing else', async () => {
-  const backend = { lock: memoryLock(), store: memoryStore(), logger: false } as const;
+  const backend = { backend: memoryBackend(), logger: false } as const;
   const loads: string[] = [];
   const [one, other] = ['one', 'other'].map(
     (at) => new RefreshingValue({ ...backend, name: 'shared', load: () => loads.push(at) }),
@@ -374,7 +378,7 @@ it('a snapshot says what is written in it, and nothing else', async () => {
 });
 
 it('a rollback goes to the version before, whatever others have set', async () => {
-  const store = memoryStore({ keepVersions: 3 });
+  const store = storeOf(memoryBackend({ keepVersions: 3 }));
   let loads = 0;
   const value = new RefreshingValue({
     name: 'rolled',
@@ -382,8 +386,7 @@ it('a rollback goes to the version before, whatever others have set', async () =
       loads += 1;
       return loads;
     },
-    lock: memoryLock(),
-    store,
+    backend: { lock: lockOf(memoryBackend()), store },
     logger: false,
   });
   for (let i = 0; i < 3; i += 1) await value.refresh();
@@ -422,8 +425,8 @@ it.each([
   { replaced: 'x' },
 ])('a cluster works as before while every object has %o', async (properties) => {
   const schedule = { milliseconds: 1 };
-  const store = memoryStore({ keepVersions: 5 });
-  const lock = memoryLock();
+  const store = storeOf(memoryBackend({ keepVersions: 5 }));
+  const lock = lockOf(memoryBackend());
   let loads = 0;
   const load = (): string => `load ${++loads}`;
   const [one, other] = [1, 2].map(
@@ -432,8 +435,7 @@ it.each([
         name: 'v',
         load,
         schedule,
-        lock,
-        store,
+        backend: { lock, store },
         propagateWithin: 1,
         logger: false,
         retry: false,

@@ -157,7 +157,10 @@ describe('the span of a load', () => {
   it('has the token of its lease; where another instance loads it is deferred, then adopted', async () => {
     const cluster = new ManualCluster();
     const { lock, store, clock } = cluster;
-    const [a, b] = [observed({ clock, lock, store }), observed({ clock, lock, store })];
+    const [a, b] = [
+      observed({ clock, backend: { lock, store } }),
+      observed({ clock, backend: { lock, store } }),
+    ];
     const manual = new ManualLoad<string>();
     const reads = [a, b].map(({ group }) => group.value({ name: 'v', load: manual.load }).get());
     await clock.flush();

@@ -123,7 +123,7 @@ describe('prometheusMetrics', () => {
     const cluster = new ManualCluster();
     const link = cluster.link();
     const { lock, store } = link;
-    const { group, scrape } = await scraped({ clock: cluster.clock, lock, store });
+    const { group, scrape } = await scraped({ clock: cluster.clock, backend: { lock, store } });
     link.break('refused', 'acquire');
     const rates = group.value({ name: 'rates', load: async () => 1 });
     const cities = group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key });

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { memoryStore } from '../../../src/backends/memory.ts';
-import type { InstanceReport, StoredReport } from '../../../src/index.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
-import { wrapStore } from '../../../src/records/store/wrap-store.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { InstanceReport, StoredReport } from '../../../src/cluster/store-contract.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-
+import { storeOf, storeOn } from '../../support/parts.ts';
 import { recordsOfStore, type StepsOfStore } from '../../support/records-of-steps.ts';
+import { wrapStore } from '../../support/wrap-store.ts';
 
 const KIND = { longestName: undefined, options: [] };
 const SNAPSHOTS = new Map([
@@ -50,7 +49,7 @@ it('no instance of one namespace is one of another, or of none', async () => {
   };
   const reports = async (beginning: string) => reported.filter((one) => one.instance.startsWith(beginning));
   const open = (namespace?: string) =>
-    createStore(recordsOfStore({ ...engine, versions, reports }), { namespace }, KIND);
+    storeOn(recordsOfStore({ ...engine, versions, reports }), { namespace }, KIND);
   const namespaces = [undefined, 'a', 'a/b', '1/a', '1', '/', '/a'];
   const instances = ['b/i', 'i', '/i', 'a/i', '1/a/i'];
   for (const namespace of namespaces) {
@@ -64,7 +63,7 @@ it('no instance of one namespace is one of another, or of none', async () => {
 
 it('memory: a thousand reports are listed, and those that have expired give way to others', async () => {
   const clock = new FakeClock();
-  const store = memoryStore({ clock });
+  const store = storeOf(memoryBackend({ clock }));
   await store.versions([], report('brief'));
   await clock.advance(500);
   for (let i = 1; i <= 1000; i += 1) await store.versions([], report(`late ${i}`));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
+import { storeOn } from '../../support/parts.ts';
 import { recordsOfStore } from '../../support/records-of-steps.ts';
 
 const KIND = { longestName: 20, options: ['prefix'] };
@@ -9,7 +9,7 @@ const KIND = { longestName: 20, options: ['prefix'] };
 /** A store whose backend has one implementation of all steps. */
 function storeOf(step: (...args: unknown[]) => unknown): SnapshotStore {
   const engine = { read: step, write: step, delete: step } as never;
-  return createStore(recordsOfStore(engine), { timeout: 20 }, KIND);
+  return storeOn(recordsOfStore(engine), { timeout: 20 }, KIND);
 }
 
 const CALLS: Record<string, (store: SnapshotStore) => Promise<unknown>> = {
@@ -61,12 +61,12 @@ describe('createStore', () => {
   it('shows its codec, its schema and its longest name', () => {
     const codec = { encode: String, decode: String };
     const schema = { '~standard': { version: 1, validate: (value: unknown) => ({ value }) } } as const;
-    expect(createStore({} as never, { codec, schema }, KIND)).toMatchObject({
+    expect(storeOn({} as never, { codec, schema }, KIND)).toMatchObject({
       codec,
       schema,
       longestName: 20,
     });
-    expect(createStore({} as never, undefined as never, KIND)).toMatchObject({ codec: undefined });
+    expect(storeOn({} as never, undefined as never, KIND)).toMatchObject({ codec: undefined });
   });
 
   it.each([
@@ -79,7 +79,7 @@ describe('createStore', () => {
   ])('refuses %s', (_, options, option) => {
     let error: unknown;
     try {
-      createStore({} as never, options as never, KIND);
+      storeOn({} as never, options as never, KIND);
     } catch (caught) {
       error = caught;
     }

@@ -1,17 +1,22 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
+import { storeOf } from '../../support/parts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { edit, folderOf, older, pathOf } from '../files/record-files.ts';
 
 const send = (directory: string, instance: string, keepFor = 60_000) =>
-  fileStore({ directory, timeout: 10_000 }).versions([], { instance, text: `of ${instance}`, keepFor });
+  storeOf(fileBackend({ directory, timeout: 10_000 })).versions([], {
+    instance,
+    text: `of ${instance}`,
+    keepFor,
+  });
 
 const texts = async (directory: string): Promise<string[]> =>
-  (await fileStore({ directory, timeout: 10_000 }).reports()).map(({ text }) => text).sort();
+  (await storeOf(fileBackend({ directory, timeout: 10_000 })).reports()).map(({ text }) => text).sort();
 
-it('fileStore: a damaged or foreign file is no report; the next one replaces it', async () => {
+it('the store of fileBackend: a damaged or foreign file is no report; the next one replaces it', async () => {
   const directory = temporaryDirectory();
   for (const instance of ['a', 'b', 'c']) await send(directory, instance);
   const path = (instance: string, number?: number) => pathOf(directory, `report//${instance}`, number);
@@ -25,14 +30,14 @@ it('fileStore: a damaged or foreign file is no report; the next one replaces it'
   expect(await texts(directory)).toEqual(['of a', 'of b', 'of c']);
 });
 
-it('fileStore: reports that have expired are deleted behind later ones, and nothing foreign is', async () => {
+it('the store of fileBackend: reports that have expired are deleted behind later ones, and nothing foreign is', async () => {
   const directory = temporaryDirectory();
   for (const instance of ['brief', 'kept', 'foreign']) await send(directory, instance);
   edit(directory, 'report//brief', older(180_000));
   expect(await texts(directory)).toEqual(['of foreign', 'of kept']);
   const foreign = pathOf(directory, 'report//foreign');
   writeFileSync(foreign, 'not ours');
-  const store = fileStore({ directory });
+  const store = storeOf(fileBackend({ directory }));
   await vi.waitFor(async () => {
     await store.versions([], { instance: 'later', text: '[]', keepFor: 60_000 });
     const left = readdirSync(directory).sort();
@@ -41,7 +46,7 @@ it('fileStore: reports that have expired are deleted behind later ones, and noth
   expect(existsSync(foreign)).toBe(true);
 });
 
-it('fileStore: lists a thousand of more reports', async () => {
+it('the store of fileBackend: lists a thousand of more reports', async () => {
   const directory = temporaryDirectory();
   await send(directory, 'a');
   const content = readFileSync(pathOf(directory, 'report//a'), 'utf8');
@@ -52,10 +57,10 @@ it('fileStore: lists a thousand of more reports', async () => {
   expect(await texts(directory)).toHaveLength(1000);
 });
 
-it('fileStore: the longest report is listed, and the one before it is deleted', async () => {
+it('the store of fileBackend: the longest report is listed, and the one before it is deleted', async () => {
   const directory = temporaryDirectory();
   const text = 'x'.repeat(65_536);
-  const store = fileStore({ directory, timeout: 10_000 });
+  const store = storeOf(fileBackend({ directory, timeout: 10_000 }));
   for (const end of ['1', '2']) {
     await store.versions([], { instance: 'a', text: text.slice(1) + end, keepFor: 60_000 });
   }

@@ -14,9 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { fileStore } from '../../../src/backends/file.ts';
+import { fileBackend } from '../../../src/backends/file.ts';
 import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
-import { storeConformance } from '../../../src/testing/index.ts';
+import { storeOf } from '../../support/parts.ts';
+import { storeConformance } from '../../support/store-conformance.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OLD, OLD_TEXT, RECENT, RECENT_TEXT } from '../../support/temporary-files.ts';
 import { edit, folderOf, older, pathOf, type State, states, texts } from '../files/record-files.ts';
@@ -30,17 +31,17 @@ const N = 'snapshot/n';
 /** A payload that is in a file of its own. */
 const LONG = 'x'.repeat(4000);
 
-describe.concurrent('fileStore: conformance', () => {
+describe.concurrent('the store of fileBackend: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   const timeout = 20_000; // the cases read the same disk at once
   const occupied = join(directory, 'occupied');
   writeFileSync(occupied, '');
   const subject = {
-    store: () => fileStore({ directory, timeout }),
-    other: () => fileStore({ directory, timeout }),
-    unreachable: () => fileStore({ directory: occupied }),
-    inNamespace: (namespace: string) => fileStore({ directory, timeout, namespace }),
+    store: () => storeOf(fileBackend({ directory, timeout })),
+    other: () => storeOf(fileBackend({ directory, timeout })),
+    unreachable: () => storeOf(fileBackend({ directory: occupied })),
+    inNamespace: (namespace: string) => storeOf(fileBackend({ directory, timeout, namespace })),
     postdate: (name: string, ms: number) => edit(directory, `snapshot/${name}`, older(-ms)),
   };
   for (const { name, run } of storeConformance(subject)) it(name, run);
@@ -48,16 +49,16 @@ describe.concurrent('fileStore: conformance', () => {
   const keepVersions = 3;
   const withOlder = {
     ...{ ...subject, keepVersions },
-    store: () => fileStore({ directory, timeout, keepVersions }),
-    other: () => fileStore({ directory, timeout, keepVersions }),
+    store: () => storeOf(fileBackend({ directory, timeout, keepVersions })),
+    other: () => storeOf(fileBackend({ directory, timeout, keepVersions })),
   };
   for (const { name, run } of storeConformance(withOlder)) it(`with keepVersions: ${name}`, run);
 });
 
-describe('fileStore: the directory', () => {
+describe('the store of fileBackend: the directory', () => {
   it('is created with its parents by the first write, not before', async () => {
     const directory = join(temporaryDirectory(), 'a', 'b');
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     expect(await store.read('n')).toBeUndefined();
     expect(await store.delete('n')).toBe(false);
     expect(existsSync(directory)).toBe(false);
@@ -67,17 +68,17 @@ describe('fileStore: the directory', () => {
 
   it('may be a file: URL', async () => {
     const directory = temporaryDirectory();
-    await fileStore({ directory: pathToFileURL(directory) }).write('n', 'payload');
-    expect((await fileStore({ directory }).read('n'))?.payload).toBe('payload');
+    await storeOf(fileBackend({ directory: pathToFileURL(directory) })).write('n', 'payload');
+    expect((await storeOf(fileBackend({ directory })).read('n'))?.payload).toBe('payload');
   });
 
   it('has the payloads of the versions that are kept, and nothing of what was deleted', async () => {
     const directory = temporaryDirectory();
     const payloads = () => texts(directory, N).map((path) => readFileSync(path, 'utf8').slice(4000));
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     for (const token of [5, 7, 6, 9]) await store.write('n', `${LONG}${token}`, token);
     expect(payloads()).toEqual(['9']);
-    const keeping = fileStore({ directory, keepVersions: 3 });
+    const keeping = storeOf(fileBackend({ directory, keepVersions: 3 }));
     for (const token of [10, 11, 12, 13]) await keeping.write('n', `${LONG}${token}`, token);
     expect(payloads().sort()).toEqual(['11', '12', '13']);
     await keeping.write('n', 'brief', 14, undefined, 60_000);
@@ -89,7 +90,7 @@ describe('fileStore: the directory', () => {
 
   it('is not filled by states: sixteen of a name are kept', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory, keepVersions: 2 });
+    const store = storeOf(fileBackend({ directory, keepVersions: 2 }));
     for (let token = 1; token <= 40; token += 1) await store.write('n', `payload ${token}`, token);
     expect(states(directory, N)).toEqual(Array.from({ length: 16 }, (_, i) => 25 + i));
     expect((await store.history('n')).map(({ version }) => version)).toEqual([40, 39]);
@@ -97,7 +98,7 @@ describe('fileStore: the directory', () => {
 
   it('is not written by a write that is refused or repeated', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', LONG, 5);
     const files = readdirSync(folderOf(directory, N));
     expect(await store.write('n', `${LONG}4`, 4)).toEqual({ kind: 'refused', version: 5 });
@@ -109,8 +110,8 @@ describe('fileStore: the directory', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     for (const ask of [
-      () => fileStore({ directory: file }).read('n'),
-      () => fileStore({ directory: file }).write('n', 'payload', 5),
+      () => storeOf(fileBackend({ directory: file })).read('n'),
+      () => storeOf(fileBackend({ directory: file })).write('n', 'payload', 5),
     ]) {
       const error = await ask().catch((rejected: unknown) => rejected as Error);
       expect(isStoreUnavailableError(error)).toBe(true);
@@ -126,7 +127,7 @@ describe('fileStore: the directory', () => {
   ])('%s is an OptionError', (_, options, option) => {
     let error: unknown;
     try {
-      fileStore(options as never);
+      storeOf(fileBackend(options as never));
     } catch (thrown) {
       error = thrown;
     }
@@ -136,14 +137,14 @@ describe('fileStore: the directory', () => {
 
   it('deletes old files without a use, which a killed process has left', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', LONG, 5);
     const folder = folderOf(directory, N);
     for (const file of [OLD, RECENT, OLD_TEXT, RECENT_TEXT]) writeFileSync(join(folder, file), '{');
     const payload = String(texts(directory, N).find((path) => statSync(path).size === LONG.length));
     for (const file of [OLD, OLD_TEXT].map((file) => join(folder, file)).concat(payload))
       utimesSync(file, new Date(), new Date(Date.now() - HOUR));
-    const keeping = fileStore({ directory, keepVersions: 2 });
+    const keeping = storeOf(fileBackend({ directory, keepVersions: 2 }));
     await keeping.write('n', 'payload', 6);
     const left = readdirSync(folder);
     expect(left).toEqual(expect.arrayContaining([RECENT, RECENT_TEXT]));
@@ -153,7 +154,7 @@ describe('fileStore: the directory', () => {
   });
 });
 
-describe('fileStore: an unreadable snapshot', () => {
+describe('the store of fileBackend: an unreadable snapshot', () => {
   const changes: [string, (text: string) => string][] = [
     ['an empty file', () => ''],
     ['a truncated file', (text) => text.slice(0, -1)],
@@ -169,7 +170,7 @@ describe('fileStore: an unreadable snapshot', () => {
     ['a state that is null', () => 'null'],
   ])('%s in the place of its state: is damaged, and blocks no write', async (_, change) => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', 'first', 3);
     await store.write('n', 'payload', 5);
     const path = pathOf(directory, N);
@@ -187,7 +188,7 @@ describe('fileStore: an unreadable snapshot', () => {
     '%s in the place of its payload: is damaged, and blocks no write',
     async (_, change) => {
       const directory = temporaryDirectory();
-      const store = fileStore({ directory });
+      const store = storeOf(fileBackend({ directory }));
       await store.write('n', LONG, 5);
       const [path = ''] = texts(directory, N);
       if (change === undefined) rmSync(path);
@@ -203,7 +204,7 @@ describe('fileStore: an unreadable snapshot', () => {
 
   it('leaves the versions before it readable, also after the next write', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory, keepVersions: 3 });
+    const store = storeOf(fileBackend({ directory, keepVersions: 3 }));
     for (const token of [3, 4, 5]) await store.write('n', `${LONG}${token}`, token);
     writeFileSync(pathOf(directory, N), '');
     expect(await store.read('n')).toMatchObject({ damage: expect.any(String) });
@@ -225,7 +226,7 @@ describe('fileStore: an unreadable snapshot', () => {
 
   it('with a version in the far future: later ones count all the same', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await store.write('n', 'payload', 5);
     edit(directory, N, ({ record }) => ({ record: { ...record, token: 9_000_000_000_000_000 } }));
     for (const number of ['9007199254740991', '007', '5.5', '-1']) {
@@ -241,7 +242,7 @@ describe('fileStore: an unreadable snapshot', () => {
 
   it('is exceeded by the next version, if the clock lags', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     const token = Date.now() * 1000 + DAY * 1000;
     await store.write('n', 'first', token);
     const { version } = await store.write('n', 'damaged');
@@ -251,10 +252,10 @@ describe('fileStore: an unreadable snapshot', () => {
   });
 });
 
-describe('fileStore: a payload in a file of its own', () => {
+describe('the store of fileBackend: a payload in a file of its own', () => {
   it('is not read for its version, nor written when its name is checked', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory, keepVersions: 2 });
+    const store = storeOf(fileBackend({ directory, keepVersions: 2 }));
     await store.write('n', LONG, 5);
     const [path = ''] = texts(directory, N);
     truncateSync(path, 10);
@@ -266,7 +267,7 @@ describe('fileStore: a payload in a file of its own', () => {
   });
 
   it('is listed by its beginning: a character that is cut is none of it', async () => {
-    const store = fileStore({ directory: temporaryDirectory() });
+    const store = storeOf(fileBackend({ directory: temporaryDirectory() }));
     const payload = `${'é😀'.repeat(9000)}\nnext`;
     await store.write('n', payload, 5);
     const [version] = await store.history('n');
@@ -274,9 +275,9 @@ describe('fileStore: a payload in a file of its own', () => {
   });
 });
 
-it('fileStore: a snapshot is on the disk before it appears, a report need not be', async () => {
+it('the store of fileBackend: a snapshot is on the disk before it appears, a report need not be', async () => {
   const directory = temporaryDirectory();
-  const store = fileStore({ directory, retention: Infinity });
+  const store = storeOf(fileBackend({ directory, retention: Infinity }));
   const handle = await open(import.meta.filename);
   await handle.close();
   const prototype: FileHandle = Object.getPrototypeOf(handle);
@@ -303,30 +304,30 @@ it('fileStore: a snapshot is on the disk before it appears, a report need not be
 it.each<[string, (state: State) => object]>([
   ['the machine’s time since boot', (state) => ({ ...older(HOUR)(state), wall: state.wall + DAY })],
   ['the wall clock after a reboot', ({ wall }) => ({ boot: 'another', wall: wall - HOUR })],
-])('fileStore: the age is measured by %s', async (_, change) => {
+])('the store of fileBackend: the age is measured by %s', async (_, change) => {
   const directory = temporaryDirectory();
-  await fileStore({ directory }).write('n', 'payload', 5);
+  await storeOf(fileBackend({ directory })).write('n', 'payload', 5);
   edit(directory, N, change);
-  const { age = Number.NaN } = (await fileStore({ directory }).read('n')) ?? {};
+  const { age = Number.NaN } = (await storeOf(fileBackend({ directory })).read('n')) ?? {};
   expect(age).toBeGreaterThanOrEqual(HOUR);
   expect(age).toBeLessThan(HOUR + 10_000);
 });
 
-it('fileStore: the age of a snapshot is unknown where the clock was set back by a reboot', async () => {
+it('the store of fileBackend: the age of a snapshot is unknown where the clock was set back by a reboot', async () => {
   const directory = temporaryDirectory();
-  await fileStore({ directory }).write('n', 'payload', 5);
+  await storeOf(fileBackend({ directory })).write('n', 'payload', 5);
   edit(directory, N, ({ wall }) => ({ boot: 'another', wall: wall + HOUR }));
-  expect(await fileStore({ directory }).read('n')).toMatchObject({ damage: expect.any(String) });
+  expect(await storeOf(fileBackend({ directory })).read('n')).toMatchObject({ damage: expect.any(String) });
 });
 
-describe('fileStore: retention', () => {
+describe('the store of fileBackend: retention', () => {
   it('deletes old snapshots in small steps behind other writes', async () => {
     const directory = temporaryDirectory();
-    const setup = fileStore({ directory, retention: Infinity });
+    const setup = storeOf(fileBackend({ directory, retention: Infinity }));
     for (const name of ['old', 'recent', 'torn']) await setup.write(name, 'payload', 5);
     edit(directory, 'snapshot/old', older(8 * DAY));
     edit(directory, 'snapshot/recent', older(6 * DAY));
-    const store = fileStore({ directory });
+    const store = storeOf(fileBackend({ directory }));
     await vi.waitFor(async () => {
       await store.write('n', 'payload');
       expect(readdirSync(directory).sort()).toEqual([
@@ -342,12 +343,12 @@ describe('fileStore: retention', () => {
     'a keepFor ends it sooner, of that snapshot: retention %d',
     async (retention) => {
       const directory = temporaryDirectory();
-      const setup = fileStore({ directory, retention: Infinity });
+      const setup = storeOf(fileBackend({ directory, retention: Infinity }));
       for (const name of ['absent', 'later', 'present']) await setup.write(name, '', 5, undefined, HOUR);
       for (const name of ['absent', 'present']) edit(directory, `snapshot/${name}`, older(2 * HOUR));
       await setup.write('present', 'payload', 6);
       edit(directory, 'snapshot/present', older(2 * HOUR));
-      const store = fileStore({ directory, retention });
+      const store = storeOf(fileBackend({ directory, retention }));
       await vi.waitFor(async () => {
         await store.write('n', '', undefined, undefined, HOUR);
         expect(readdirSync(directory).sort()).toEqual([
@@ -361,7 +362,7 @@ describe('fileStore: retention', () => {
 
   it('without a retention, one with a keepFor is looked for again after ten minutes, whatever is written', async () => {
     const directory = temporaryDirectory();
-    const store = fileStore({ directory, retention: Infinity, timeout: { hours: 1 } });
+    const store = storeOf(fileBackend({ directory, retention: Infinity, timeout: { hours: 1 } }));
     await store.write('absent', '', 5, undefined, HOUR);
     await new Promise((resolve) => setTimeout(resolve, 100)); // the pass behind that write has seen it
     edit(directory, 'snapshot/absent', older(2 * HOUR));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ConformanceCase, lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { type ConformanceCase, lockConformance } from '../../../src/testing/index.ts';
+import { storeConformance } from '../../support/store-conformance.ts';
 import { CORRECT as CORRECT_LOCK, faultyLock, LOCK_FAULTS } from './faulty-lock.ts';
 import { CORRECT as CORRECT_STORE, faultyStore, STORE_FAULTS } from './faulty-store.ts';
 

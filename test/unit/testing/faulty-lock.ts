@@ -1,5 +1,6 @@
-import { createLock, type Lock } from '../../../src/records/lock/create-lock.ts';
+import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { LockSubject } from '../../../src/testing/index.ts';
+import { lockOn } from '../../support/parts.ts';
 import {
   type Ending,
   type LeaseEnd,
@@ -204,8 +205,8 @@ function acquiringMany(
 /** The subject of the suite: one backend with the fault. */
 export function faultyLock({ backend, change, unreachable }: LockFault): LockSubject {
   const shared = backend();
-  const lock = createLock(recordsOfLock(shared), {}, { longestName: 200, options: [] });
-  const silent = createLock(
+  const lock = lockOn(recordsOfLock(shared), {}, { longestName: 200, options: [] });
+  const silent = lockOn(
     recordsOfLock(new SilentBackend()),
     { timeout: 20 },
     { longestName: 200, options: [] },

@@ -6,14 +6,14 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/cluster/store-contract.ts';
-import { createStore } from '../../../src/records/store/create-store.ts';
-import type { StoreSubject } from '../../../src/testing/index.ts';
+import { storeOn } from '../../support/parts.ts';
 import {
   recordsOfStore,
   type SnapshotRead,
   type SnapshotWrite,
   type StepsOfStore,
 } from '../../support/records-of-steps.ts';
+import type { StoreSubject } from '../../support/store-conformance.ts';
 import { partly } from './partly.ts';
 
 interface Written {
@@ -163,15 +163,15 @@ const silent: StepsOfStore = {
 export function faultyStore({ parts, change, unreachable }: StoreFault): StoreSubject {
   const kind = { longestName: 200, options: [] };
   const backend = Object.assign(new Backend(), parts);
-  const store = createStore(recordsOfStore(backend), {}, kind);
+  const store = storeOn(recordsOfStore(backend), {}, kind);
   return {
-    inNamespace: (namespace) => createStore(recordsOfStore(backend), { namespace }, kind),
+    inNamespace: (namespace) => storeOn(recordsOfStore(backend), { namespace }, kind),
     postdate(name, ms) {
       const written = backend.snapshots.get(backend.keyOf(name)) as Written;
       backend.snapshots.set(backend.keyOf(name), { ...written, writtenAt: written.writtenAt + ms });
     },
     store: () => partly(store, change?.(store)),
-    unreachable: () => partly(createStore(recordsOfStore(silent), { timeout: 20 }, kind), unreachable),
+    unreachable: () => partly(storeOn(recordsOfStore(silent), { timeout: 20 }, kind), unreachable),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type VirtualClusterOptions,
   virtualCluster,
 } from '../../../src/testing/index.ts';
+import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 const MINUTE = 60_000;
@@ -27,7 +28,7 @@ function ratesCluster<const N extends number>(
   return virtualCluster({
     instances,
     source: () => ++edition,
-    service: ({ source, clock, lock, store, random }) =>
+    service: ({ source, clock, backend, random }) =>
       new RefreshingValue<number>({
         name: 'rates',
         load: () => source(),
@@ -35,8 +36,7 @@ function ratesCluster<const N extends number>(
         retry: false,
         logger: false,
         clock,
-        lock,
-        store,
+        backend,
         random,
         ...own,
       }),
@@ -56,7 +56,7 @@ describe('virtualCluster', () => {
   });
 
   it('shows that a service loads in each instance', async () => {
-    const cluster = ratesCluster(3, { lock: undefined, store: undefined });
+    const cluster = ratesCluster(3, { backend: false });
     await cluster.run(0, { read: (rates) => rates.get() });
     expect(cluster.source.calls.map(({ instance }) => instance).toSorted()).toEqual([
       'instance-1',
@@ -94,11 +94,11 @@ describe('virtualCluster', () => {
   it('gives the same run for the same seed, and another one for another', async () => {
     const run = async (seed: number): Promise<unknown> => {
       const cluster = ratesCluster(3, {}, { seed });
-      cluster.store.slow(20);
+      cluster.backend.slow(20);
       await cluster.run({ minutes: 20 }, { every: { seconds: 20 }, read: (rates) => rates.get() });
       cluster.source.down();
       await cluster.run({ minutes: 20 }, { every: { seconds: 20 }, read: (rates) => rates.get() });
-      return [cluster.source.calls, cluster.lock.calls, cluster.store.calls];
+      return [cluster.source.calls, cluster.backend.calls];
     };
     const first = await run(1);
     expect(await run(1)).toEqual(first);
@@ -162,14 +162,17 @@ describe('the source of a virtual cluster', () => {
   });
 });
 
-describe('the backends of a virtual cluster', () => {
-  it('are unavailable within their time-outs, and loads go on without them', async () => {
+describe('the backend of a virtual cluster', () => {
+  it('is unavailable within its time-outs, and loads go on without it', async () => {
     const cluster = ratesCluster(1);
-    cluster.lock.silent();
-    cluster.store.down();
+    cluster.backend.silent();
     const read = cluster.instances[0].service.get();
-    const byHand = virtualCluster({ instances: 1, source: () => 0, service: ({ lock }) => lock });
-    byHand.lock.silent();
+    const byHand = virtualCluster({
+      instances: 1,
+      source: () => 0,
+      service: ({ backend }) => lockOf(backend),
+    });
+    byHand.backend.silent();
     const acquired = rejectionOf(byHand.instances[0].service.acquire({ name: 'task' }));
     await byHand.advance(1000);
     expect(await acquired).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
@@ -177,32 +180,31 @@ describe('the backends of a virtual cluster', () => {
     expect(await settled(read)).toEqual({ value: 1 });
   });
 
-  it('carry out a slow command whose sender has given up', async () => {
+  it('carries out a slow command whose sender has given up', async () => {
     const cluster = virtualCluster({
       instances: 1,
       source: () => 0,
-      service: ({ store }) => store,
-      store: { timeout: 100 },
+      service: ({ backend }) => storeOf(backend),
+      backend: { timeout: 100 },
     });
     const [{ service: store }] = cluster.instances;
-    cluster.store.slow(1000);
+    cluster.backend.slow(1000);
     const written = rejectionOf(store.write('rates', 'payload'));
     await cluster.advance(499);
     expect(await written).toMatchObject({ code: 'ERR_TICKLESS_STORE_UNAVAILABLE' });
-    cluster.store.up();
+    cluster.backend.up();
     expect(await store.read('rates')).toBeUndefined();
     await cluster.advance(1);
     expect(await store.read('rates')).toMatchObject({ payload: 'payload' });
-    cluster.store.empty();
+    cluster.backend.empty();
     expect(await store.read('rates')).toBeUndefined();
   });
 
-  it('may lose their records: an instance that starts later loads, and the others take over its result', async () => {
+  it('may lose its records: an instance that starts later loads, and the others take over its result', async () => {
     const cluster = ratesCluster(2);
     const [first, second] = cluster.instances;
     expect([await first.service.get(), await second.service.get()]).toEqual([1, 1]);
-    cluster.store.empty();
-    cluster.lock.empty();
+    cluster.backend.empty();
     second.restart();
     expect(await second.service.get()).toBe(2);
     await cluster.advance({ minutes: 5 });
@@ -213,7 +215,7 @@ describe('the backends of a virtual cluster', () => {
 
 describe('an instance of a virtual cluster', () => {
   it('that is killed in a load is replaced when its lease is over, and begins anew', async () => {
-    const cluster = ratesCluster(2, {}, { lock: { leaseFor: { seconds: 10 } } });
+    const cluster = ratesCluster(2, {}, { backend: { leaseFor: { seconds: 10 } } });
     const [first, second] = cluster.instances;
     cluster.source.slow({ seconds: 2 });
     const lost = first.service.get();

@@ -8,7 +8,7 @@ const client = `
   setInterval(gc, 100).unref();
   // As after the collection: the body has no signal any more.
   const parted = (url, { signal, ...init }) => fetch(url, init);
-  const etcd = new EtcdClient('lock', { endpoints: process.argv[1], timeout: 150, fetch: parted });
+  const etcd = new EtcdClient({ endpoints: process.argv[1], timeout: 150, fetch: parted });
   const error = await etcd.send('kv/range', {}).catch((error) => error);
   console.log(error.name);
   process.exit();`;

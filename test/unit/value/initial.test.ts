@@ -41,7 +41,7 @@ describe('an initial value', () => {
         clock,
         initial: { value: 'shipped', loadedAt: 1000 },
         schedule: HOUR,
-        ...(hasBackend ? { lock, store } : {}),
+        ...(hasBackend ? { backend: { lock, store } } : {}),
       });
       void read(value);
       await clock.advance(10);

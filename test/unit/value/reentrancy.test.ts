@@ -341,7 +341,7 @@ describe('a listener of the abort of a load that puts a value into place', () =>
         timeout: 1000,
         whenFailing: 'throw',
         schedule: 3_600_000,
-        ...(hasBackend ? { lock, store } : {}),
+        ...(hasBackend ? { backend: { lock, store } } : {}),
       });
       const { value, manual, clock } = made;
       const read = value.get();
@@ -369,8 +369,7 @@ describe('a listener of the abort of a load that puts a value into place', () =>
     const { value, manual, clock } = manualValue({
       clock: cluster.clock,
       schedule: 3_600_000,
-      lock,
-      store,
+      backend: { lock, store },
     });
     const read = value.get();
     await clock.flush();
@@ -394,7 +393,11 @@ describe('a listener of the abort of a load that puts a value into place', () =>
 it('refresh() resolves at once when set() supersedes its load, also behind a lock whose lease lasts on', async () => {
   const cluster = new ManualCluster();
   const { lock, store } = cluster.link();
-  const { value, manual, clock } = manualValue({ clock: cluster.clock, schedule: 3_600_000, lock, store });
+  const { value, manual, clock } = manualValue({
+    clock: cluster.clock,
+    schedule: 3_600_000,
+    backend: { lock, store },
+  });
   const refreshed = value.refresh({ here: true });
   await clock.flush();
   expect(manual.calls.length).toBe(1); // it ignores its signal

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBackend } from '../../../src/backends/index.ts';
-import { memoryBackend, memoryLock } from '../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   isLockUnavailableError,
   isOptionError,
@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 function made(options: Partial<PeriodicExecutorOptions> = {}) {
@@ -51,7 +52,7 @@ describe('the runs of an executor', () => {
       expect(runs.map(({ at }) => at)).toEqual(runs.map(({ at }) => at).toSorted((a, b) => b - a));
       return runs.length;
     };
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     expect(await Promise.all([{}, { keepRuns: 2 }, { keepRuns: 0 }, { lock }].map(kept))).toEqual([
       20, 2, 0, 20,
     ]);
@@ -103,7 +104,7 @@ describe('the runs of an executor', () => {
   });
 
   it('close() waits for the run that is being written', async () => {
-    const lock = memoryLock();
+    const lock = lockOf(memoryBackend());
     const { executor } = made({ lock });
     void executor.execute();
     await executor.close();

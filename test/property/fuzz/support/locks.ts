@@ -1,10 +1,11 @@
 import { isLockUnavailableError } from '../../../../src/index.ts';
-import { createLock, type Lock } from '../../../../src/records/lock/create-lock.ts';
+import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import type { Records } from '../../../../src/records/records.ts';
+import { lockOn } from '../../../support/parts.ts';
 import { expectReadable } from './hostile.ts';
 
 export const lockOf = (records: Records): Lock =>
-  createLock(records, {}, { longestName: undefined, options: [] });
+  lockOn(records, {}, { longestName: undefined, options: [] });
 
 /** The answer of a step, or that it could not be had, with a reason that people can read. */
 export async function answered<R>(step: Promise<R>): Promise<R | undefined> {

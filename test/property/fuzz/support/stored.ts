@@ -1,15 +1,15 @@
-import { memoryLock } from '../../../../src/backends/memory.ts';
+import { memoryBackend } from '../../../../src/backends/memory.ts';
+import type { SnapshotStore, StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
 import {
   RefreshingCache,
   RefreshingValue,
   type RefreshingValueOptions,
-  type SnapshotStore,
-  type StoredSnapshot,
   type TicklessEvent,
 } from '../../../../src/index.ts';
-import { createStore, type StoreOptions } from '../../../../src/records/store/create-store.ts';
+import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
+import { lockOf, storeOn } from '../../../support/parts.ts';
 import { recordsOfStore, type StepsOfStore } from '../../../support/records-of-steps.ts';
 
 /** The value that readers get if no snapshot is used. */
@@ -41,8 +41,8 @@ export class StubBackend implements StepsOfStore {
   }
 }
 
-export function storeOf(engine: StepsOfStore, options: StoreOptions = {}): SnapshotStore {
-  return createStore(recordsOfStore(engine), options, { longestName: undefined, options: [] });
+export function storeOf(engine: StepsOfStore, options: BackendOptions = {}): SnapshotStore {
+  return storeOn(recordsOfStore(engine), options, { longestName: undefined, options: [] });
 }
 
 /** A row with this payload, an ordinary version and age. */
@@ -71,7 +71,7 @@ export async function readOf(
 ): Promise<Read> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
-  const lock = memoryLock({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
   const load = async (): Promise<unknown> => LOADED;
   const member = new RefreshingValue<unknown>({
     name: 'v',
@@ -79,8 +79,7 @@ export async function readOf(
     schedule: 1000,
     clock,
     logger,
-    lock,
-    store,
+    backend: { lock, store },
     ...own,
   });
   const events = listens ? recordEvents(member) : [];
@@ -96,15 +95,14 @@ export async function keyedReadOf(
 ): Promise<Omit<Read, 'member'> & { readonly cache: RefreshingCache<string, unknown> }> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
-  const lock = memoryLock({ clock });
+  const lock = lockOf(memoryBackend({ clock }));
   const cache = new RefreshingCache<string, unknown>({
     name: CACHE,
     load,
     schedule: 1000,
     clock,
     logger,
-    lock,
-    store,
+    backend: { lock, store },
   });
   const events = recordEvents(cache);
   const value = await cache.get('k').catch((error: Error) => error);

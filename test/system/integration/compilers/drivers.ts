@@ -1,4 +1,4 @@
-// How the documents make locks and stores, with the types of each driver. Compiled against the built package by several
+// How the documents make backends, with the types of each driver. Compiled against the built package by several
 // versions of TypeScript (scripts/check-compilers.mjs); never run.
 
 import { DatabaseSync } from 'node:sqlite';
@@ -13,42 +13,42 @@ import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis';
 import { RefreshGroup, RefreshingValue } from 'tickless';
-import { dynamodbLock, dynamodbStore } from 'tickless/dynamodb';
-import { etcdLock, etcdStore } from 'tickless/etcd';
-import { fileLock, fileStore } from 'tickless/file';
-import { memoryLock, memoryStore } from 'tickless/memory';
-import { mongodbLock, mongodbStore } from 'tickless/mongodb';
-import { mysqlLock, mysqlStore } from 'tickless/mysql';
-import { postgresHints, postgresLock, postgresStore } from 'tickless/postgres';
-import { redisHints, redisLock, redisStore } from 'tickless/redis';
+import { dynamodbBackend } from 'tickless/dynamodb';
+import { etcdBackend } from 'tickless/etcd';
+import { fileBackend } from 'tickless/file';
+import { memoryBackend } from 'tickless/memory';
+import { mongodbBackend } from 'tickless/mongodb';
+import { mysqlBackend } from 'tickless/mysql';
+import { postgresBackend, postgresHints } from 'tickless/postgres';
+import { redisBackend, redisHints } from 'tickless/redis';
 import { objectSource, querySource } from 'tickless/sources';
-import { sqliteLock, sqliteStore } from 'tickless/sqlite';
+import { sqliteBackend } from 'tickless/sqlite';
 
 const collections = new MongoClient('mongodb://localhost').db('app');
 const nodes = [{ host: 'localhost', port: 7000 }];
 
-export const locks = [
-  memoryLock(),
-  fileLock({ directory: '/var/lib/app/locks' }),
-  sqliteLock({ client: new Database('app.db', { timeout: 50 }) }),
-  sqliteLock({ client: new DatabaseSync('app.db') }),
-  redisLock({ client: new Redis() }),
-  redisLock({ client: new Redis('redis://localhost', { enableOfflineQueue: false }) }),
-  redisLock({ client: new Cluster(nodes) }),
-  redisLock({ client: createClient() }),
-  redisLock({ client: createClient({ url: 'redis://localhost', disableOfflineQueue: true }) }),
-  redisLock({ client: createClientPool() }),
-  redisLock({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
-  redisLock({
+export const backends = [
+  memoryBackend(),
+  fileBackend({ directory: '/var/lib/app/locks' }),
+  sqliteBackend({ client: new Database('app.db', { timeout: 50 }) }),
+  sqliteBackend({ client: new DatabaseSync('app.db') }),
+  redisBackend({ client: new Redis() }),
+  redisBackend({ client: new Redis('redis://localhost', { enableOfflineQueue: false }) }),
+  redisBackend({ client: new Cluster(nodes) }),
+  redisBackend({ client: createClient() }),
+  redisBackend({ client: createClient({ url: 'redis://localhost', disableOfflineQueue: true }) }),
+  redisBackend({ client: createClientPool() }),
+  redisBackend({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
+  redisBackend({
     client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'localhost', port: 26379 }] }),
   }),
-  postgresLock({ client: new Pool({ connectionTimeoutMillis: 1000, query_timeout: 3000 }) }),
-  postgresLock({ client: new Client() }),
-  postgresLock({ client: postgres({ max: 2 }) }),
-  mysqlLock({ client: createPool('mysql://localhost/app') }),
-  mongodbLock({ collection: collections.collection('locks') }),
-  dynamodbLock({ client: new DynamoDB({ region: 'eu-west-1' }) }),
-  etcdLock({ endpoints: 'http://localhost:2379', fetch }),
+  postgresBackend({ client: new Pool({ connectionTimeoutMillis: 1000, query_timeout: 3000 }) }),
+  postgresBackend({ client: new Client() }),
+  postgresBackend({ client: postgres({ max: 2 }) }),
+  mysqlBackend({ client: createPool('mysql://localhost/app') }),
+  mongodbBackend({ collection: collections.collection('locks') }),
+  dynamodbBackend({ client: new DynamoDB({ region: 'eu-west-1' }) }),
+  etcdBackend({ endpoints: 'http://localhost:2379', fetch }),
 ];
 
 const sql = 'SELECT code, name FROM countries';
@@ -89,31 +89,31 @@ export const hints = [
   postgresHints({ client: async () => new Client() }),
 ];
 
-export const stores = [
-  memoryStore(),
-  fileStore({ directory: '/var/lib/app/snapshots' }),
-  sqliteStore({ client: new Database('app.db', { timeout: 50 }) }),
-  sqliteStore({ client: new DatabaseSync('app.db') }),
-  redisStore({ client: new Redis() }),
-  redisStore({ client: new Cluster(nodes) }),
-  redisStore({ client: createClient() }),
-  redisStore({ client: createClientPool() }),
-  redisStore({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
-  redisStore({
+export const more = [
+  memoryBackend(),
+  fileBackend({ directory: '/var/lib/app/snapshots' }),
+  sqliteBackend({ client: new Database('app.db', { timeout: 50 }) }),
+  sqliteBackend({ client: new DatabaseSync('app.db') }),
+  redisBackend({ client: new Redis() }),
+  redisBackend({ client: new Cluster(nodes) }),
+  redisBackend({ client: createClient() }),
+  redisBackend({ client: createClientPool() }),
+  redisBackend({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
+  redisBackend({
     client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'localhost', port: 26379 }] }),
   }),
-  postgresStore({ client: new Pool(), hints: hints[0] }),
-  postgresStore({ client: new Client() }),
-  postgresStore({ client: postgres({ max: 2 }) }),
-  mysqlStore({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
-  mongodbStore({ collection: collections.collection('snapshots') }),
-  dynamodbStore({ client: new DynamoDB() }),
-  etcdStore({ endpoints: ['http://localhost:2379'], user: { name: 'app', password: 'secret' } }),
+  postgresBackend({ client: new Pool(), hints: hints[0] }),
+  postgresBackend({ client: new Client() }),
+  postgresBackend({ client: postgres({ max: 2 }) }),
+  mysqlBackend({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
+  mongodbBackend({ collection: collections.collection('snapshots') }),
+  dynamodbBackend({ client: new DynamoDB() }),
+  etcdBackend({ endpoints: ['http://localhost:2379'], user: { name: 'app', password: 'secret' } }),
 ];
 
-const [lock] = locks;
-const [store] = stores;
-const group = new RefreshGroup({ lock, store });
+const [backend] = backends;
+const [lock] = more;
+const group = new RefreshGroup({ backend });
 export const members = [
-  new RefreshingValue({ name: 'rates', load: async () => new Map([['USD', 1.08]]), lock, store, group }),
+  new RefreshingValue({ name: 'rates', load: async () => new Map([['USD', 1.08]]), lock, group }),
 ];

@@ -2,13 +2,14 @@ import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { fileLock, fileStore } from '../../../../src/backends/file.ts';
-import { mysqlLock, mysqlStore } from '../../../../src/backends/mysql.ts';
-import { postgresLock, postgresStore } from '../../../../src/backends/postgres.ts';
-import { redisLock, redisStore } from '../../../../src/backends/redis.ts';
-import { sqliteLock, sqliteStore } from '../../../../src/backends/sqlite.ts';
+import { fileBackend } from '../../../../src/backends/file.ts';
+import { mysqlBackend } from '../../../../src/backends/mysql.ts';
+import { postgresBackend } from '../../../../src/backends/postgres.ts';
+import { redisBackend } from '../../../../src/backends/redis.ts';
+import { sqliteBackend } from '../../../../src/backends/sqlite.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import { lockOf, storeOf } from '../../../support/parts.ts';
 
 export type Engine = 'redis' | 'postgres' | 'mysql' | 'sqlite' | 'file';
 
@@ -39,8 +40,8 @@ export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout 
       });
       client.on('error', () => {}); // it connects again by itself
       return {
-        lock: redisLock({ ...lockOptions, client }),
-        store: redisStore({ ...storeOptions, client }),
+        lock: lockOf(redisBackend({ ...lockOptions, client })),
+        store: storeOf(redisBackend({ ...storeOptions, client })),
         close: async () => client.disconnect(),
       };
     }
@@ -48,16 +49,16 @@ export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout 
       const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: stepTimeout });
       client.on('error', () => {}); // an idle connection broke
       return {
-        lock: postgresLock({ ...lockOptions, client }),
-        store: postgresStore({ ...storeOptions, client }),
+        lock: lockOf(postgresBackend({ ...lockOptions, client })),
+        store: storeOf(postgresBackend({ ...storeOptions, client })),
         close: () => client.end(),
       };
     }
     case 'mysql': {
       const client = createPool({ uri: url, connectTimeout: stepTimeout });
       return {
-        lock: mysqlLock({ ...lockOptions, client }),
-        store: mysqlStore({ ...storeOptions, client }),
+        lock: lockOf(mysqlBackend({ ...lockOptions, client })),
+        store: storeOf(mysqlBackend({ ...storeOptions, client })),
         close: () => client.end(),
       };
     }
@@ -65,15 +66,15 @@ export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout 
       // While it waits for others, the whole process does.
       const client = new Database(url, { timeout: 50 });
       return {
-        lock: sqliteLock({ ...lockOptions, client }),
-        store: sqliteStore({ ...storeOptions, client }),
+        lock: lockOf(sqliteBackend({ ...lockOptions, client })),
+        store: storeOf(sqliteBackend({ ...storeOptions, client })),
         close: async () => client.close(),
       };
     }
     case 'file':
       return {
-        lock: fileLock({ ...lockOptions, directory: url }),
-        store: fileStore({ ...storeOptions, directory: url }),
+        lock: lockOf(fileBackend({ ...lockOptions, directory: url })),
+        store: storeOf(fileBackend({ ...storeOptions, directory: url })),
         close: async () => {},
       };
   }

@@ -35,8 +35,10 @@ class Instance {
       coolDown,
       timeout: loadTimeout,
       propagateWithin: { days: 1000 }, // what is counted are the commands of rounds
-      lock: tellingLock(this.#shared.lock),
-      store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
+      backend: {
+        lock: tellingLock(this.#shared.lock),
+        store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
+      },
       whenLockUnavailable,
       logger: false,
     });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
 import { asLock } from '../../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../../src/records/store/wrap-store.ts';
+import { wrapStore } from '../../../support/wrap-store.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */

@@ -70,13 +70,13 @@ export class Instance {
     this.#shared = shared;
     this.group = group;
     this.values = [
-      group.value({ name: 'rates', load, schedule: 100, lock, store }),
-      group.value({ name: 'prices', load, schedule: 500, lock, store, maxStaleness: 4000 }),
+      group.value({ name: 'rates', load, schedule: 100, backend: { lock, store } }),
+      group.value({ name: 'prices', load, schedule: 500, backend: { lock, store }, maxStaleness: 4000 }),
       group.value({ name: 'flags', load, schedule: 250, retry: { retries: 1, minTimeout: 50 } }),
     ];
     this.caches = [
       group.cache({ name: 'cities', load: loadKey, schedule: 2000, max: 50, absentFor: 1000 }),
-      group.cache({ name: 'districts', load: loadKey, schedule: 2000, max: 10, lock, store }),
+      group.cache({ name: 'districts', load: loadKey, schedule: 2000, max: 10, backend: { lock, store } }),
     ];
     const work = ({ signal }: { readonly signal: AbortSignal }): Promise<unknown> =>
       this.#fetch('/task', signal);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import type { LockSubject, StoreSubject } from '../../../../src/testing/index.ts';
+import type { LockSubject } from '../../../../src/testing/index.ts';
+import type { StoreSubject } from '../../../support/store-conformance.ts';
 import type { Backend, Connected } from './backends.ts';
 import { conformance, KEEP_VERSIONS } from './conformance.ts';
 

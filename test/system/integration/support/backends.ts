@@ -4,29 +4,29 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import postgresJs from 'postgres';
 import { createClient } from 'redis';
-import { type MysqlClient, mysqlLock, mysqlStore } from '../../../../src/backends/mysql.ts';
+import { type MysqlClient, mysqlBackend } from '../../../../src/backends/mysql.ts';
 import {
   type PostgresClient,
   type PostgresJsClient,
-  postgresLock,
-  postgresStore,
+  postgresBackend,
 } from '../../../../src/backends/postgres.ts';
 import type { RedisClient } from '../../../../src/backends/redis/client.ts';
-import { redisLock, redisStore } from '../../../../src/backends/redis.ts';
+import { redisBackend } from '../../../../src/backends/redis.ts';
 import { MysqlSql } from '../../../../src/backends/sql/mysql.ts';
 import { openMysql } from '../../../../src/backends/sql/open-mysql.ts';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
-import { createLock, type Lock, type LockOptions } from '../../../../src/records/lock/create-lock.ts';
-import { createStore, type StoreOptions } from '../../../../src/records/store/create-store.ts';
+import type { BackendOptions } from '../../../../src/records/backend-options.ts';
+import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
+import { lockOf, lockOn, storeOf, storeOn } from '../../../support/parts.ts';
 import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
 /** A client of a server, as an application has it. */
 export interface Connected {
   /** @param space what separates it from others on the server: its table or its prefix is named after it. */
-  lock(space: string, options?: LockOptions): Lock;
-  store(space: string, options?: StoreOptions): Store;
+  lock(space: string, options?: BackendOptions): Lock;
+  store(space: string, options?: BackendOptions): Store;
   /** Forgets the record of a name, as if the engine had lost it. */
   forget(space: string, name: string): Promise<void>;
   /** Edits a field of the record of a name. */
@@ -80,8 +80,8 @@ type HashClient =
 
 export function redis(client: RedisClient & HashClient): Adapters {
   return {
-    lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
-    store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+    lock: (space, options) => lockOf(redisBackend({ client, prefix: lockPrefix(space), ...options })),
+    store: (space, options) => storeOf(redisBackend({ client, prefix: storePrefix(space), ...options })),
     async forget(space, name) {
       await client.del(lockKey(space, name));
     },
@@ -105,8 +105,8 @@ function postgres(
     (client as PostgresClient).query({ text, values: [name] }),
 ): Adapters {
   return {
-    lock: (space, options) => postgresLock({ client, table: lockTable(space), ...options }),
-    store: (space, options) => postgresStore({ client, table: storeTable(space), ...options }),
+    lock: (space, options) => lockOf(postgresBackend({ client, table: lockTable(space), ...options })),
+    store: (space, options) => storeOf(postgresBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
       await query(`DELETE FROM "${lockTable(space)}" WHERE name = 'lock/' || $1`, name);
     },
@@ -129,8 +129,8 @@ function mysql(client: MysqlClient): Adapters {
   const edit = (sql: string, name: string) =>
     new MysqlSql(client, 3000).change(`${sql} WHERE name = :name`, { name });
   return {
-    lock: (space, options) => mysqlLock({ client, table: lockTable(space), ...options }),
-    store: (space, options) => mysqlStore({ client, table: storeTable(space), ...options }),
+    lock: (space, options) => lockOf(mysqlBackend({ client, table: lockTable(space), ...options })),
+    store: (space, options) => storeOf(mysqlBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
       await edit(`DELETE FROM ${lockTable(space)}`, `lock/${name}`);
     },
@@ -144,14 +144,14 @@ function mysql(client: MysqlClient): Adapters {
 }
 
 /** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
-export function lockWithoutBlocks(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
+export function lockWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Lock {
   const { records, ...kind } = openMysql('lock', { client, table, ...options }, false);
-  return createLock(records, { ...options }, kind);
+  return lockOn(records, { ...options }, kind);
 }
 
-function storeWithoutBlocks(client: MysqlClient, table: string, options: StoreOptions = {}): Store {
+function storeWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Store {
   const { records, ...kind } = openMysql('store', { client, table, ...options }, false);
-  return createStore(records, { ...options }, kind);
+  return storeOn(records, { ...options }, kind);
 }
 
 export const postgresPool: Backend = {
@@ -270,9 +270,9 @@ export const backends: readonly Backend[] = [
     acquireCommands: 2,
     async connect(url) {
       const pool = createPool(url);
-      const lock = (space: string, options?: LockOptions): Lock =>
+      const lock = (space: string, options?: BackendOptions): Lock =>
         lockWithoutBlocks(pool, lockTable(space), options);
-      const store = (space: string, options?: StoreOptions): Store =>
+      const store = (space: string, options?: BackendOptions): Store =>
         storeWithoutBlocks(pool, storeTable(space), options);
       return {
         ...mysql(pool),

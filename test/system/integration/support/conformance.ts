@@ -1,10 +1,6 @@
 import { describe, it } from 'vitest';
-import {
-  type LockSubject,
-  lockConformance,
-  type StoreSubject,
-  storeConformance,
-} from '../../../../src/testing/index.ts';
+import { type LockSubject, lockConformance } from '../../../../src/testing/index.ts';
+import { type StoreSubject, storeConformance } from '../../../support/store-conformance.ts';
 
 /** Of the stores that keep older versions. */
 export const KEEP_VERSIONS = 3;

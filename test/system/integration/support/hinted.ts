@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { postgresHints, postgresLock, postgresStore } from '../../../../src/backends/postgres.ts';
-import { redisBackend, redisHints, redisLock, redisStore } from '../../../../src/backends/redis.ts';
-import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import { postgresBackend, postgresHints } from '../../../../src/backends/postgres.ts';
+import { redisBackend, redisHints } from '../../../../src/backends/redis.ts';
+import type { Backend } from '../../../../src/index.ts';
+import { lockOf, storeOf } from '../../../support/parts.ts';
 
 /** The clients that hints are sent with. */
 export const hintedKinds = ['ioredis', 'node-redis', 'pg'] as const;
@@ -22,13 +22,10 @@ export interface HintedOptions {
   readonly keepVersions?: number;
 }
 
-/** A lock and a store with hints, with clients of their own. */
+/** A backend with hints, with clients of its own. */
 export interface Hinted {
-  readonly shared: {
-    readonly propagateWithin: number;
-    readonly lock: LockProvider;
-    readonly store: SnapshotStore;
-  };
+  /** Options of its members. */
+  readonly shared: { readonly backend: Backend; readonly propagateWithin: number };
   /** Closes all but the connection that listens. */
   closeClient(): Promise<unknown>;
   close(): Promise<void>;
@@ -54,9 +51,11 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? postgresHints({ client: connect, channel: `${space} "hints"` }) : undefined;
     return {
       shared: {
+        backend: {
+          lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
+          store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, hints })),
+        },
         propagateWithin,
-        lock: postgresLock({ client, table: `${space}_lock`, leaseFor }),
-        store: postgresStore({ client, table: `${space}_store`, ...some, hints }),
       },
       closeClient: () => client.end(),
       async close() {
@@ -76,9 +75,11 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
     return {
       shared: {
+        backend: {
+          lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
+          store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, hints })),
+        },
         propagateWithin,
-        lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
-        store: redisStore({ client, prefix: prefixes.store, ...some, hints }),
       },
       closeClient: async () => client.disconnect(),
       async close() {
@@ -97,7 +98,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     subscriber: hasHints ? subscriber : undefined,
   });
   return {
-    shared: { propagateWithin, lock: backend.lock, store: backend.store },
+    shared: { backend, propagateWithin },
     closeClient: async () => client.destroy(),
     async close() {
       for (const one of [client, subscriber]) if (one.isOpen) one.destroy();

@@ -2,11 +2,7 @@
 // the object.
 
 import { env, waitUntil } from 'cloudflare:workers';
-import {
-  durableObjectLock,
-  durableObjectStore,
-  type ObjectNamespace,
-} from '../../../../src/backends/durable-object.ts';
+import { durableObjectBackend, type ObjectNamespace } from '../../../../src/backends/durable-object.ts';
 import { PeriodicExecutor, RefreshingValue } from '../../../../src/index.ts';
 
 export {
@@ -25,12 +21,11 @@ const source = env.SOURCE as unknown as {
 };
 
 const cluster = {
-  lock: durableObjectLock({ binding, leaseFor: { seconds: 2 } }),
-  store: durableObjectStore({ binding }),
+  backend: durableObjectBackend({ binding, leaseFor: { seconds: 2 } }),
   retry: false,
   logger: false,
 } as const;
-const { lock, retry, logger } = cluster;
+const { backend, retry, logger } = cluster;
 
 let loads = 0;
 let sets = 0;
@@ -54,13 +49,13 @@ const followed = new RefreshingValue({
   schedule: { hours: 1 },
   propagateWithin: 50,
   ...cluster,
-  store: durableObjectStore({ binding }), // its checks are its own
+  backend: durableObjectBackend({ binding, leaseFor: { seconds: 2 } }), // its checks are its own
   waitUntil,
 });
 const task = new PeriodicExecutor(run, {
   name: 'task',
   schedule: { hours: 1 },
-  lock,
+  lock: backend,
   retry,
   logger,
   waitUntil,

@@ -52,8 +52,15 @@ export class DataInstance extends Process implements Holder {
       clock: machine,
       random: () => random.next(),
       logger: false,
-      ...(scenario.hasLock ? { lock, whenLockUnavailable } : {}),
-      ...(scenario.hasStore ? { store } : {}),
+      ...(scenario.hasLock || scenario.hasStore
+        ? {
+            backend: {
+              lock: scenario.hasLock ? lock : undefined,
+              store: scenario.hasStore ? store : undefined,
+            },
+          }
+        : {}),
+      ...(scenario.hasLock ? { whenLockUnavailable } : {}),
       ...(scenario.hasStore ? { propagateWithin: Math.min(this.withinMs, NO_CHECKS_MS) } : {}),
       ...(scenario.hasSchema ? { schema } : {}),
       ...(scenario.hasAccept ? { accept: (candidate, about) => source.judge(this, candidate, about) } : {}),

@@ -1,4 +1,4 @@
-import type { WriteAnswer } from '../../../../src/index.ts';
+import type { WriteAnswer } from '../../../../src/cluster/store-contract.ts';
 import type { Message } from '../network.ts';
 import { type Mark, markIn, serialIn } from './edition.ts';
 import type { DataInstance } from './instance.ts';

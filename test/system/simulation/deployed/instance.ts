@@ -71,8 +71,7 @@ export class DeployedInstance extends Process {
       clock: machine,
       random: () => random.next(),
       logger: false,
-      lock: link.lock,
-      store: this.storeLink.store,
+      backend: { lock: link.lock, store: this.storeLink.store },
       propagateWithin: Math.min(propagateWithin, NO_CHECKS_MS),
       ...(hasInitial && { initial: { value: { serial: 0 }, loadedAt: 0 } }),
     });

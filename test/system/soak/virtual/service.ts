@@ -35,7 +35,7 @@ export class Service {
     const { cluster, dice, census } = world;
     const clock = new MachineClock(cluster.clock, wrongBy);
     const link = cluster.link();
-    const shared = { lock: link.lock, store: link.store };
+    const shared = { backend: { lock: link.lock, store: link.store } };
     const common = {
       clock,
       logger: false,

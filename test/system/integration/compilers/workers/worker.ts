@@ -3,12 +3,7 @@
 
 import { env, waitUntil } from 'cloudflare:workers';
 import { RefreshGroup } from 'tickless';
-import {
-  durableObjectLock,
-  durableObjectStore,
-  type ObjectState,
-  TicklessObject,
-} from 'tickless/durable-object';
+import { durableObjectBackend, type ObjectState, TicklessObject } from 'tickless/durable-object';
 
 declare global {
   namespace Cloudflare {
@@ -37,15 +32,14 @@ export const used: ObjectState = state;
 
 const binding = env.TICKLESS;
 const group = new RefreshGroup({
-  lock: durableObjectLock({ binding }),
-  store: durableObjectStore({ binding }),
+  backend: durableObjectBackend({ binding }),
   waitUntil,
 });
 const rates = group.value({ name: 'rates', load: async () => ({ USD: 1.08 }) });
 
 export default {
   async fetch(_request: Request, env: Cloudflare.Env, context: ExecutionContext): Promise<Response> {
-    durableObjectLock({ binding: env.TICKLESS, object: 'others' });
+    durableObjectBackend({ binding: env.TICKLESS, object: 'others' });
     return Response.json(await rates.get({ waitUntil: (promise) => context.waitUntil(promise) }));
   },
 } satisfies ExportedHandler<Cloudflare.Env>;
@@ -53,4 +47,4 @@ export default {
 // As `wrangler types` writes it, in a file whose errors are skipped: the class has no brand of Cloudflare.
 // @ts-expect-error
 declare const generated: DurableObjectNamespace<TicklessObject>;
-durableObjectLock({ binding: generated });
+durableObjectBackend({ binding: generated });

@@ -1,4 +1,5 @@
-import type { TicklessEvent, WriteAnswer } from '../../../../../src/index.ts';
+import type { WriteAnswer } from '../../../../../src/cluster/store-contract.ts';
+import type { TicklessEvent } from '../../../../../src/index.ts';
 import { type Edition, markIn, serialIn } from '../../data/edition.ts';
 import type { DataRun } from '../../data/watch.ts';
 import { CLIENT_TIMEOUT_MS, type Message } from '../../network.ts';

@@ -1,4 +1,4 @@
-import type { StoredSnapshot } from '../../../../../src/index.ts';
+import type { StoredSnapshot } from '../../../../../src/cluster/store-contract.ts';
 import type { Message } from '../../network.ts';
 import type { KeysInstance } from '../instance.ts';
 import { NAME } from '../scenario.ts';

@@ -1,6 +1,6 @@
-import { isOptionError } from '../../errors.ts';
-import { between, rejects, same } from '../assert.ts';
-import { sleep } from '../conformance.ts';
+import { isOptionError } from '../../../src/errors.ts';
+import { between, rejects, same } from '../../../src/testing/assert.ts';
+import { sleep } from '../../../src/testing/conformance.ts';
 import { type Case, type StoreCaseContext, TOKEN, testCase } from './case-context.ts';
 
 /** A case of stores that can confirm a version. */

@@ -1,8 +1,13 @@
-import type { InstanceReport, SnapshotStore, Store, StoredReport } from '../../cluster/store-contract.ts';
-import { isOptionError, isStoreUnavailableError } from '../../errors.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
-import { between, ensure, present, rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, namesFrom, sleep, UNSTORABLE_TEXTS } from '../conformance.ts';
+import type {
+  InstanceReport,
+  SnapshotStore,
+  Store,
+  StoredReport,
+} from '../../../src/cluster/store-contract.ts';
+import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
+import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
+import { AWKWARD_NAMES, namesFrom, sleep, UNSTORABLE_TEXTS } from '../../../src/testing/conformance.ts';
+import { withTimeout } from '../../../src/time/with-timeout.ts';
 import { type Case, type StoreCaseContext, TOKEN } from './case-context.ts';
 
 type Versions = NonNullable<SnapshotStore['versions']>;

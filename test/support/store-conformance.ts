@@ -1,27 +1,31 @@
-import { isOptionError, isStoreUnavailableError } from '../errors.ts';
-import { withTimeout } from '../time/with-timeout.ts';
-import { between, ensure, present, rejects, same } from './assert.ts';
-import { AWKWARD_NAMES, type ConformanceCase, sleep, UNSTORABLE_TEXTS, uniqueName } from './conformance.ts';
-import { type Case, StoreCaseContext, type StoreSubject, TOKEN, testCase } from './store/case-context.ts';
-import { CHECKS } from './store/checks.ts';
-import { CONFIRM } from './store/confirm.ts';
-import { HISTORY } from './store/history.ts';
-import { MANY } from './store/many.ts';
+import { isOptionError, isStoreUnavailableError } from '../../src/errors.ts';
+import { between, ensure, present, rejects, same } from '../../src/testing/assert.ts';
+import {
+  AWKWARD_NAMES,
+  type ConformanceCase,
+  sleep,
+  UNSTORABLE_TEXTS,
+  uniqueName,
+} from '../../src/testing/conformance.ts';
+import { withTimeout } from '../../src/time/with-timeout.ts';
+import {
+  type Case,
+  StoreCaseContext,
+  type StoreSubject,
+  TOKEN,
+  testCase,
+} from './store-conformance/case-context.ts';
+import { CHECKS } from './store-conformance/checks.ts';
+import { CONFIRM } from './store-conformance/confirm.ts';
+import { HISTORY } from './store-conformance/history.ts';
+import { MANY } from './store-conformance/many.ts';
 
-export type { StoreSubject } from './store/case-context.ts';
+export type { StoreSubject } from './store-conformance/case-context.ts';
 
 /**
  * Test cases for all promises of a `SnapshotStore`, for any test runner. They use real time and their own names,
  * delete what they wrote, and may share a backend with other users. The cases of `versions` pass for a store
  * without it.
- *
- * ```ts no-run
- * import { it } from 'node:test'; // or of vitest, jest, mocha
- * import { memoryStore } from 'tickless/memory';
- * import { storeConformance } from 'tickless/testing';
- *
- * for (const { name, run } of storeConformance({ store: () => memoryStore() })) it(name, run);
- * ```
  *
  * @returns independent cases: they may run in any order, and concurrently.
  */

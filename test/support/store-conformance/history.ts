@@ -1,8 +1,8 @@
-import { withMetadata } from '../../cluster/snapshot.ts';
-import type { Store } from '../../cluster/store-contract.ts';
-import { isOptionError } from '../../errors.ts';
-import { between, ensure, rejects, same, sameList } from '../assert.ts';
-import { namesFrom, sleep } from '../conformance.ts';
+import { withMetadata } from '../../../src/cluster/snapshot.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
+import { isOptionError } from '../../../src/errors.ts';
+import { between, ensure, rejects, same, sameList } from '../../../src/testing/assert.ts';
+import { namesFrom, sleep } from '../../../src/testing/conformance.ts';
 import { type Case, type StoreCaseContext, TOKEN, testCase } from './case-context.ts';
 
 /** A case of stores with a history. */

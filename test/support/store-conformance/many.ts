@@ -1,8 +1,8 @@
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../cluster/store-contract.ts';
-import { isOptionError, isStoreUnavailableError } from '../../errors.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
-import { between, ensure, present, rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../../src/cluster/store-contract.ts';
+import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
+import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
+import { AWKWARD_NAMES, namesFrom, sleep } from '../../../src/testing/conformance.ts';
+import { withTimeout } from '../../../src/time/with-timeout.ts';
 import { type Case, type StoreCaseContext, TOKEN } from './case-context.ts';
 
 /** The arguments of a write, by their names. */

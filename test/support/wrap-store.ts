@@ -1,25 +1,24 @@
-import type { StoreSteps } from '../../cluster/backend-steps.ts';
-import { withCoordination } from '../../cluster/coordination.ts';
-import { fleetOf } from '../../cluster/fleet.ts';
-import type { Hints } from '../../cluster/hint-contract.ts';
-import { presentOnly } from '../../cluster/history.ts';
-import { StoreAccess } from '../../cluster/store-access.ts';
-import type { SnapshotStore, Store } from '../../cluster/store-contract.ts';
-import { StoreReports } from '../../cluster/store-reports.ts';
-import { DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
-import { allVersions, versionsOf } from '../../cluster/versions-of.ts';
-import { OptionChecks, ownOptions } from '../../option-checks.ts';
-import type { DurationLike } from '../../time/duration.ts';
-import { defaultCodec } from './default-codec.ts';
+import type { StoreSteps } from '../../src/cluster/backend-steps.ts';
+import { withCoordination } from '../../src/cluster/coordination.ts';
+import { fleetOf } from '../../src/cluster/fleet.ts';
+import type { Hints } from '../../src/cluster/hint-contract.ts';
+import { presentOnly } from '../../src/cluster/history.ts';
+import { StoreAccess } from '../../src/cluster/store-access.ts';
+import type { SnapshotStore, Store } from '../../src/cluster/store-contract.ts';
+import { StoreReports } from '../../src/cluster/store-reports.ts';
+import { DEFAULT_TIMEOUT_MS } from '../../src/cluster/time-limits.ts';
+import { allVersions, versionsOf } from '../../src/cluster/versions-of.ts';
+import { OptionChecks, ownOptions } from '../../src/option-checks.ts';
+import { defaultCodec } from '../../src/records/store/default-codec.ts';
+import type { DurationLike } from '../../src/time/duration.ts';
 
-/** As of `asStore`. */
 export interface WrapStoreOptions {
   readonly timeout?: DurationLike | undefined;
   readonly hints?: Hints | undefined;
 }
 
 /**
- * Makes a plain store usable as the option `store`: adds the limit of concurrent steps and the circuit breaker that all members
+ * Makes a plain store usable as the store of a backend: adds the limit of concurrent steps and the circuit breaker that all members
  * that use it share.
  *
  * @throws {OptionError} when the object has no `read` or `write`, or an option breaks a rule.

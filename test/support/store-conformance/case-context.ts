@@ -1,6 +1,6 @@
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../cluster/store-contract.ts';
-import { present, same } from '../assert.ts';
-import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../conformance.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../../src/cluster/store-contract.ts';
+import { present, same } from '../../../src/testing/assert.ts';
+import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../../../src/testing/conformance.ts';
 
 /** The store under test of `storeConformance`. */
 export interface StoreSubject {

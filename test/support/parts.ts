@@ -1,0 +1,27 @@
+import type { Store } from '../../src/cluster/store-contract.ts';
+import type { Backend } from '../../src/engine/backend.ts';
+import { type BackendOptions, resolveBackendOptions } from '../../src/records/backend-options.ts';
+import { createLock, type Lock } from '../../src/records/lock/create-lock.ts';
+import type { Records } from '../../src/records/records.ts';
+import type { RecordsKind } from '../../src/records/records-kind.ts';
+import { createStore } from '../../src/records/store/create-store.ts';
+
+/** The lock of a backend, to be used by hand. */
+export function lockOf({ lock }: Backend): Lock {
+  return lock as Lock;
+}
+
+/** The store of a backend, to be used by hand. */
+export function storeOf({ store }: Backend): Store {
+  return store as Store;
+}
+
+/** A lock of records. */
+export function lockOn(records: Records, options: BackendOptions, kind: RecordsKind): Lock {
+  return createLock(records, resolveBackendOptions(options, kind), kind);
+}
+
+/** A store of records. */
+export function storeOn(records: Records, options: BackendOptions, kind: RecordsKind): Store {
+  return createStore(records, resolveBackendOptions(options, kind), kind);
+}
