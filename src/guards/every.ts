@@ -23,7 +23,7 @@ import { OptionChecks } from '../option-checks.ts';
  * `load`. Where `load` has a parameter without a type, which compilers look at last, it is `any`: write
  * `({ signal }: LoadContext) => …` there, or `(prices: Prices) => …` here.
  *
- * @throws {OptionError} when one is not a function.
+ * @throws {TicklessError} `OPTION` when one is not a function.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function every<T = any>(...guards: readonly Accept<T>[]): Accept<T> {
