@@ -107,7 +107,7 @@ export const used = [
   Hourly,
   cron('0 5 * * *'),
   dailyAt('05:00'),
-  (error) => isTicklessError(error, 'LOAD_FAILED'),
+  isTicklessError,
   isWorkerError,
   publishDiagnostics,
 ] as const;

@@ -6,7 +6,6 @@ import type {
   LockProvider,
   ReleaseOutcome,
 } from '../../cluster/lock-contract.ts';
-import { isTicklessError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { ensure, ofKind, rejects, same, sameList } from '../assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
@@ -302,21 +301,13 @@ export const MANY: readonly Case[] = [
     const good = context.request();
     const [answer] = await Promise.all([
       one.acquire([good]),
-      rejects(
-        lock.acquire(context.request({ name: '' })),
-        (error) => isTicklessError(error, 'OPTION'),
-        'an empty name',
-      ),
-      rejects(
-        lock.acquire(context.request({ leaseFor: 0 })),
-        (error) => isTicklessError(error, 'OPTION'),
-        'an empty lease',
-      ),
+      rejects(lock.acquire(context.request({ name: '' })), 'OPTION', 'an empty name'),
+      rejects(lock.acquire(context.request({ leaseFor: 0 })), 'OPTION', 'an empty lease'),
     ]);
     const { lease } = ofKind(answer[0] as AcquireAnswer, 'acquired', 'the sound one');
     const [isExtended] = await Promise.all([
       lock.extend(lease, context.long),
-      rejects(lock.extend(lease, 0), (error) => isTicklessError(error, 'OPTION'), 'an extension to nothing'),
+      rejects(lock.extend(lease, 0), 'OPTION', 'an extension to nothing'),
     ]);
     same(isExtended, true, 'the sound extension');
   }),
@@ -337,13 +328,9 @@ export const MANY: readonly Case[] = [
         const request = context.request({ name });
         const lease = { ...request, token: 1 };
         return [
-          rejects(lock.acquire(request), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'acquire'),
-          rejects(
-            lock.release(lease, { as: 'abandoned' }),
-            (error) => isTicklessError(error, 'BACKEND_DOWN'),
-            'release',
-          ),
-          rejects(lock.extend(lease, 1000), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'extend'),
+          rejects(lock.acquire(request), 'BACKEND_DOWN', 'acquire'),
+          rejects(lock.release(lease, { as: 'abandoned' }), 'BACKEND_DOWN', 'release'),
+          rejects(lock.extend(lease, 1000), 'BACKEND_DOWN', 'extend'),
         ];
       });
       await withTimeout(() => Promise.all(steps), 10_000);

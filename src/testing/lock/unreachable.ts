@@ -1,5 +1,4 @@
 import { randomId } from '../../cluster/identity.ts';
-import { isTicklessError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { rejects } from '../assert.ts';
 import type { Case } from './case-context.ts';
@@ -14,24 +13,12 @@ export const UNREACHABLE: readonly Case[] = [
       const lock = await context.unreachable();
       const lease = { name, requestId: randomId(), token: 1 };
       const requests = [
-        rejects(
-          lock.acquire(context.request()),
-          (error) => isTicklessError(error, 'BACKEND_DOWN'),
-          'acquire',
-        ),
-        rejects(lock.extend(lease, 1000), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'extend'),
-        rejects(
-          lock.release(lease, { as: 'done', holdFor: 0 }),
-          (error) => isTicklessError(error, 'BACKEND_DOWN'),
-          'release',
-        ),
-        rejects(lock.inspect(name), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'inspect'),
-        rejects(lock.list(), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'list'),
-        rejects(
-          lock.forceRelease(name, 1),
-          (error) => isTicklessError(error, 'BACKEND_DOWN'),
-          'forceRelease',
-        ),
+        rejects(lock.acquire(context.request()), 'BACKEND_DOWN', 'acquire'),
+        rejects(lock.extend(lease, 1000), 'BACKEND_DOWN', 'extend'),
+        rejects(lock.release(lease, { as: 'done', holdFor: 0 }), 'BACKEND_DOWN', 'release'),
+        rejects(lock.inspect(name), 'BACKEND_DOWN', 'inspect'),
+        rejects(lock.list(), 'BACKEND_DOWN', 'list'),
+        rejects(lock.forceRelease(name, 1), 'BACKEND_DOWN', 'forceRelease'),
       ];
       await withTimeout(() => Promise.all(requests), 10_000);
     },

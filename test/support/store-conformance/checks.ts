@@ -4,7 +4,6 @@ import type {
   Store,
   StoredReport,
 } from '../../../src/cluster/store-contract.ts';
-import { isTicklessError } from '../../../src/errors.ts';
 import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep, UNSTORABLE_TEXTS } from '../../../src/testing/conformance.ts';
 import { withTimeout } from '../../../src/time/with-timeout.ts';
@@ -107,7 +106,7 @@ export const CHECKS: readonly Case[] = [
     const { name } = context;
     const report = { instance: 'a', text: '[]', keepFor: 1000 };
     const isRefused = (names: readonly string[], changes: Partial<InstanceReport>, what: string) =>
-      rejects(versions(names, { ...report, ...changes }), (error) => isTicklessError(error, 'OPTION'), what);
+      rejects(versions(names, { ...report, ...changes }), 'OPTION', what);
     await isRefused([name, name], {}, 'a name that occurs twice');
     await isRefused([''], {}, 'an empty name');
     for (const text of UNSTORABLE_TEXTS)
@@ -123,10 +122,7 @@ export const CHECKS: readonly Case[] = [
     'an unreachable backend rejects with BACKEND_DOWN, within ten seconds',
     async ({ subject, name }) => {
       const store = present(await subject.unreachable?.(), 'unreachable') as Store;
-      await withTimeout(
-        () => rejects(store.versions([name]), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'versions'),
-        10_000,
-      );
+      await withTimeout(() => rejects(store.versions([name]), 'BACKEND_DOWN', 'versions'), 10_000);
     },
     'unreachable',
   ),

@@ -1,5 +1,4 @@
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../../src/cluster/store-contract.ts';
-import { isTicklessError } from '../../../src/errors.ts';
 import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../../../src/testing/conformance.ts';
 import { withTimeout } from '../../../src/time/with-timeout.ts';
@@ -194,21 +193,13 @@ export const MANY: readonly Case[] = [
     const { store, name } = context;
     const [answer] = await Promise.all([
       one.write([{ name, payload: 'payload', token: TOKEN }]),
-      rejects(
-        store.write('', 'payload', TOKEN),
-        (error) => isTicklessError(error, 'OPTION'),
-        'an empty name',
-      ),
-      rejects(
-        store.write(name, 'payload', 1.5),
-        (error) => isTicklessError(error, 'OPTION'),
-        'a token that is none',
-      ),
+      rejects(store.write('', 'payload', TOKEN), 'OPTION', 'an empty name'),
+      rejects(store.write(name, 'payload', 1.5), 'OPTION', 'a token that is none'),
     ]);
     same(shown(answer[0] as WriteAnswer), `written ${TOKEN}`, 'the sound one');
     const [read] = await Promise.all([
       store.read(name),
-      rejects(store.read(name, 1.5), (error) => isTicklessError(error, 'OPTION'), 'a version that is none'),
+      rejects(store.read(name, 1.5), 'OPTION', 'a version that is none'),
     ]);
     same(read?.payload, 'payload', 'the payload');
   }),
@@ -227,8 +218,8 @@ export const MANY: readonly Case[] = [
     async ({ subject, name }) => {
       const store = present(await subject.unreachable?.(), 'unreachable') as SnapshotStore;
       const steps = namesFrom(name, ['a', 'b', 'c', 'd', 'e', 'f']).flatMap((one) => [
-        rejects(store.read(one), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'read'),
-        rejects(store.write(one, 'payload'), (error) => isTicklessError(error, 'BACKEND_DOWN'), 'write'),
+        rejects(store.read(one), 'BACKEND_DOWN', 'read'),
+        rejects(store.write(one, 'payload'), 'BACKEND_DOWN', 'write'),
       ]);
       await withTimeout(() => Promise.all(steps), 10_000);
     },
