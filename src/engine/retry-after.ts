@@ -21,7 +21,7 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  */
 export function retryAfterMs(error: unknown, now: number): number {
   const found = alongCauses(error, (at) => {
-    if (isTicklessError(at, 'COOLING_DOWN')) return (at.retryAt ?? now) - now;
+    if (isTicklessError(at, 'COOLING_DOWN')) return at.retryAt - now;
     return (
       ownPause(at, now) ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined)
     );

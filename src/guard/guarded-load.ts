@@ -12,7 +12,7 @@ import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
-import { type Refusal, refusedError } from './refused-error.ts';
+import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
@@ -92,7 +92,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       );
     };
 
-    const refuse = (refusal: Refusal, candidate: Quarantined<T>['candidate']): never => {
+    const refuse = (refusal: RefusedValue, candidate: Quarantined<T>['candidate']): never => {
       if (!abort.isAborted) quarantine.keep(entry, refusal, candidate, options.now());
       throw refusedError(refusal, { member, key });
     };

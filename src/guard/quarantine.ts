@@ -5,7 +5,7 @@ import { digestOf, type Quarantined, type SeenQuarantine } from '../engine/quara
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import { ignoreRejection } from '../time/deferred.ts';
-import { type Refusal, refusedError } from './refused-error.ts';
+import { type RefusedValue, refusedError } from './refused-error.ts';
 
 /** At most this number of keys of a cache have a candidate; a further one takes the place of the oldest. */
 const MOST_KEPT = 100;
@@ -23,7 +23,7 @@ export class Quarantine<T> {
   /** @param candidate `undefined`: the schema refuses it. @param now epoch milliseconds. */
   keep(
     entry: Entry<T>,
-    { reason, size, previousSize }: Refusal,
+    { reason, size, previousSize }: RefusedValue,
     candidate: Quarantined<T>['candidate'],
     now: number,
   ): void {

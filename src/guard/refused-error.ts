@@ -2,7 +2,7 @@ import { type ErrorDetails, TicklessError } from '../errors.ts';
 import { printable } from '../printable.ts';
 
 /** The refusal of a value by the schema or the guard. */
-export interface Refusal {
+export interface RefusedValue {
   /** For people: one line of at most 1 kB, without control characters. */
   readonly reason: string;
   /** The number of the elements of the value, or by the `sizeOf` of the guard. `undefined`: unknown. */
@@ -13,7 +13,7 @@ export interface Refusal {
 }
 
 export function refusedError(
-  { reason, size, previousSize, cause }: Refusal,
+  { reason, size, previousSize, cause }: RefusedValue,
   about: Pick<ErrorDetails, 'member' | 'key'>,
 ): TicklessError {
   const before = previousSize === undefined ? '' : `, before ${previousSize}`;

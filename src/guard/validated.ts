@@ -3,13 +3,13 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { messageOf } from '../observe/logger.ts';
 import { schemaRefusal } from '../schema.ts';
 import { isThenable } from '../time/deferred.ts';
-import type { Refusal } from './refused-error.ts';
+import type { RefusedValue } from './refused-error.ts';
 
 /** The output of the schema for a value: at once, unless the schema is asynchronous. @param refuse throws. */
 export function validated<T>(
   value: unknown,
   { schema }: ResolvedOptions,
-  refuse: (refusal: Refusal) => never,
+  refuse: (refusal: RefusedValue) => never,
 ): T | PromiseLike<T> {
   if (schema === undefined) return value as T;
   return settled(

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryAfterMs } from '../../../src/engine/retry-after.ts';
-import { TicklessError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { expectUnpolluted, hostileValue } from './support/hostile.ts';
@@ -41,7 +40,7 @@ const error = fc.tuple(told, fc.nat(6)).map(([value, shape]): unknown => {
     () => ({ response: { headers: { get: () => value } } }),
     () => new Error('outer', { cause: { response: { headers: { 'Retry-After': value } } } }),
     () => value,
-    () => new TicklessError('COOLING_DOWN', 'x', { member: 'v', retryAt: value as never }),
+    () => ({ code: 'COOLING_DOWN', member: 'v', retryAt: value }),
     () => {
       const ring: { cause?: unknown; headers: unknown } = { headers: value };
       ring.cause = ring;
