@@ -263,8 +263,7 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
 }
 
 /**
- * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it; or it is not younger than the
- * `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed, or a
+ * The value is older than `maxStaleness`, of the member, of its load or of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed, or a
  * `PinnedError`. `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
@@ -272,7 +271,7 @@ export class StaleValueError extends TicklessError {
   readonly code = 'ERR_TICKLESS_STALE_VALUE';
   /** The age of the value in milliseconds. */
   readonly age: number;
-  /** The exceeded limit in milliseconds: `maxStaleness`, or `maxAge` of the read. */
+  /** The exceeded limit in milliseconds: the shortest `maxStaleness`. */
   readonly maxStaleness: number;
 
   constructor(
@@ -357,7 +356,7 @@ export function isDeriveError(error: unknown): error is DeriveError {
 }
 
 /**
- * A person has pinned the version in place (`rollback`): `refresh()` does not replace it, and `get({ maxAge })` waits for no
+ * A person has pinned the version in place (`rollback`): `refresh()` does not replace it, and `get({ maxStaleness })` waits for no
  * younger one (the cause of its `StaleValueError`). `refresh({ unpin: true })` and `unpin()` end the pin.
  */
 export class PinnedError extends TicklessError {

@@ -197,7 +197,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    *
    * @throws {NotLoadedError} before the first success of that key; the load has been started if it may.
    * @throws {AbsentError} when the source has no such key.
-   * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {StaleValueError} beyond `maxStaleness`.
    * @throws {LoadError} or another error of the last reload, with `whenFailing: 'throw'`.
    * @throws {OptionError} for the key `undefined`.
    */

@@ -57,7 +57,7 @@ export class LoadReporter {
       error instanceof TicklessError &&
       ![isOptionError, isAbsentError, isClosedError].some((is) => is(error));
     if (!isOutage) return;
-    const limit = isStaleValueError(error) ? `a limit of ${showDuration(error.maxStaleness)}` : undefined;
+    const limit = isStaleValueError(error) ? `maxStaleness ${showDuration(error.maxStaleness)}` : undefined;
     const state = (): ServedState => this.#stateOf(entry);
     const retryAt = Math.max(entry.coolDownUntil, this.#options.clock.monotonic());
     const cause = error.cause ?? (entry.flight === undefined ? undefined : error); // which says what it has waited for

@@ -16,7 +16,7 @@ import {
   type TicklessError,
 } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, isTooStale, type RunState } from './decide.ts';
+import { type DecisionRules, isRefusedAsFailing, isTooStale, limitOfRead, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
@@ -24,32 +24,27 @@ import type { ResolvedOptions } from './resolved-options.ts';
  * The error of a read that may neither be served nor wait.
  *
  * @param now the monotonic clock in milliseconds.
- * @param maxAge of this read, in milliseconds.
+ * @param ownMs the `maxStaleness` of this read, in milliseconds.
  * @param reason why no load may replace the value. @default the last load failed
  */
 export function readError(
   entry: Entry<unknown>,
-  rules: Pick<DecisionRules, 'runState' | 'whenClosed' | 'whenFailing'> & { readonly isTask?: boolean },
+  rules: Pick<DecisionRules, 'runState' | 'whenFailing'> & { readonly isTask?: boolean },
   cacheName: string,
   now: number,
-  maxAge: number = Infinity,
+  ownMs: number = Infinity,
   reason?: Error,
 ): TicklessError {
-  const { runState, whenClosed } = rules;
+  const { runState } = rules;
   const { key, lastError: cause } = entry;
   const why = reason ?? cause;
-  if (runState === 'closed' && whenClosed === 'throw') {
-    return new ClosedError('is closed, and whenClosed is throw', { cacheName, key, cause });
-  }
   if (entry.isLoaded && isRefusedAsFailing(entry, rules)) return cause as TicklessError;
   if (entry.isLoaded) {
     const age = now - entry.loadedAt;
-    const [limit, maxStaleness] = isOverMaxAge(entry, maxAge, now)
-      ? ['maxAge', maxAge]
-      : ['maxStaleness', entry.maxStalenessMs];
+    const maxStaleness = limitOfRead(entry, ownMs);
     const old = showDuration(age);
     const what = rules.isTask ? `the last success was ${old} ago` : `the value is ${old} old`;
-    const message = `${what}, ${limit} is ${showDuration(maxStaleness)}${why === undefined ? '' : `: ${reasonOf(why)}`}`;
+    const message = `${what}, maxStaleness is ${showDuration(maxStaleness)}${why === undefined ? '' : `: ${reasonOf(why)}`}`;
     return new StaleValueError(message, { cacheName, key, cause: why, age, maxStaleness });
   }
   if (isAbsentError(cause)) return absentError(entry, cacheName, now);

@@ -12,7 +12,13 @@ import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
 import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
-import { afterStep, askedExecution, askNextExecution, type LastExecution } from './next-execution.ts';
+import {
+  afterStep,
+  askedExecution,
+  askNextExecution,
+  type LastExecution,
+  shorterLimit,
+} from './next-execution.ts';
 import { absentError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -83,7 +89,8 @@ export class Timing {
     const step = clockStep(entry.clockOffset, wall - now);
     // A kept value is the same value: the age limit of its load stays.
     const limitMs = entry.last?.isLimitScheduled ? undefined : entry.maxStalenessOverrideMs;
-    entry.maxStalenessOverrideMs = metadata.maxStalenessMs ?? (origin === 'kept' ? limitMs : undefined);
+    const ownLimitMs = shorterLimit(metadata.maxStalenessMs, this.#options.maxStalenessMs);
+    entry.maxStalenessOverrideMs = ownLimitMs ?? (origin === 'kept' ? limitMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = -Infinity;
     entry.isInvalidated = false;
@@ -241,8 +248,9 @@ export class Timing {
 
   /** The version in place is pinned no longer: it is due, and its own age limit applies again. */
   unpinned(entry: Entry<unknown>, maxStalenessMs: number | undefined): void {
-    entry.maxStalenessOverrideMs = maxStalenessMs;
-    entry.maxStalenessMs = maxStalenessMs ?? this.#options.maxStalenessMs;
+    const { maxStalenessMs: optionMs } = this.#options;
+    entry.maxStalenessOverrideMs = shorterLimit(maxStalenessMs, optionMs);
+    entry.maxStalenessMs = entry.maxStalenessOverrideMs ?? optionMs;
     this.expected(entry);
   }
 
@@ -367,9 +375,10 @@ export class Timing {
     answered?: number,
   ): CoolingDown | undefined {
     const last = entry.last as LastExecution;
-    const maxStaleness =
-      entry.maxStalenessOverrideMs ??
-      (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
+    const usualMs = this.#maxStalenessOf(last);
+    const { maxStalenessOverrideMs: ownMs = usualMs } = entry;
+    // Only a pinned version has one that is longer than the option.
+    const maxStaleness = ownMs > this.#options.maxStalenessMs ? ownMs : Math.min(ownMs, usualMs);
     const { nextExecuteTime, dueAfterMs } = metadata;
     const isScheduled = nextExecuteTime === undefined && dueAfterMs === undefined;
     const next = askNextExecution(
@@ -407,8 +416,10 @@ export class Timing {
     this.#options.logger.warn(warning);
   }
 
+  /** The limit by the option and the schedule. */
   #maxStalenessOf(execution: Execution): number {
     const { maxStalenessMs, logger } = this.#options;
+    if (this.schedule.maxStaleness === undefined) return maxStalenessMs;
     try {
       const ms = ignoreThenable(methodOf(this.schedule, 'maxStaleness')?.call(this.schedule, execution));
       if (ms === undefined) return maxStalenessMs;

@@ -33,39 +33,36 @@ const coolingDown = {
 
 describe('readError', () => {
   it.each([
-    ['a value that is too old', old, 'open', 'serve', tooOld],
-    ['a value that is too old, closed', old, 'closed', 'serve', tooOld],
-    ['a value that is too old, to be closed for reads', old, 'open', 'throw', tooOld],
-    [
-      'a value, closed for reads',
-      old,
-      'closed',
-      'throw',
-      { code: 'ERR_TICKLESS_CLOSED', message: /is closed.*whenClosed/ },
-    ],
-    ['a cool-down', cold, 'open', 'serve', coolingDown],
+    ['a value that is too old', old, 'open', tooOld],
+    ['a value that is too old, closed', old, 'closed', tooOld],
+    ['a cool-down', cold, 'open', coolingDown],
     [
       'a cool-down, paused',
       cold,
       'paused',
-      'serve',
       { code: 'ERR_TICKLESS_NOT_LOADED', message: /paused.*never loaded/ },
     ],
-    [
-      'a cool-down, closed',
-      cold,
-      'closed',
-      'serve',
-      { code: 'ERR_TICKLESS_CLOSED', message: /closed.*never loaded/ },
-    ],
-  ] as const)('of %s', (_, entry, runState, whenClosed, { message, ...error }) => {
-    const made = readError(entry, { runState, whenClosed, whenFailing: 'serve' }, 'rates', NOW);
+    ['a cool-down, closed', cold, 'closed', { code: 'ERR_TICKLESS_CLOSED', message: /closed.*never loaded/ }],
+  ] as const)('of %s', (_, entry, runState, { message, ...error }) => {
+    const made = readError(entry, { runState, whenFailing: 'serve' }, 'rates', NOW);
     expect(made).toMatchObject({ cacheName: 'rates', key: 'NL', cause: down, ...error });
     expect(made.message).toMatch(message);
   });
 
+  it('has the shortest of the limits', () => {
+    const rules = { runState: 'open', whenFailing: 'serve' } as const;
+    for (const [ownMs, limit, shown] of [
+      [3000, 3000, '3 s'],
+      [4500, 4000, '4 s'],
+    ] as const) {
+      const made = readError(old, rules, 'rates', NOW, ownMs);
+      expect(made).toMatchObject({ age: 5000, maxStaleness: limit });
+      expect(made.message).toContain(`the value is 5 s old, maxStaleness is ${shown}: down`);
+    }
+  });
+
   it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
-    const made = readError(absent, { runState, whenClosed: 'serve', whenFailing: 'serve' }, 'rates', NOW);
+    const made = readError(absent, { runState, whenFailing: 'serve' }, 'rates', NOW);
     expect(made).toMatchObject({ code: 'ERR_TICKLESS_ABSENT', retryAfter: 70, key: 'NL' });
     expect(made.message).toMatch(/the source does not have this key/);
   });

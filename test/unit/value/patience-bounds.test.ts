@@ -28,7 +28,7 @@ describe('patience is the longest that a read waits', () => {
 
   it.each([
     ['beyond maxStaleness', { maxStaleness: 5000 }, {}],
-    ['beyond maxAge', {}, { maxAge: 4000 }],
+    ['beyond maxStaleness', {}, { maxStaleness: 4000 }],
   ])('for the reload of a value %s, in each read', async (_, options, read) => {
     const { clock, value, manual } = await loadedManualValue(options);
     await clock.advance(6000);

@@ -133,13 +133,6 @@ describe('reading', () => {
     expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
   });
 
-  it("a cold value with whenClosed 'throw' throws NotLoadedError until it is closed", async () => {
-    const { value } = manualValue({ whenClosed: 'throw' });
-    expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
-    await value.close({ timeout: 0 });
-    expect(isClosedError(thrownBy(() => value.current))).toBe(true);
-  });
-
   it('a fresh read emits no event, also when it has just compared the clocks', async () => {
     const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
     const events = recordEvents(value);
