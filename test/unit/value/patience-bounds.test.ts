@@ -84,6 +84,18 @@ describe('patience is the longest that a read waits', () => {
     expect(await settled(one)).toMatchObject(notLoaded);
   });
 
+  it('for a place', async () => {
+    const clock = new FakeClock();
+    const load = (): Promise<string> => new Promise(() => {});
+    const cache = new RefreshingCache({ name: 'c', load, maxConcurrentLoads: 1, clock, logger: false });
+    void cache.get('a').catch(() => {});
+    const inLine = cache.get('b', { patience: 200 });
+    await clock.advance(199);
+    expect(await settled(inLine)).toBe('pending');
+    await clock.advance(1);
+    expect(await settled(inLine)).toMatchObject(notLoaded);
+  });
+
   it('for a backend that is silent, and for the holder of the lock', async () => {
     const cluster = new ManualCluster();
     const [holder, other] = [cluster.instance(), cluster.instance()];
