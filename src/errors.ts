@@ -263,8 +263,8 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
 }
 
 /**
- * The value is older than `maxStaleness`, of the member, of its load or of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed, or a
- * `PinnedError`. `peek()` still returns the old value.
+ * The value is older than `maxStaleness`, of the member, of its load or of the read, and the reload failed or may not start.
+ * `cause` is the error of the last load, if it failed, or a `PinnedError`. `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
   override readonly name: string = 'StaleValueError';

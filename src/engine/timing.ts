@@ -375,10 +375,7 @@ export class Timing {
     answered?: number,
   ): CoolingDown | undefined {
     const last = entry.last as LastExecution;
-    const usualMs = this.#maxStalenessOf(last);
-    const { maxStalenessOverrideMs: ownMs = usualMs } = entry;
-    // Only a pinned version has one that is longer than the option.
-    const maxStaleness = ownMs > this.#options.maxStalenessMs ? ownMs : Math.min(ownMs, usualMs);
+    const maxStaleness = entry.maxStalenessOverrideMs ?? this.#maxStalenessOf(last);
     const { nextExecuteTime, dueAfterMs } = metadata;
     const isScheduled = nextExecuteTime === undefined && dueAfterMs === undefined;
     const next = askNextExecution(

@@ -63,8 +63,8 @@ export interface TicklessProviderOptions extends TargetingOptions {
  * is loaded yet (`PROVIDER_NOT_READY`), and where the value refuses reads, such as beyond `maxStaleness` (`GENERAL`).
  *
  * `initialize` waits for the first definitions. Events: `PROVIDER_CONFIGURATION_CHANGED` with the names of the flags that differ;
- * `PROVIDER_STALE` after a failed reload, and once the value is closed: evaluations have
- * the reason `STALE` then; `PROVIDER_ERROR` where a read fails, or definitions can't be evaluated; `PROVIDER_READY` when that is over. Nothing
+ * `PROVIDER_STALE` after a failed reload, and once the value is closed: evaluations have the reason `STALE` then;
+ * `PROVIDER_ERROR` where a read fails, or definitions can't be evaluated; `PROVIDER_READY` when that is over. Nothing
  * runs between evaluations, so a value that nothing reads reports nothing. Of a value without events only the next evaluation
  * notices a change, and `PROVIDER_STALE` is not known.
  *
