@@ -55,7 +55,7 @@ export function decide(entry: Times, rules: DecisionRules, now: number, ownMs: n
     return entry.flight !== undefined || mayLoad ? 'wait-for-load' : 'reject';
   }
   if (isTooOld || isFailing) return mayStart ? 'reject-and-start' : 'reject';
-  return mayStart && isDue(entry, now) ? 'serve-and-start' : 'serve';
+  return mayStart && now >= entry.dueAt ? 'serve-and-start' : 'serve';
 }
 
 /** There is a value that a read may be served now, whatever loads do. */

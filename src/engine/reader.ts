@@ -49,14 +49,19 @@ export const READ_OPTIONS: readonly (keyof ReadOptions)[] = [
 export type ReadAgain<T> = (options: ReadOptions | undefined, wasTooStale: boolean) => Promise<T>;
 
 /** The options of one read, checked. */
-interface Terms<T> extends Required<Pick<ReadOptions, 'signal' | 'waitUntil'>> {
+interface Terms extends Required<Pick<ReadOptions, 'signal' | 'waitUntil'>> {
   /** Its own `maxStaleness`, in milliseconds; `Infinity`: none. */
   readonly ownMs: number;
   /** `undefined`: it waits only where it must, and then as long as the load takes. */
   readonly patienceMs: number | undefined;
-  /** Goes on with the read after a wait, with the rest of its patience. */
-  readonly again: (wasTooStale: boolean) => Promise<T>;
 }
+
+const WITHOUT_OPTIONS: Terms = {
+  ownMs: Infinity,
+  patienceMs: undefined,
+  signal: undefined,
+  waitUntil: undefined,
+};
 
 /** Reads entries: carries out the decisions of `decide`. */
 export class Reader<T> {
@@ -133,11 +138,13 @@ export class Reader<T> {
     again: ReadAgain<T>,
     wasTooStale?: boolean,
   ): Promise<T> {
-    let terms: Terms<T>;
-    try {
-      terms = this.#termsOf(given, again);
-    } catch (error) {
-      return rejected(error);
+    let terms = WITHOUT_OPTIONS;
+    if (given !== undefined && given !== null) {
+      try {
+        terms = this.#termsOf(given);
+      } catch (error) {
+        return rejected(error);
+      }
     }
     const { ownMs, signal, patienceMs, waitUntil } = terms;
     const begins = wasTooStale === undefined;
@@ -145,7 +152,7 @@ export class Reader<T> {
     if (decision === 'wait-for-load') {
       if (signal?.aborted) return rejected(signal.reason);
       if (begins) this.#counters.waited += 1;
-      const next = entry.isLoaded ? this.#fresh(entry, terms) : this.#first(entry, terms);
+      const next = entry.isLoaded ? this.#fresh(entry, terms, again) : this.#first(entry, terms, again);
       this.#loader.callWaitUntil(entry, waitUntil);
       return next;
     }
@@ -160,37 +167,39 @@ export class Reader<T> {
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
       this.#loader.startBehind(entry);
     }
-    this.#loader.callWaitUntil(entry, waitUntil);
+    if (waitUntil !== undefined) this.#loader.callWaitUntil(entry, waitUntil);
     if (error !== undefined) return rejected(error);
     if (mayBePatient && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
       this.#counters.waited += 1;
-      return this.#patient(entry, terms);
+      return this.#patient(entry, terms, again);
     }
     this.#emitStale(entry);
     return promise;
   }
 
   /** @throws {OptionError} for unknown or wrong options. */
-  #termsOf(given: ReadOptions | undefined, again: ReadAgain<T>): Terms<T> {
-    if (given === undefined || given === null) {
-      const none = { signal: undefined, patienceMs: undefined, waitUntil: undefined };
-      return { ...none, ownMs: Infinity, again: (isStale) => again(undefined, isStale) };
-    }
-    const { name, clock } = this.#options;
+  #termsOf(given: ReadOptions): Terms {
+    const { name } = this.#options;
     const options = ownOptions(given);
     namesArgument(name, options, READ_OPTIONS);
     const { patience, maxStaleness = Infinity, signal, waitUntil } = options;
     const patienceMs = patience === undefined ? undefined : durationArgument(name, 'patience', patience);
     const ownMs = durationArgument(name, 'maxStaleness', maxStaleness);
     signalArgument(name, signal);
-    const until = clock.monotonic() + (patienceMs ?? Infinity);
-    const left = (): number => Math.max(0, until - clock.monotonic());
-    return {
-      ownMs,
-      signal,
-      patienceMs,
-      waitUntil,
-      again: (isStale) => again({ maxStaleness, signal, patience: patience && left() }, isStale),
+    return { ownMs, patienceMs, signal, waitUntil };
+  }
+
+  /** Goes on with a read after a wait that begins now, with the rest of its patience. */
+  #goingOn(
+    { ownMs, patienceMs, signal }: Terms,
+    again: ReadAgain<T>,
+    wasTooStale: boolean,
+  ): () => Promise<T> {
+    const { clock } = this.#options;
+    const until = clock.monotonic() + (patienceMs ?? 0);
+    return () => {
+      const patience = patienceMs === undefined ? undefined : Math.max(0, until - clock.monotonic());
+      return again({ maxStaleness: ownMs, patience, signal }, wasTooStale);
     };
   }
 
@@ -226,7 +235,7 @@ export class Reader<T> {
 
   #decideToRead(entry: Entry<T>, ownMs?: number, wasTooStale: boolean = false): Decision {
     const now = this.#loader.clocks.check(entry);
-    if (!wasTooStale && entry.isLoaded && isTooStale(entry, now)) {
+    if (!wasTooStale && entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', () => ({ age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) }));
       return decide(entry, this.#rules, this.#loader.clocks.check(entry), ownMs); // anew: listeners may have changed everything
@@ -243,16 +252,17 @@ export class Reader<T> {
   }
 
   /** Waits for the first value. A snapshot of the store may be older than the read allows: then for a load as well. */
-  #first(entry: Entry<T>, terms: Terms<T>): Promise<T> {
-    const { ownMs, signal, again } = terms;
+  #first(entry: Entry<T>, terms: Terms, again: ReadAgain<T>): Promise<T> {
+    const { ownMs, signal } = terms;
+    const goOn = this.#goingOn(terms, again, false);
     const next = this.#loader.next(entry, signal, nextTrigger(entry), this.#limitOf(entry, terms));
     if (ownMs === Infinity) return next;
     const oldest = this.#options.clock.monotonic() - ownMs; // there is no value that could be too stale
-    return ignoreRejection(next.then((value) => (entry.loadedAt < oldest ? again(false) : value)));
+    return ignoreRejection(next.then((value) => (entry.loadedAt < oldest ? goOn() : value)));
   }
 
   /** The end of the patience of a read that waits because no value may be served. */
-  #limitOf(entry: Entry<T>, { ownMs, patienceMs: ms }: Terms<T>): WaitLimit | undefined {
+  #limitOf(entry: Entry<T>, { ownMs, patienceMs: ms }: Terms): WaitLimit | undefined {
     if (ms === undefined) return undefined;
     const { clock, name } = this.#options;
     // A value that has come meanwhile from a load before the last invalidation does not answer it.
@@ -268,10 +278,10 @@ export class Reader<T> {
    * Waits for a reload of a value that is too old: if the load fails, the value still can't be served. The same if it is
    * pinned; that is checked no sooner than for other reads.
    */
-  #fresh(entry: Entry<T>, terms: Terms<T>): Promise<T> {
-    const { ownMs, signal, again } = terms;
+  #fresh(entry: Entry<T>, terms: Terms, again: ReadAgain<T>): Promise<T> {
+    const { ownMs, signal } = terms;
     const now = this.#options.clock.monotonic();
-    const isStale = isTooStale(entry, now);
+    const goOn = this.#goingOn(terms, again, isTooStale(entry, now));
     const isOwn = ownMs < entry.maxStalenessMs;
     const pinError = (): Error | undefined =>
       isOwn ? this.#loader.coordinator?.pinnedError(entry) : undefined;
@@ -283,7 +293,7 @@ export class Reader<T> {
     const serve = (value: T): T | Promise<T> => {
       const pinned = pinError();
       if (pinned !== undefined) throw this.#readError(entry, ownMs, pinned);
-      return before === undefined ? value : again(isStale);
+      return before === undefined ? value : goOn();
     };
     const refuse = (error: unknown): never => {
       const isForAge = entry.isLoaded && isFailedLoad(error); // the value may have been dropped meanwhile
@@ -294,11 +304,11 @@ export class Reader<T> {
     return ignoreRejection(next.then(serve, refuse));
   }
 
-  #patient(entry: Entry<T>, { patienceMs = 0, signal, again }: Terms<T>): Promise<T> {
+  #patient(entry: Entry<T>, terms: Terms, again: ReadAgain<T>): Promise<T> {
     const { clock } = this.#options;
-    const isStale = isTooStale(entry, clock.monotonic());
+    const { patienceMs = 0, signal } = terms;
+    const goOn = this.#goingOn(terms, again, isTooStale(entry, clock.monotonic()));
     const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, clock, signal);
-    const goOn = (): Promise<T> => again(isStale);
     return ignoreRejection(ended.then(goOn, (error) => (signal?.aborted ? rejected(error) : goOn())));
   }
 

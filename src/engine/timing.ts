@@ -87,10 +87,12 @@ export class Timing {
     const wall = this.#options.now();
     const { scheduledFor } = entry;
     const step = clockStep(entry.clockOffset, wall - now);
+    const { maxStalenessMs: ofLoadMs } = metadata;
     // A kept value is the same value: the age limit of its load stays.
-    const limitMs = entry.last?.isLimitScheduled ? undefined : entry.maxStalenessOverrideMs;
-    const ownLimitMs = shorterLimit(metadata.maxStalenessMs, this.#options.maxStalenessMs);
-    entry.maxStalenessOverrideMs = ownLimitMs ?? (origin === 'kept' ? limitMs : undefined);
+    const isLimitKept = origin === 'kept' && !entry.last?.isLimitScheduled;
+    if (ofLoadMs !== undefined || !isLimitKept) {
+      entry.maxStalenessOverrideMs = ofLoadMs && shorterLimit(ofLoadMs, this.#options.maxStalenessMs);
+    }
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = -Infinity;
     entry.isInvalidated = false;
@@ -375,7 +377,9 @@ export class Timing {
     answered?: number,
   ): CoolingDown | undefined {
     const last = entry.last as LastExecution;
-    const maxStaleness = entry.maxStalenessOverrideMs ?? this.#maxStalenessOf(last);
+    const maxStaleness =
+      entry.maxStalenessOverrideMs ??
+      (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
     const { nextExecuteTime, dueAfterMs } = metadata;
     const isScheduled = nextExecuteTime === undefined && dueAfterMs === undefined;
     const next = askNextExecution(
@@ -413,10 +417,8 @@ export class Timing {
     this.#options.logger.warn(warning);
   }
 
-  /** The limit by the option and the schedule. */
   #maxStalenessOf(execution: Execution): number {
     const { maxStalenessMs, logger } = this.#options;
-    if (this.schedule.maxStaleness === undefined) return maxStalenessMs;
     try {
       const ms = ignoreThenable(methodOf(this.schedule, 'maxStaleness')?.call(this.schedule, execution));
       if (ms === undefined) return maxStalenessMs;
