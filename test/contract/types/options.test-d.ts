@@ -6,6 +6,7 @@ import {
   type DurationLike,
   PeriodicExecutor,
   type PeriodicExecutorOptions,
+  type ReadOptions,
   RefreshGroup,
   RefreshingValue,
   type RefreshingValueOptions,
@@ -111,6 +112,7 @@ test('retry takes the options of p-retry', () => {
 });
 
 test('the options of a read', () => {
+  expectTypeOf<keyof ReadOptions>().toEqualTypeOf<'maxStaleness' | 'patience' | 'signal' | 'waitUntil'>();
   const waitUntil = (end: Promise<unknown>): void => void end.then();
   value.get({ patience: { milliseconds: 50 }, signal: AbortSignal.timeout(1), waitUntil });
   // @ts-expect-error: a signal, not its controller
