@@ -87,6 +87,21 @@ describe('a lock and a store: one loads, the others take it over', () => {
     expect(restarted.value.current).toBe('one');
   });
 
+  it('the age limit that a load returned elsewhere is never longer than that of the member here', async () => {
+    const cluster = new ManualCluster();
+    await cluster.instance({ load: async () => loaded('one', { maxStaleness: 90_000 }) }).value.get();
+    await cluster.clock.flush();
+    const b = cluster.instance({ maxStaleness: 5000 });
+    expect([await b.value.get(), b.value.inspect().maxStaleness]).toEqual(['one', 5000]);
+    await cluster.clock.advance(6000);
+    const restarted = cluster.instance({ maxStaleness: 5000 });
+    const waiting = restarted.value.get();
+    await cluster.clock.flush();
+    expect(await settled(waiting)).toBe('pending');
+    restarted.manual.call(0).resolve('two');
+    expect(await waiting).toBe('two');
+  });
+
   it('what the load said of its value travels: the due time, the age limit', async () => {
     const cluster = new ManualCluster();
     const load = async (): Promise<ReturnType<typeof loaded<string>>> =>

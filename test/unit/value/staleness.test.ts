@@ -210,6 +210,22 @@ describe('maxStaleness', () => {
     expect(value.inspect().state).toBe('too-stale');
   });
 
+  it('without it a value is served at any age, however long the outage', async () => {
+    let isDown = false;
+    const load = (): string => {
+      if (isDown) throw new Error('down');
+      return 'old';
+    };
+    const { clock, value } = fakeValue(load, { schedule: 1000 });
+    await value.get();
+    isDown = true;
+    for (let day = 0; day < 400; day++) {
+      await clock.advance({ days: 1 });
+      expect([await value.get(), value.current]).toEqual(['old', 'old']);
+    }
+    expect(value.inspect()).toMatchObject({ state: 'stale', maxStaleness: Infinity });
+  });
+
   it('makes a value due by itself where the schedule would not', async () => {
     let loads = 0;
     const { clock, value } = fakeValue(
