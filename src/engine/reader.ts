@@ -1,4 +1,4 @@
-import { isAbsentError, isNotLoadedError, type TicklessError } from '../errors.ts';
+import { isTicklessError, type TicklessError } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -17,7 +17,7 @@ import type { WaitLimit } from './waiters.ts';
 export interface ReadOptions {
   /**
    * The longest that this read waits, whatever for: a load, a place, a lock, a backend. Then it is served the value if that may be
-   * served, else it rejects with `NotLoadedError` or `StaleValueError`; the load goes on. With it, a read of a value that is due
+   * served, else it rejects with `NOT_LOADED` or `TOO_STALE`; the load goes on. With it, a read of a value that is due
    * waits for a fresh one. 0: not at all; `Infinity`: as long as the load takes.
    * @default undefined: not at all where the value may be served, else as long as the load takes
    */
@@ -26,8 +26,8 @@ export interface ReadOptions {
    * The greatest age at which this read is served the value. The shortest of this, the option of the member and that of the load
    * counts. For an older value the read waits for the reload that it starts or finds running, due or not, also where
    * `whenTooStale` or `whenFailing` is `throw`. Reads that wait at a time share one load, which ignores what the lock says of the
-   * round. If the reload fails, or may not start (cooling down, paused, closed), the read rejects with `StaleValueError`, and the
-   * error of the reload as its cause (`whenFailing: 'throw'`: with that error itself); of a pinned version with a `PinnedError` as
+   * round. If the reload fails, or may not start (cooling down, paused, closed), the read rejects with `TOO_STALE`, and the
+   * error of the reload as its cause (`whenFailing: 'throw'`: with that error itself); of a pinned version with a `PINNED` error as
    * its cause. At least 0, which waits for a load each time; `Infinity`: no limit of this read. @default Infinity
    */
   readonly maxStaleness?: DurationLike | undefined;
@@ -210,7 +210,7 @@ export class Reader<T> {
       return this.#readNow(entry);
     } catch (error) {
       this.#counters.refused(error);
-      const isTooEarly = isNotLoadedError(error) && error.cause === undefined; // the load has not ended yet
+      const isTooEarly = isTicklessError(error, 'NOT_LOADED') && error.cause === undefined; // the load has not ended yet
       if (!isTooEarly || this.#rules.runState !== 'open') this.#loader.reporter.refused(entry, error, 1);
       throw error;
     } finally {
@@ -319,13 +319,12 @@ export class Reader<T> {
   }
 
   #readError(entry: Entry<T>, ownMs?: number, reason?: Error): TicklessError {
-    const { name, clock } = this.#options;
-    return readError(entry, this.#rules, name, clock.monotonic(), ownMs, reason);
+    return readError(entry, this.#rules, this.#options, ownMs, reason);
   }
 
   /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */
   #readNowError(entry: Entry<T>): TicklessError {
-    if (entry.isLoaded || isAbsentError(entry.lastError)) return this.#readError(entry);
+    if (entry.isLoaded || isTicklessError(entry.lastError, 'ABSENT')) return this.#readError(entry);
     return notLoadedError(entry, this.#rules.runState, this.#options.name);
   }
 }

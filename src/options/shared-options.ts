@@ -130,9 +130,9 @@ export interface ValueSharedOptions extends SharedOptions {
    */
   readonly maxStaleness?: DurationLike | undefined;
   /**
-   * A read that finds a value older than `maxStaleness`: `wait` waits for the reload (rejects with `StaleValueError` when
+   * A read that finds a value older than `maxStaleness`: `wait` waits for the reload (rejects with `TOO_STALE` when
    * that fails or may not start; `current` can't wait and throws, unless the load is synchronous), `throw` throws a
-   * `StaleValueError` at once while the reload runs behind. A read with a shorter `maxStaleness` of its own waits.
+   * `TOO_STALE` at once while the reload runs behind. A read with a shorter `maxStaleness` of its own waits.
    * @default 'wait'
    */
   readonly whenTooStale?: WhenTooStale | undefined;
