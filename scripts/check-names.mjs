@@ -9,10 +9,18 @@ import { join } from 'node:path';
 import { root } from './support/project.mjs';
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
-const listed = (folder, end) =>
-  readdirSync(join(root, folder), { recursive: true })
-    .filter((name) => name.endsWith(end) && !name.includes('node_modules'))
-    .map((name) => join(folder, name));
+
+/** Folders hold installed packages too. */
+function listed(folder, end) {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true }).filter(
+    ({ name }) => name !== 'node_modules',
+  );
+  return entries.flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return listed(path, end);
+    return path.endsWith(end) ? [path] : [];
+  });
+}
 
 /** Generated, of code that is there already. */
 const GENERATED = ['src/worker/thread-code.ts', 'src/console/page-text.ts'];
