@@ -119,8 +119,9 @@ describe('the age limit, which a pinned version does not have,', () => {
 
   it('is not longer than that of the member, whatever its load returned', async () => {
     const cluster = new ManualCluster({ keepVersions: 4 });
-    const a = cluster.instance(limits);
-    await cluster.load(a, loaded('one', { maxStaleness: 60_000 }) as never);
+    const [a, unlimited] = [cluster.instance(limits), cluster.instance()];
+    await cluster.load(unlimited, loaded('one', { maxStaleness: 60_000 }) as never);
+    await a.value.get();
     await a.value.set('two');
     await a.value.rollback({ by });
     await cluster.clock.advance(10_000);
