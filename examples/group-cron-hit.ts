@@ -6,7 +6,6 @@ import { FakeClock } from 'tickless/testing';
 const clock = new FakeClock(); // so that this example does not wait for the cron; omit it
 const group = new RefreshGroup({
   schedule: { minutes: 10 },
-  lookAhead: { minutes: 4 }, // members that become due before the next call are loaded by this one
   concurrency: 2,
   retry: false, // further tries would wait for the test clock
   logger: { warn: console.log, error: console.log },

@@ -42,7 +42,6 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
   /** The keys that were started in the present pass, with the instant after which they may be started again. */
   readonly #inPass: Map<KeyId, number> = new Map();
   #isToTakeAlong = false;
-  #lookAheadMs = 0;
   /** Keys may be due that are not in the heap. */
   // Stryker disable next-line BooleanLiteral: `join` sets it, and nothing is started before.
   #isToBuild = true;
@@ -71,7 +70,6 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     const starter: Starter = { slot, afterPass: -Infinity };
     this.#all.push(starter);
     this.#entries.observer = this;
-    this.#lookAheadMs = Math.max(this.#lookAheadMs, slot.lookAheadMs);
     this.rebuild();
     return slot;
   }
@@ -134,7 +132,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
       this.#useSlot(slot, (entry) => {
         this.ended(entry); // if its load is just settling
         this.#inPass.set(entry.id, afterPass);
-        if (!this.#engine.startAhead(entry, until, this.#lookAheadMs)) return;
+        if (!this.#engine.startAhead(entry, until)) return;
         started.left += 1;
         first ??= entry;
         this.#started.set(entry, started);
@@ -194,7 +192,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
 
   #planKey(slot: number, entry: KeyedEntry<K, V>): void {
     this.#ids[slot] = entry.id;
-    const from = startableFrom(entry, this.#lookAheadMs);
+    const from = startableFrom(entry);
     this.#heap.set(slot, Math.max(from, this.#inPass.get(entry.id) ?? -Infinity));
   }
 

@@ -45,9 +45,9 @@ export class StartRequests<K, V> {
   }
 
   #joinedQueue(): DueQueue {
-    const { concurrency, lookAhead } = defaults;
+    const { concurrency } = defaults;
     const { clock } = this.#engine.options;
-    const queue = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
+    const queue = new DueQueue({ clock, concurrency, piggyback: false });
     this.#dueKeys.join((keys) => queue.join(keys));
     return queue;
   }

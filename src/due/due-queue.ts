@@ -9,8 +9,6 @@ export interface DueQueueOptions {
   readonly clock: Clock;
   /** How many of its loads may run at a time. */
   readonly concurrency: number;
-  /** Members that fall due within this time are started too. */
-  readonly lookAheadMs: number;
   /** Reads of members start passes. */
   readonly piggyback: boolean;
 }
@@ -70,7 +68,6 @@ export class DueQueue {
     this.#members[place] = member;
     const isIn = (): boolean => this.#members[place] === member;
     return {
-      lookAheadMs: this.#options.lookAheadMs,
       plan: (from) => {
         if (isIn()) this.#plan(place, from);
       },

@@ -68,11 +68,6 @@ export interface RefreshGroupOptions extends GroupDefaults {
    */
   readonly piggyback?: boolean | undefined;
   /**
-   * Members that fall due within this time are started too, so that a burst of reads after a long pause finds more of
-   * them fresh; never in the first half of their time. Finite; 0: only members that are due. @default 0
-   */
-  readonly lookAhead?: DurationLike | undefined;
-  /**
    * How many loads a pass keeps under way: those that `requestStart` and `piggyback` start. Loads that reads and `refresh`
    * start come on top, up to `maxConcurrentLoads`. A whole number from 1; `Infinity`: all. @default 4
    */
@@ -130,7 +125,7 @@ export interface GroupStartOptions {
 }
 
 /** The options that are the group's own, and not defaults of its members. */
-const GROUP_ONLY = ['piggyback', 'lookAhead', 'concurrency', 'maxConcurrentLoads'] as const;
+const GROUP_ONLY = ['piggyback', 'concurrency', 'maxConcurrentLoads'] as const;
 
 /**
  * A service's values, caches and executors as one: shared defaults, one queue of due members, one shutdown.
@@ -171,13 +166,8 @@ export class RefreshGroup implements GroupLike {
     optionsArgument('group', options);
     const given = ownOptions(options ?? {});
     const { name = 'group', piggyback = false, ...others } = given;
-    const {
-      concurrency = defaults.concurrency,
-      lookAhead = defaults.lookAhead,
-      ...limited
-    } = ownOptions(others);
+    const { concurrency = defaults.concurrency, ...limited } = ownOptions(others);
     const { maxConcurrentLoads = Infinity, ...shared } = ownOptions(limited);
-    let lookAheadMs = 0;
     const resolved = resolveOptions(
       { ...shared, name },
       {
@@ -188,12 +178,11 @@ export class RefreshGroup implements GroupLike {
           checks.oneOf('piggyback', piggyback, [true, false]);
           checks.count('concurrency', concurrency, Infinity);
           checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
-          lookAheadMs = checks.finiteDurationFromZero('lookAhead', lookAhead);
         },
       },
     );
     this.#options = resolved;
-    this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
+    this.#queue = new DueQueue({ clock: resolved.clock, concurrency, piggyback });
     this.#listeners = new Listeners(resolved.name, resolved.logger);
     this.#readiness = new OutageLog(resolved.logger, resolved.clock, { recovered: 'ready' });
     this.handle = {

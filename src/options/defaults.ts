@@ -26,7 +26,6 @@ export const defaults: {
   readonly absentFor: number;
   readonly maxQuarantined: number;
   readonly concurrency: number;
-  readonly lookAhead: number;
   readonly readyTimeout: number;
   readonly keepRuns: number;
 } = /* @__PURE__ */ Object.freeze({
@@ -48,7 +47,6 @@ export const defaults: {
   absentFor: 60_000,
   maxQuarantined: 1_000_000,
   concurrency: 4,
-  lookAhead: 0,
   readyTimeout: 30_000,
   keepRuns: 20,
 });

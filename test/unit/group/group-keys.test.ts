@@ -171,21 +171,6 @@ describe('a cache in a group', () => {
     expect(started).toEqual(['a']);
   });
 
-  it('starts the keys that fall due within lookAhead', async () => {
-    const { clock, group, started } = make({ lookAhead: 50 });
-    const load = (key: string): KeyedLoadReturn<string> => {
-      started.push(key);
-      return loaded(key, { nextExecuteTime: clock.now() + { a: 151, b: 100, c: 99, d: 150 }[key]! });
-    };
-    const cache = group.cache<string, string>({ name: 'c', load, jitter: false });
-    await cache.getMany(['a', 'b', 'c', 'd']);
-    started.splice(0);
-    await clock.advance(100);
-    group.requestStart();
-    await clock.flush();
-    expect(started).toEqual(['c', 'b', 'd']);
-  });
-
   it('starts each key once in a pass, also one that is invalidated after its load', async () => {
     const { clock, group, started } = make({ concurrency: 1 });
     const cache = group.cache<string, string>({

@@ -117,7 +117,6 @@ describe('the options of a group', () => {
       name: '',
       piggyback: 'yes',
       concurrency: 0,
-      lookAhead: Infinity,
       schedule: -1,
       group: make().group,
       load,
@@ -128,10 +127,7 @@ describe('the options of a group', () => {
     for (const concurrency of [-1, 1.5, Number.NaN, '4', null]) {
       expect(refusedOptions(() => make({ concurrency } as never))).toEqual(['concurrency']);
     }
-    for (const lookAhead of [-1, Number.NaN, 'an hour', {}, null]) {
-      expect(refusedOptions(() => make({ lookAhead } as never))).toEqual(['lookAhead']);
-    }
-    for (const fine of [{ concurrency: Infinity }, { lookAhead: { minutes: 1 } }, { name: undefined }]) {
+    for (const fine of [{ concurrency: Infinity }, { name: undefined }]) {
       expect(make(fine).group.inspect().name).toBe('group');
     }
   });
@@ -143,8 +139,8 @@ describe('the options of a group', () => {
     expect(refusedOptions(() => group.cache({ name: 'a', load, required: 'all' } as never))).toEqual([
       'required',
     ]);
-    expect(refusedOptions(() => group.executor(load, { name: 'a', lookAhead: 1 } as never))).toEqual([
-      'lookAhead',
+    expect(refusedOptions(() => group.executor(load, { name: 'a', piggyback: true } as never))).toEqual([
+      'piggyback',
     ]);
     expect(group.inspect().members).toEqual([]);
     expect(group.value({ name: 'a', load, required: true }).inspect().name).toBe('a');
@@ -393,38 +389,6 @@ describe('requestStart of a group', () => {
     expect(started).toEqual(['a']);
   });
 
-  it('starts due members, and with lookAhead also those due within it', async () => {
-    for (const [lookAhead, due] of [
-      [0, ['c', 'b']],
-      [50, ['c', 'b', 'd']],
-      [51, ['c', 'b', 'd', 'a']],
-    ] as const) {
-      const { clock, group, started, value } = make({ lookAhead });
-      for (const [name, schedule] of Object.entries({ a: 151, b: 100, c: 99, d: 150 })) value(name, schedule);
-      await clock.advance(100);
-      group.requestStart();
-      expect(started).toEqual([]);
-      await clock.flush();
-      expect(started).toEqual(due);
-    }
-  });
-
-  it('starts no member in the first half of its period, however long lookAhead is', async () => {
-    const { clock, group, started, value } = make({ lookAhead: HOUR });
-    value('a', 10_000);
-    for (const [ms, loads] of [
-      [4999, 0],
-      [1, 1],
-      [4999, 1],
-      [1, 2],
-    ] as const) {
-      await clock.advance(ms);
-      group.requestStart();
-      await clock.flush();
-      expect(started).toHaveLength(loads);
-    }
-  });
-
   it('gives waitUntil a promise that resolves when the last has ended, also with failures', async () => {
     const { clock, group, value } = make({ concurrency: 1 });
     const manual = new ManualLoad<string>();
@@ -487,18 +451,6 @@ describe('requestStart of a group', () => {
   });
 
   // Each of these loads stops itself after a while, where the group does not.
-  it('starts each once in a pass, also when lookAhead is longer than the schedule', async () => {
-    const { clock, group, started, value } = make({ lookAhead: 60_000 });
-    const load = (): Promise<string> =>
-      started.push('a') < 20 ? Promise.resolve('a') : new Promise(() => {});
-    value('a', 10_000, { load });
-    await clock.advance(6000);
-    const ends: Promise<unknown>[] = [];
-    group.requestStart({ waitUntil: (end) => void ends.push(end) });
-    await clock.flush();
-    expect([started.length, await settled(ends[0] as Promise<void>)]).toEqual([1, { value: undefined }]);
-  });
-
   for (const who of ['its own load', 'a listener']) {
     it(`leaves to the next request what ${who} invalidates while it goes on`, async () => {
       const { clock, group, started, value } = make();

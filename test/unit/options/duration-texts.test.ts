@@ -33,7 +33,6 @@ const TAKES: Record<string, (text: string) => unknown> = {
   absentFor: (absentFor) => cache({ absentFor }),
   jitter: (jitter) => cache({ jitter }),
   batchAhead: (batchAhead) => cache({ batchAhead, load: undefined, loadMany: () => new Map() }),
-  lookAhead: (lookAhead) => new RefreshGroup({ lookAhead }),
   leaseFor: (leaseFor) => lockOf(memoryBackend({ leaseFor })),
   lockAtMostFor: (lockAtMostFor) => task({ lockAtMostFor }),
   lockAtLeastFor: (lockAtLeastFor) => task({ lockAtMostFor: '1d', lockAtLeastFor }),

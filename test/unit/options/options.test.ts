@@ -147,7 +147,7 @@ describe('a wrong option', () => {
   it('of a group names its own options too', () => {
     const group = (given: object) => () => new RefreshGroup(given);
     expect(group({ pigyback: true })).toThrow('pigyback is unknown; did you mean piggyback?');
-    expect(group({ required: true })).toThrow(/expected one of: .*piggyback, lookAhead, concurrency/);
+    expect(group({ required: true })).toThrow(/expected one of: .*piggyback, concurrency/);
   });
 
   it('in the place of a task is told', () => {

@@ -91,7 +91,7 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
   ],
   [
     'a group',
-    { concurrency: -1, lookAhead: -1, piggyback: 1, maxConcurrentLoads: -1 },
+    { concurrency: -1, piggyback: 1, maxConcurrentLoads: -1 },
     () => new RefreshGroup(),
   ],
   ['a function', { keyed: 'x', keyOf: 1, loadMany: 1 }, () => refreshing(async (code: string) => code)],

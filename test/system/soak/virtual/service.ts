@@ -47,7 +47,6 @@ export class Service {
       ...common,
       schedule: 1000,
       piggyback: true,
-      lookAhead: 200,
       concurrency: 3,
     });
     const loadOne = (context: Parameters<typeof load>[1]): Payload => load(world, context) as Payload;
