@@ -1,6 +1,6 @@
 // The executor, and the caches built on it.
 
-export type { ManyAnswers, WhenMissing } from './cache/batch-results.ts';
+export type { ManyAnswers } from './cache/batch-results.ts';
 export type { LoadMany, LoadManyContext } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
 export type { CacheStatus } from './cache/cache-status.ts';

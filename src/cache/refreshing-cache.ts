@@ -35,17 +35,18 @@ import type {
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { Epochs } from './epochs.ts';
+import { FirstKey } from './first-key.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { KeyedReader } from './keyed-reader.ts';
 import { ManyKeys } from './many-keys.ts';
 import { MarkedKeys } from './marked-keys.ts';
 import { type GetManyOptions, readMany } from './read-many.ts';
-import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
 import { markIf, thenMarked } from './shared-keys.ts';
 import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
+import { spread } from './spread.ts';
 import { type StartKeysOptions, StartRequests } from './start-requests.ts';
 import { sizeArgument } from './value-size.ts';
 
@@ -68,7 +69,7 @@ import { sizeArgument } from './value-size.ts';
  * The behaviour of a `RefreshingValue` applies to each key: the first read waits, later ones are answered at once, a
  * due reload starts behind the read, once; each key has its own cool-down. Errors and events carry the `key`.
  *
- * Keys that were loaded together are spread, so that they do not fall due together (`jitter`). Between loads there is
+ * Keys that were loaded together are spread, so that they do not fall due together. Between loads there is
  * no timer and no handle.
  */
 export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
@@ -109,17 +110,17 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     );
     const entries = new KeyedEntries(resolved, engine);
     super(engine, (schedule, given) => {
-      engine.timing.replaceSchedule(resolved.spread(schedule, toMillis(given as DurationLike)));
+      engine.timing.replaceSchedule(spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
     engine.setKeyedOwner(entries as KeyedOwner<V>);
     const many = new ManyKeys(entries, engine);
     engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
-    const dueKeys = new DueKeys(entries, many, engine, resolved);
+    const dueKeys = new DueKeys(entries, many, engine, resolved.perLoad);
     this.#options = resolved;
     this.#entries = entries;
     this.#many = many;
-    this.#reader = new KeyedReader(entries, engine, resolved.ahead && dueKeys);
+    this.#reader = new KeyedReader(entries, engine, resolved.perLoad > 1 ? dueKeys : undefined);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
     this.#rules = engine.loader.rules;
@@ -132,13 +133,13 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#sync = sync;
     this.#awaited = awaited;
     if (member.group === undefined) return;
-    const required = resolved.required && new RequiredKeys(resolved.required, entries, engine);
-    entries.required = required;
+    const firstKey = member.isRequired ? new FirstKey<K, V>() : undefined;
+    entries.firstKey = firstKey;
     member.group.addKeyed({
       self: this,
       options: member,
       engine,
-      required,
+      required: firstKey,
       joinQueue: (join) => void dueKeys.join(join),
       failing: () => entries.failing(),
       backups: () => entries.backups(),

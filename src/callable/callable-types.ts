@@ -33,10 +33,7 @@ export interface RefreshingFunctionOptions<T> extends Omit<RefreshingValueOption
 
 /** The options of {@link refreshing} for a load with arguments: those of `RefreshingCache`. None is required. */
 export interface KeyedRefreshingFunctionOptions<A extends readonly unknown[], T>
-  extends Omit<
-      RefreshingCacheOptions<A, T>,
-      'load' | 'loadMany' | 'batchAhead' | 'batchSize' | 'missing' | 'name' | 'keyOf'
-    >,
+  extends Omit<RefreshingCacheOptions<A, T>, 'load' | 'loadMany' | 'batchSize' | 'name' | 'keyOf'>,
     Pick<RefreshingFunctionOptions<T>, 'name' | 'keyed'> {
   /**
    * The key of a call: calls with the same key share a value. Choose it where arguments are not primitives, dates, or plain

@@ -20,8 +20,6 @@ export const defaults: {
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
-  readonly batchAhead: { readonly ratio: number };
-  readonly missing: 'absent' | 'fail';
   readonly maxConcurrentLoads: number;
   readonly absentFor: number;
   readonly maxQuarantined: number;
@@ -41,8 +39,6 @@ export const defaults: {
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Infinity,
-  batchAhead: /* @__PURE__ */ Object.freeze({ ratio: 0.1 }),
-  missing: 'absent',
   maxConcurrentLoads: 1000,
   absentFor: 60_000,
   maxQuarantined: 1_000_000,

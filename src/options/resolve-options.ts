@@ -40,9 +40,6 @@ export interface MemberOptions extends EngineOptions, BackendParts {
   readonly isRequired: boolean;
 }
 
-/** Of a cache it may be an array of keys. */
-type Required = boolean | readonly unknown[];
-
 /** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
@@ -73,8 +70,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
 /** All options that are resolved here; a member may not have all of them. */
 type AnyOptions = ValueSharedOptions &
   AnyGuardOptions &
-  Omit<SingleSharedOptions, 'required'> & {
-    readonly required?: Required | undefined;
+  SingleSharedOptions & {
     readonly allowUndefined?: boolean | undefined;
     readonly absentFor?: DurationLike | undefined;
   };
@@ -160,7 +156,7 @@ export function resolveOptions(
   checks.oneOf('whenFailing', whenFailing, ['serve', 'throw']);
   checks.oneOf('allowUndefined', allowUndefined, [true, false]);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
-  if (kind !== 'key') checks.oneOf('required', required, [true, false]);
+  checks.oneOf('required', required, [true, false]);
   checks.that(!(required && group === undefined), 'required', 'must not be given without a group', required);
   const isGroup = given.group === undefined || group !== undefined;
   checks.that(isGroup, 'group', 'must be a RefreshGroup', given.group);
@@ -223,7 +219,7 @@ export function resolveOptions(
     loadLimit: group?.loadLimit,
     listeners: group?.listeners,
     group,
-    isRequired: required !== false,
+    isRequired: required,
   });
 }
 

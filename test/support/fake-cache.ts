@@ -1,5 +1,6 @@
 import { RefreshingCache, type RefreshingCacheOptions } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { unspread } from './unspread.ts';
 
 export type CacheOptions = Partial<RefreshingCacheOptions<string, string>>;
 
@@ -12,6 +13,6 @@ export interface FakeCache {
 /** A cache of a period of 1 s, without jitter. */
 export function fakeCache(options: CacheOptions): FakeCache {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
-  const shared = { name: 'c', schedule: 1000, retry: false, jitter: false, logger: false } as const;
+  const shared = { name: 'c', schedule: 1000, retry: false, random: unspread, logger: false } as const;
   return { clock, cache: new RefreshingCache<string, string>({ ...shared, ...options, clock }) };
 }

@@ -7,6 +7,7 @@ import {
 } from '../../src/index.ts';
 import { type Link, type ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
+import { unspread } from './unspread.ts';
 
 /** A load of a key that waits for the test to say how it ends. */
 interface KeyCall {
@@ -45,7 +46,7 @@ export function keyedInstance(
       : {}),
     schedule: 1000,
     retry: false,
-    jitter: false,
+    random: unspread,
     clock: cluster.clock,
     logger,
     ...withBackend(link, own),

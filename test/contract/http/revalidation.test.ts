@@ -265,7 +265,7 @@ describe('a key', () => {
       schedule: httpFreshness(),
       clock,
       max: 10,
-      jitter: 0,
+      random: () => 0,
     });
     await cache.get('nl');
     await cache.refresh('nl');

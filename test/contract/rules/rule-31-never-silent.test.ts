@@ -10,6 +10,7 @@ import {
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const MINUTE = 60_000;
 
@@ -154,7 +155,7 @@ describe('rule 31: an outage is never silent', () => {
       loadMany,
       schedule: '1m',
       maxStaleness: '5m',
-      jitter: false,
+      random: unspread,
     });
     const keys = Array.from({ length: 100 }, (_, index) => `k${index}`);
     await cache.getMany(keys);

@@ -154,7 +154,7 @@ const checks = {
       },
       batchSize: 500,
       schedule: 1000,
-      jitter: false,
+      random: () => 1 - 2 ** -53,
     });
     const keys = Array.from({ length: 1000 }, (_, key) => key);
     await Promise.all(keys.map((key) => cache.get(key)));

@@ -397,10 +397,4 @@ describe('4000 look-ups of nonsense keys', () => {
       });
     }
   }
-
-  it('maxAbsent limits the number of remembered keys', async () => {
-    const { cache } = make({ load: () => absent(), max: 10, maxAbsent: 500 });
-    for (const key of nonsense.slice(0, 1000)) await rejectionOf(cache.get(key));
-    expect(nonsense.filter((key) => cache.inspect(key) !== undefined)).toEqual(nonsense.slice(500, 1000));
-  });
 });

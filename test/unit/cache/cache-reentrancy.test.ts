@@ -11,6 +11,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { type FakeCache, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { settled, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const MINUTE = 60_000;
 
@@ -30,6 +31,7 @@ describe('user code that reads a key while its load settles', () => {
         cache.inspect('a');
         return endedAt + MINUTE;
       },
+      random: () => 0,
     });
     cache.current('a');
     await clock.advance(MINUTE);
@@ -132,7 +134,7 @@ describe('keys that change, come and go', () => {
     const group = new RefreshGroup({ clock, piggyback: true, concurrency: 1, schedule: 1000 });
     const load = async (_key: { id?: string }) => 'x';
     const keyOf = ({ id }: { id?: string }) => (id as string).toString();
-    const cache = group.cache({ name: 'c', load, keyOf, jitter: false });
+    const cache = group.cache({ name: 'c', load, keyOf, random: unspread });
     let loads = 0;
     const value = group.value({ name: 'v', load: async () => ++loads });
     const key: { id?: string } = { id: 'a' };
@@ -178,7 +180,7 @@ describe('keys that change, come and go', () => {
   });
 
   it('inspecting an absent key does not count as a use', async () => {
-    const { cache } = make({ load: () => absent(), maxAbsent: 2 });
+    const { cache } = make({ load: () => absent(), max: 20 });
     for (const key of ['a', 'b']) await cache.get(key).catch(() => {});
     cache.inspect('a');
     await cache.get('c').catch(() => {});

@@ -11,6 +11,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { unspread } from '../../support/unspread.ts';
 
 type Answers = ReadonlyMap<string, string>;
 
@@ -49,7 +50,7 @@ function make(
       });
     },
     schedule: 1000,
-    jitter: false,
+    random: unspread,
     clock,
     retry: false,
     logger: false,
@@ -240,15 +241,6 @@ describe('keys that the result lacks', () => {
     expect(keysOf(calls)).toEqual([['a', 'b'], ['b']]);
   });
 
-  it("with missing: 'fail' have failed: the value of before stays", async () => {
-    const { cache } = make(without('b'), { missing: 'fail' });
-    cache.set('b', 'old');
-    const error = await rejectionOf(cache.refresh('b'));
-    expect(error).toMatchObject({ name: 'LoadError', key: 'b' });
-    expect((error as Error).message).toContain('left it out; a key that the source lacks is absent()');
-    expect(cache.peek('b')).toBe('old');
-  });
-
   it('have failed beside keys that were not requested: these may be of another type', async () => {
     const cache = new RefreshingCache<number, string>({
       name: 'c',
@@ -270,15 +262,6 @@ describe('keys that the result lacks', () => {
     });
     const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
     expect([a, b]).toMatchObject([{ value: undefined }, { reason: { name: 'AbsentError', key: 'b' } }]);
-  });
-
-  it('missing must be one of both, and needs loadMany', () => {
-    const loadMany = all as never;
-    const load = async (): Promise<string> => 'v';
-    const error = (options: object): unknown =>
-      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
-    expect(error({ loadMany, missing: 'null' })).toMatchObject({ option: 'missing' });
-    expect(error({ load, missing: 'fail' })).toMatchObject({ option: 'missing' });
   });
 });
 

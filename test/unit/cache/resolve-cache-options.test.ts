@@ -20,7 +20,6 @@ describe('the bounds of a cache', () => {
     ['with a small max', { load, max: 5 }, { max: 5 }, 1, 5],
     ['with maxSize', { load, maxSize: 7, sizeOf }, { maxSize: 7 }, 1000, 10_000],
     ['with both', { load, max: 30, maxSize: 7, sizeOf }, { max: 30, maxSize: 7 }, 3, 30],
-    ['with maxAbsent', { load, max: 30, maxAbsent: 20 }, { max: 30 }, 20, 30],
   ])('%s', (_, options, bound, maxAbsent, maxFailed) => {
     const policy = resolved(options);
     expect(policy.bound).toStrictEqual(bound);
@@ -49,10 +48,7 @@ describe('an option of a cache that breaks a rule', () => {
     [{ load, maxSize: 5, sizeOf: 5 }, 'sizeOf', 'must be a function'],
     [{ load, sizeOf }, 'maxSize', 'with sizeOf'],
     [{ load, keyOf: 'id' }, 'keyOf', 'must be a function'],
-    [{ load, jitter: true }, 'jitter', '{ ratio }'],
-    [{ load, jitter: Infinity }, 'jitter', 'finite'],
     [{ load, max: 2 ** 24 + 1 }, 'max', 'whole number'],
-    [{ load, maxAbsent: 2 ** 24 + 1 }, 'maxAbsent', 'whole number'],
   ])('is reported with that rule: %o', (options, option, rule) => {
     const { problems } = thrownBy(() => resolved(options)) as OptionError;
     expect(problems).toMatchObject([{ option, rule: expect.stringContaining(rule) }]);
@@ -65,7 +61,7 @@ describe('an option of a cache that breaks a rule', () => {
   });
 
   it('valid options are accepted', () => {
-    for (const fine of [{ max: 2 ** 24 }, { jitter: 0 }, { jitter: { ratio: 2 } }, { keyOf: load }]) {
+    for (const fine of [{ max: 2 ** 24 }, { keyOf: load }]) {
       expect(() => resolved({ load, ...fine } as Options)).not.toThrow();
     }
   });

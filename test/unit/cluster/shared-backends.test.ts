@@ -12,6 +12,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
 const COUNT = 200;
@@ -39,7 +40,7 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
     const cache = new RefreshingCache<number, string>({
       ...common,
       name: 'c',
-      jitter: false,
+      random: unspread,
       load: (key) => load(`${key}`),
     });
     return () => Promise.all(INDEXES.map((key) => cache.get(key)));
@@ -51,7 +52,7 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
     const cache = new RefreshingCache<number, string>({
       ...common,
       name: 'c',
-      jitter: false,
+      random: unspread,
       load: (key) => load(`${key}`),
     });
     const tasks =

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Execution, RefreshingCache } from '../../../src/index.ts';
 import { CountingClock, manualGroup as make } from '../../support/manual-group.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const HOUR = 3_600_000;
 
@@ -37,7 +38,13 @@ describe('costs', () => {
         return key;
       };
       const schedule = ({ endedAt, result }: Execution) => endedAt + ((result as number) < 10 ? 10 : HOUR);
-      const cache = new RefreshingCache<number, number>({ name: 'c', load, schedule, jitter: false, clock });
+      const cache = new RefreshingCache<number, number>({
+        name: 'c',
+        load,
+        schedule,
+        random: unspread,
+        clock,
+      });
       for (let key = 0; key < count; key++) cache.set(key, key);
       return { clock, cache, started, times: [] as number[], asked: [] as number[] };
     });

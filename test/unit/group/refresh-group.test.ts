@@ -16,6 +16,7 @@ import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const HOUR = 3_600_000;
 
@@ -82,7 +83,7 @@ describe('the options of a group', () => {
     const { clock, group } = make({ schedule: 5000, maxStaleness: 60_000, coolDown: 100 });
     const [a, b] = [group.value({ name: 'a', load }), group.value({ name: 'b', load, schedule: 3000 })];
     const c = group.value({ name: 'c', load, schedule: undefined, maxStaleness: 70_000 });
-    const d = group.cache({ name: 'd', load, jitter: false });
+    const d = group.cache({ name: 'd', load, random: unspread });
     const e = group.executor(load, { name: 'e', schedule: 4000 });
     await Promise.all([a.get(), b.get(), c.get(), d.get('k'), e.execute()]);
     const all = [a.inspect(), b.inspect(), c.inspect(), d.inspect('k'), e.inspect()];

@@ -78,7 +78,6 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
       keyOf: 1,
       sizeOf: 1,
       loadMany: 1,
-      jitter: 'x',
       maxConcurrentLoads: -1,
       required: 1,
     },
@@ -89,11 +88,7 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
     { schedule: -1, lock: 1, whenLockUnavailable: 'x' },
     () => new RefreshGroup().executor(() => {}, { name: 'e' }),
   ],
-  [
-    'a group',
-    { concurrency: -1, piggyback: 1, maxConcurrentLoads: -1 },
-    () => new RefreshGroup(),
-  ],
+  ['a group', { concurrency: -1, piggyback: 1, maxConcurrentLoads: -1 }, () => new RefreshGroup()],
   ['a function', { keyed: 'x', keyOf: 1, loadMany: 1 }, () => refreshing(async (code: string) => code)],
   ['a lock', { leaseFor: -1, timeout: -1, namespace: 1 }, () => lockOf(memoryBackend({}))],
   [

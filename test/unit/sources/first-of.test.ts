@@ -17,6 +17,7 @@ import { type FirstOfOptions, firstOf, mergeOf, type Source } from '../../../src
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Editions } from '../../support/editions.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 const PERIOD_MS = 600_000;
@@ -432,7 +433,7 @@ describe('an older edition of a backup', () => {
       const both = firstOf(primary, async () => 'backup', { clock });
       const cache = new RefreshingCache({
         name: 'keys',
-        jitter: false,
+        random: unspread,
         load: (_: string, context) => mergeOf({ part: firstOf(both, { clock }) })(context),
         schedule: PERIOD_MS,
         retry: false,

@@ -69,7 +69,7 @@ export class Service {
       group.value({ name: 'constants', load: () => payload(world), schedule: 2000, whenClosed: 'throw' }),
     ];
     this.caches = [
-      group.cache({ name: 'cities', load: loadOf, max: 80, maxAbsent: 40, absentFor: 3000, schedule: 5000 }),
+      group.cache({ name: 'cities', load: loadOf, max: 80, absentFor: 3000, schedule: 5000 }),
       group.cache<number, Payload>({
         name: 'streets',
         loadMany: async (keys, { signal, previous }) => {
