@@ -15,6 +15,9 @@ const RULES = [
   // A lock and a store with the same options are one backend.
   [/^([ *]*import \{.*)\b(\w+)Lock, \2Store\b/gm, '$1$2Backend'],
   [/\block: (\w+)Lock\(([^()]*)\),(\s*)store: \1Store\(\2\)/g, 'backend: $1Backend($2)'],
+  // Options with another name.
+  [/\bwhenLockUnavailable\b/g, 'whenBackendDown'],
+  [/\bmaxConcurrentLoads\b/g, 'concurrency'],
   // Times of the calendar have an entry of their own.
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];

@@ -358,7 +358,7 @@ export function isDeriveError(error: unknown): error is DeriveError {
 
 /**
  * A person has pinned the version in place (`rollback`): `refresh()` does not replace it, and `get({ maxAge })` waits for no
- * younger one (the cause of its `StaleValueError`). `refresh({ unpin: true })` and `unpin()` end the pin.
+ * younger one (the cause of its `StaleValueError`). `unpin()` ends the pin.
  */
 export class PinnedError extends TicklessError {
   override readonly name: string = 'PinnedError';
@@ -397,7 +397,7 @@ export function isClosedError(error: unknown): error is ClosedError {
 /**
  * The lock could not be used: its backend cannot be reached, did not answer in time, or refused the command (no
  * privilege, a missing column). `cause` is the error of its client. A lock that is held elsewhere is not an error.
- * `whenLockUnavailable` decides whether the load runs without the lock.
+ * `whenBackendDown` decides whether the load runs without the lock.
  */
 export class LockUnavailableError extends TicklessError {
   override readonly name: string = 'LockUnavailableError';

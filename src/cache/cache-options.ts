@@ -45,7 +45,7 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
    * from 1; `Infinity`: no limit, so an outage in which loads hang holds as many as there are keys asked for. A group
    * has a limit of the same name for all its members together. @default 1000
    */
-  readonly maxConcurrentLoads?: number | undefined;
+  readonly concurrency?: number | undefined;
   /**
    * The highest number of values; beyond it the least recently read one is evicted. A whole number from 1. Above
    * 10,000 the memory for the order of all of them is allocated at once, about 22 bytes each. Absent keys are kept apart, a tenth of

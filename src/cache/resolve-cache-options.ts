@@ -36,7 +36,7 @@ const OWN = [
   'load',
   'loadMany',
   'batchSize',
-  'maxConcurrentLoads',
+  'concurrency',
   'max',
   'maxSize',
   'sizeOf',
@@ -53,7 +53,7 @@ export function resolveCacheOptions<K, V, P>(
   const options = ownOptions(given);
   const own = options ?? ownOptions({});
   const { max, maxSize, sizeOf, keyOf, batchSize = defaults.batchSize } = own;
-  const { maxConcurrentLoads = defaults.maxConcurrentLoads } = own;
+  const { concurrency = defaults.concurrency } = own;
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
   const bound = {
     ...(most === undefined ? {} : { max: most }),
@@ -67,8 +67,7 @@ export function resolveCacheOptions<K, V, P>(
   const maxAbsent = most === undefined ? 1000 : Math.max(1, Math.floor(most / 10));
   const { schedule, periodMs } = resolved;
   const ofGroup = resolved.loadLimit;
-  const loadLimit =
-    maxConcurrentLoads === Infinity ? ofGroup : new LoadLimit(maxConcurrentLoads, resolved.clock, ofGroup);
+  const loadLimit = concurrency === Infinity ? ofGroup : new LoadLimit(concurrency, resolved.clock, ofGroup);
   const member = {
     ...resolved,
     loadLimit,
@@ -116,7 +115,7 @@ export function resolveCacheOptions<K, V, P>(
 }
 
 function checkOwn<K, V, P>(options: Partial<RefreshingCacheOptions<K, V, P>>, checks: OptionChecks): void {
-  const { load, loadMany, batchSize, maxConcurrentLoads, max, maxSize, sizeOf, keyOf } = options;
+  const { load, loadMany, batchSize, concurrency, max, maxSize, sizeOf, keyOf } = options;
   if (loadMany === undefined) checks.function('load', load);
   else {
     checks.function('loadMany', loadMany);
@@ -125,8 +124,8 @@ function checkOwn<K, V, P>(options: Partial<RefreshingCacheOptions<K, V, P>>, ch
   const isBatched = batchSize === undefined || loadMany !== undefined;
   checks.that(isBatched, 'batchSize', 'must not be given without loadMany', batchSize);
   if (batchSize !== undefined) checks.count('batchSize', batchSize, Infinity);
-  if (maxConcurrentLoads !== undefined) {
-    checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
+  if (concurrency !== undefined) {
+    checks.count('concurrency', concurrency, Infinity);
   }
   if (max !== undefined) checks.count('max', max, LARGEST_MAX);
   if (maxSize !== undefined) {

@@ -5,6 +5,9 @@ import { StepWatch } from '../time/step-watch.ts';
 import { DueHeap } from './due-heap.ts';
 import type { GroupSlot, Refreshable } from './refreshable.ts';
 
+/** How many loads a pass keeps under way by default, so that they don't crowd out those of reads. */
+export const PASS_CONCURRENCY = 4;
+
 export interface DueQueueOptions {
   readonly clock: Clock;
   /** How many of its loads may run at a time. */

@@ -5,7 +5,7 @@ import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
-import { DueQueue } from '../due/due-queue.ts';
+import { DueQueue, PASS_CONCURRENCY } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
@@ -64,22 +64,17 @@ export interface RefreshGroupOptions extends GroupDefaults {
   readonly name?: string | undefined;
   /**
    * A read of any member starts other members that are due, as {@link RefreshGroup.requestStart} does. A fresh read
-   * costs one comparison more, however many members there are. @default false
+   * costs one comparison more, however many members there are. @default true
    */
   readonly piggyback?: boolean | undefined;
   /**
-   * How many loads a pass keeps under way: those that `requestStart` and `piggyback` start. Loads that reads and `refresh`
-   * start come on top, up to `maxConcurrentLoads`. A whole number from 1; `Infinity`: all. @default 4
+   * The highest number of calls of loads and tasks of all members under way at a time, whatever has started them. Further ones wait in
+   * line, within the deadline of their execution. Members with different sources share the line: where one source hangs, the others
+   * wait for its deadline too. A load that reads another member of the group needs a place for both. A cache has a limit of its own
+   * besides. A whole number from 1; `Infinity`: only the limits of the caches.
+   * @default 4 for the loads that `requestStart` and `piggyback` start; none for those of reads and `refresh`
    */
   readonly concurrency?: number | undefined;
-  /**
-   * The highest number of calls of loads and tasks of all members under way at a time, whatever has started them; those
-   * of a pass are among them. Further ones wait in line, within the deadline of their execution. Members with different
-   * sources share the line: where one source hangs, the others wait for its deadline too. A load that reads another member
-   * of the group needs a place for both. A cache has a limit of its own besides. A whole number from 1; `Infinity`: only
-   * the limits of the caches. @default Infinity
-   */
-  readonly maxConcurrentLoads?: number | undefined;
 }
 
 /** The state of a group at one instant. A copy: it does not change. */
@@ -125,7 +120,7 @@ export interface GroupStartOptions {
 }
 
 /** The options that are the group's own, and not defaults of its members. */
-const GROUP_ONLY = ['piggyback', 'concurrency', 'maxConcurrentLoads'] as const;
+const GROUP_ONLY = ['piggyback', 'concurrency'] as const;
 
 /**
  * A service's values, caches and executors as one: shared defaults, one queue of due members, one shutdown.
@@ -133,7 +128,7 @@ const GROUP_ONLY = ['piggyback', 'concurrency', 'maxConcurrentLoads'] as const;
  * ```ts
  * import { RefreshGroup } from 'tickless';
  *
- * const group = new RefreshGroup({ schedule: { minutes: 10 }, piggyback: true });
+ * const group = new RefreshGroup({ schedule: { minutes: 10 } });
  * const rates = group.value({ name: 'rates', load: async () => new Map([['USD', 1.08]]), required: true });
  * const cities = group.cache({ name: 'cities', load: async (code: string) => `City of ${code}` });
  *
@@ -165,9 +160,8 @@ export class RefreshGroup implements GroupLike {
   constructor(options: RefreshGroupOptions = {}) {
     optionsArgument('group', options);
     const given = ownOptions(options ?? {});
-    const { name = 'group', piggyback = false, ...others } = given;
-    const { concurrency = defaults.concurrency, ...limited } = ownOptions(others);
-    const { maxConcurrentLoads = Infinity, ...shared } = ownOptions(limited);
+    const { name = 'group', piggyback = true, concurrency, ...others } = given;
+    const shared = ownOptions(others);
     const resolved = resolveOptions(
       { ...shared, name },
       {
@@ -176,20 +170,25 @@ export class RefreshGroup implements GroupLike {
         names: [...VALUE_SHARED.filter((option) => option !== 'group'), ...GROUP_ONLY],
         check: (checks) => {
           checks.oneOf('piggyback', piggyback, [true, false]);
-          checks.count('concurrency', concurrency, Infinity);
-          checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
+          if (concurrency !== undefined) checks.count('concurrency', concurrency, Infinity);
         },
       },
     );
     this.#options = resolved;
-    this.#queue = new DueQueue({ clock: resolved.clock, concurrency, piggyback });
+    this.#queue = new DueQueue({
+      clock: resolved.clock,
+      concurrency: concurrency ?? PASS_CONCURRENCY,
+      piggyback,
+    });
     this.#listeners = new Listeners(resolved.name, resolved.logger);
     this.#readiness = new OutageLog(resolved.logger, resolved.clock, { recovered: 'ready' });
     this.handle = {
       defaults: shared,
       listeners: this.#listeners,
       loadLimit:
-        maxConcurrentLoads === Infinity ? undefined : new LoadLimit(maxConcurrentLoads, resolved.clock),
+        concurrency === undefined || concurrency === Infinity
+          ? undefined
+          : new LoadLimit(concurrency, resolved.clock),
       addSingle: (member) => this.#addSingle(member),
       addKeyed: (member) => this.#addKeyed(member),
     };
@@ -236,7 +235,7 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
-   * Starts the members that are due, behind the caller: soonest first, at most `concurrency` loads at a time; as one ends
+   * Starts the members that are due, behind the caller: soonest first, four loads at a time, or `concurrency`; as one ends
    * the next begins, until all are started that were due at the call. A member that was never loaded is due; of a cache,
    * the due ones among the keys that it has. The cost grows with the number of due members only. Starts nothing after
    * {@link close}.
@@ -256,7 +255,7 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Waits until all `required` members have had their first success. A member that fails is tried again after its
-   * cool-down. All are loaded at once, regardless of `concurrency`. The report names the members that are
+   * cool-down. All are loaded at once, within `concurrency` where that is given. The report names the members that are
    * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OptionError` at once where a load of a member calls it
    * before its first `await`: it would wait for itself; so does {@link close}, which closes all the same.
    *

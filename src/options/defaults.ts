@@ -20,7 +20,6 @@ export const defaults: {
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
-  readonly maxConcurrentLoads: number;
   readonly absentFor: number;
   readonly maxQuarantined: number;
   readonly concurrency: number;
@@ -39,10 +38,9 @@ export const defaults: {
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Infinity,
-  maxConcurrentLoads: 1000,
   absentFor: 60_000,
   maxQuarantined: 1_000_000,
-  concurrency: 4,
+  concurrency: 1000,
   readyTimeout: 30_000,
   keepRuns: 20,
 });

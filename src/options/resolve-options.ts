@@ -54,7 +54,7 @@ export const SHARED: readonly (keyof AnyOptions)[] = [
   'group',
   'backend',
   'lock',
-  'whenLockUnavailable',
+  'whenBackendDown',
 ];
 
 /** The names of the options that values and caches share. */
@@ -130,7 +130,7 @@ export function resolveOptions(
     clock: givenClock = systemClock,
     random = Math.random,
     propagateWithin = defaults.propagateWithin,
-    whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
+    whenBackendDown = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
@@ -164,7 +164,7 @@ export function resolveOptions(
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   checkClock(givenClock, checks);
   checks.function('random', random);
-  checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
+  checks.oneOf('whenBackendDown', whenBackendDown, ['load', 'skip']);
   const isKnown = backend === undefined || backend === false || joinsGroup || isBackend(backend);
   checks.that(isKnown && !(joinsGroup && givesDefaults), 'backend', `${BACKEND_RULE}, or false`, backend);
   const isJoinable = !joinsGroup || givesDefaults || (ofGroup?.lock ?? ofGroup?.store) !== undefined;
@@ -212,7 +212,7 @@ export function resolveOptions(
     clock,
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
-    whenLockUnavailable,
+    whenBackendDown,
     lock,
     store,
     membership,

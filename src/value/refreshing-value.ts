@@ -77,12 +77,6 @@ export interface InvalidateOptions extends ScopeOptions {
   readonly drop?: boolean | undefined;
 }
 
-/** The options of `refresh`. */
-export interface RefreshOptions extends ScopeOptions {
-  /** Ends the pin of a version first: see `unpin()`. @default false: a pinned version rejects the refresh */
-  readonly unpin?: boolean | undefined;
-}
-
 /** The options of a value whose `schema` says of what type it is: whatever the load returns, the output of the schema is the value. */
 export type CheckedValueOptions<T, Previous = T> = TypedBySchema<
   RefreshingValueOptions<T, Previous>,
@@ -221,19 +215,17 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * written; the value is loaded here. With `here` it resolves then too: `inspect().lock?.version` is `undefined`, and the
    * reason is logged.
    *
-   * While a version is pinned it rejects with `PinnedError`, unless `unpin` is given.
+   * While a version is pinned it rejects with `PinnedError`: `unpin()` first.
    *
    * Rejects with `OptionError` for an unknown option, and for one that is not a boolean.
    */
-  refresh(options?: RefreshOptions): Promise<T> {
+  refresh(options?: ScopeOptions): Promise<T> {
     const engine = engineOf(this);
     try {
-      const isForAll = reachesAll(engine.options, options, 'unpin');
+      const isForAll = reachesAll(engine.options, options);
       const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll);
       const versions = engine.versions(entryOf(this));
-      return versions === undefined
-        ? load()
-        : ignoreRejection(versions.refresh(load, ownOptions(options)?.unpin ?? false));
+      return versions === undefined ? load() : ignoreRejection(versions.refresh(load));
     } catch (error) {
       return rejected(error);
     }
@@ -256,7 +248,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Instances that start later serve it too. While it lasts each instance that is read asks once a minute whether it still
    * does.
    *
-   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value)` or another
+   * The pin ends with `hold`, by `unpin()`, `set(value)` or another
    * `rollback`, on any instance. Needs a backend with `keepVersions` of 2 or more, the same on all instances.
    *
    * Its event `changed` is emitted when the store has the new version, which it carries.

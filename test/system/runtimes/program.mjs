@@ -168,7 +168,7 @@ const checks = {
   },
 
   async 'a read starts what else is due in its group'() {
-    const group = new RefreshGroup({ piggyback: true, schedule: 20 });
+    const group = new RefreshGroup({ schedule: 20 });
     let loads = 0;
     const first = group.value({ name: 'first', load: async () => 1, required: true });
     group.value({ name: 'second', load: async () => ++loads, required: true });

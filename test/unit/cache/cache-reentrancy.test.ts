@@ -131,7 +131,7 @@ describe('user code that reads a key while its load settles', () => {
 describe('keys that change, come and go', () => {
   it('a key object that keyOf no longer accepts does not affect other members of the group', async () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, piggyback: true, concurrency: 1, schedule: 1000 });
+    const group = new RefreshGroup({ clock, concurrency: 1, schedule: 1000 });
     const load = async (_key: { id?: string }) => 'x';
     const keyOf = ({ id }: { id?: string }) => (id as string).toString();
     const cache = group.cache({ name: 'c', load, keyOf, random: unspread });

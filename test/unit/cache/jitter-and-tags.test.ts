@@ -41,7 +41,7 @@ async function tenths(
       loadCount += 1;
       return key;
     },
-    maxConcurrentLoads: Infinity,
+    concurrency: Infinity,
     schedule: PERIOD,
     max: count,
     clock,

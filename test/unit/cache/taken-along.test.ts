@@ -115,7 +115,7 @@ describe('a due reload of loadMany takes along', () => {
   it('in a pass of a group, too', async () => {
     const clock = new FakeClock();
     const calls: (readonly number[])[] = [];
-    const group = new RefreshGroup({ clock, piggyback: true });
+    const group = new RefreshGroup({ clock });
     const value = group.value({ name: 'v', load: () => 1, schedule: 60_000 });
     const cache = group.cache({
       name: 'c',

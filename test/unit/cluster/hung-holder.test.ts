@@ -60,7 +60,7 @@ describe('a holder whose load never ends', () => {
   });
 
   it('is waited for where nothing may be loaded without the lock', async () => {
-    const { cluster, cold, loads } = await hung({ whenLockUnavailable: 'skip' });
+    const { cluster, cold, loads } = await hung({ whenBackendDown: 'skip' });
     cold.link.break('refused', 'read');
     const read = cold.value.get();
     await cluster.clock.advance(29_000);

@@ -63,7 +63,7 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
               new PeriodicExecutor(() => load(`t${index}`), {
                 ...common,
                 name: `t${index}`,
-                whenLockUnavailable: 'load',
+                whenBackendDown: 'load',
               }),
           );
     return () =>

@@ -159,7 +159,7 @@ describe('a cache in a group', () => {
   });
 
   it('starts a key that falls due at the instant of a read of another, fresh key', async () => {
-    const { clock, group, started, value } = make({ piggyback: true });
+    const { clock, group, started, value } = make({});
     const cache = group.cache<string, string>({ name: 'c', load, schedule: HOUR, random: unspread });
     cache.set('k', 'x');
     value('a', 1000);

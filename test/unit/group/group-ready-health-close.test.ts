@@ -70,7 +70,7 @@ describe('ready', () => {
 
   it.each([
     ['a guard refuses the first values', { accept: (value: string) => value === 'call 3' }],
-    ['the lock is down at first', { whenLockUnavailable: 'skip' }],
+    ['the lock is down at first', { whenBackendDown: 'skip' }],
   ] as const)('tries again where %s', async (_, options) => {
     const { clock, group } = make({ coolDown: 100 });
     const own = lockOf(memoryBackend());
@@ -389,7 +389,7 @@ describe('health', () => {
 
 describe('close', () => {
   it('waits for the loads that run, answers their waiters, and starts no other load', async () => {
-    const { clock, group, manual } = make({ concurrency: 1, piggyback: true });
+    const { clock, group, manual } = make({ concurrency: 1 });
     const members = ['a', 'b', 'c'].map((name) => group.value({ name, load: manual.load }));
     const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
     const events = members.map(recordEvents);
@@ -486,7 +486,7 @@ describe('close', () => {
   });
 
   it('starts no load after it, whatever is called, and adds no member', async () => {
-    const { clock, group, manual } = make({ piggyback: true });
+    const { clock, group, manual } = make({});
     const a = group.value({ name: 'a', load: manual.load });
     const cold = group.value({ name: 'cold', load: manual.load });
     const e = group.executor(manual.load as Task, { name: 'e' });

@@ -140,9 +140,7 @@ describe('the options of a group', () => {
     expect(refusedOptions(() => group.cache({ name: 'a', load, required: 'all' } as never))).toEqual([
       'required',
     ]);
-    expect(refusedOptions(() => group.executor(load, { name: 'a', piggyback: true } as never))).toEqual([
-      'piggyback',
-    ]);
+    expect(refusedOptions(() => group.executor(load, { name: 'a' } as never))).toEqual(['piggyback']);
     expect(group.inspect().members).toEqual([]);
     expect(group.value({ name: 'a', load, required: true }).inspect().name).toBe('a');
   });
@@ -293,7 +291,7 @@ describe('piggyback', () => {
 
   for (const [how, reader] of Object.entries(readers)) {
     it(`${how} starts the other due members behind it: soonest first, at most two at a time`, async () => {
-      const { clock, group, value } = make({ piggyback: true, concurrency: 2 });
+      const { clock, group, value } = make({ concurrency: 2 });
       const read = reader(group);
       const manual = new ManualLoad<string>();
       const order: string[] = [];
@@ -327,7 +325,7 @@ describe('piggyback', () => {
   }
 
   it('the load of the member that is read does not count towards concurrency', async () => {
-    const { clock, started, value } = make({ piggyback: true, concurrency: 1 });
+    const { clock, started, value } = make({ concurrency: 1 });
     const hang = (): Promise<string> => new Promise(() => void started.push('other'));
     value('a', 10, { load: hang });
     value('b', 20, { load: hang });
@@ -339,7 +337,7 @@ describe('piggyback', () => {
   });
 
   it('starts members that were never loaded; inspect and peek start none', async () => {
-    const { clock, group, started, value } = make({ piggyback: true });
+    const { clock, group, started, value } = make({});
     const reader = value('reader', HOUR);
     const other = group.value({ name: 'other', load: () => started.push('other') });
     other.peek();
@@ -354,7 +352,7 @@ describe('piggyback', () => {
   });
 
   it('does not start members that cool down or are paused, and starts them after that', async () => {
-    const { clock, started, value } = make({ piggyback: true, coolDown: 1000, random: () => 0.5 });
+    const { clock, started, value } = make({ coolDown: 1000, random: () => 0.5 });
     const reader = value('reader', HOUR);
     const load = (): string => {
       started.push('fails');
@@ -528,7 +526,7 @@ describe('requestStart of a group', () => {
 describe('a synchronous load that the group has just started', () => {
   it('is returned by current on the very first read, with piggyback and after requestStart', () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, piggyback: true });
+    const group = new RefreshGroup({ clock });
     const [a, b, c] = ['a', 'b', 'c'].map((name) => group.value({ name, load: () => name }));
     expect(a?.current).toBe('a');
     expect(b?.current).toBe('b');
@@ -538,7 +536,7 @@ describe('a synchronous load that the group has just started', () => {
 
   it('is returned by current of a value that got too old', async () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, piggyback: true, maxStaleness: 2000, schedule: 1000 });
+    const group = new RefreshGroup({ clock, maxStaleness: 2000, schedule: 1000 });
     let loads = 0;
     const [a, b] = ['a', 'b'].map((name) => group.value({ name, load: () => ++loads }));
     expect([a?.current, b?.current]).toEqual([1, 2]);

@@ -46,7 +46,6 @@ export class Service {
     const group = new RefreshGroup({
       ...common,
       schedule: 1000,
-      piggyback: true,
       concurrency: 3,
     });
     const loadOne = (context: Parameters<typeof load>[1]): Payload => load(world, context) as Payload;
