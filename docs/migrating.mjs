@@ -18,6 +18,8 @@ const RULES = [
   // Options with another name.
   [/\bwhenLockUnavailable\b/g, 'whenBackendDown'],
   [/\bmaxConcurrentLoads\b/g, 'concurrency'],
+  [/\bcreateHints\b/g, 'createSignals'],
+  [/\bHintBus\b/g, 'SignalBus'],
   // Times of the calendar have an entry of their own.
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];

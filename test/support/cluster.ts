@@ -1,6 +1,6 @@
 import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
-import type { Hints } from '../../src/cluster/hint-contract.ts';
 import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import type { Signals } from '../../src/cluster/signal-contract.ts';
 import type {
   InstanceReport,
   SnapshotStore,
@@ -58,7 +58,7 @@ export class Link {
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
 
   /** @param timeout of both. @default theirs */
-  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, hints?: Hints) {
+  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, signals?: Signals) {
     const wrapped: LockProvider = {
       ...lockMethods(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
@@ -131,8 +131,8 @@ export class Link {
           ((await store.reports?.()) ?? []).map((one) => ({ ...one, instance: `/${one.instance}` })),
         ),
     });
-    const { codec, schema, keepVersions } = store;
-    this.store = storeOn(records, { codec, schema, keepVersions, timeout, hints }, { options: [] });
+    const { codec, keepVersions } = store;
+    this.store = storeOn(records, { codec, keepVersions, timeout, signals }, { options: [] });
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -294,7 +294,7 @@ export class ManualCluster {
 
   readonly #timeout: number | undefined;
   /** Those of a new instance. */
-  hints: () => Hints | undefined = () => undefined;
+  signals: () => Signals | undefined = () => undefined;
 
   /** @param timeout of the lock and the store. @default theirs */
   constructor(store: MemoryBackendOptions = {}, leaseFor: number = LEASE_MS, timeout?: number) {
@@ -304,7 +304,7 @@ export class ManualCluster {
   }
 
   link(): Link {
-    return new Link(this.lock, this.store, this.#timeout, this.hints());
+    return new Link(this.lock, this.store, this.#timeout, this.signals());
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */

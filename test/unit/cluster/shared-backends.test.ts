@@ -337,7 +337,6 @@ describe('a plain object', () => {
   const codec = { encode: String, decode: String };
   const plainStore: SnapshotStore = {
     codec,
-    schema: undefined,
     longestName: 200,
     read: async (...args) => ['read', args] as never,
     write: async (...args) => ['write', args] as never,

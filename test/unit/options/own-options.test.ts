@@ -93,7 +93,7 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
   ['a lock', { leaseFor: -1, timeout: -1, namespace: 1 }, () => lockOf(memoryBackend({}))],
   [
     'a store',
-    { codec: 1, schema: 1, hints: 1, timeout: -1, keepVersions: -1, propagateWithin: -1 },
+    { codec: 1, schema: 1, signals: 1, timeout: -1, keepVersions: -1, propagateWithin: -1 },
     () => storeOf(memoryBackend({})),
   ],
   [

@@ -36,7 +36,7 @@ export class DataInstance extends Process implements Holder {
     const { leaseFor, keepVersions } = scenario;
     const link = new Link(machine, backend, timeline, random, wire, leaseFor, {
       keepVersions,
-      hints: world.hints?.of(() => this),
+      signals: world.signals?.of(() => this),
     });
     super(name, machine, link, world);
     const { lock, store } = link;
