@@ -17,7 +17,10 @@ const boom = (): never => {
 /** What reads, loads, tasks and probes of a group do: all of it must go on, whatever observes it. */
 async function story(options: RefreshGroupOptions, observe: (group: RefreshGroup) => unknown) {
   const clock = new FakeClock();
-  const group = new RefreshGroup({ clock, logger: false, schedule: 1000, retry: false, ...options });
+  const group = new RefreshGroup({
+    ...{ clock, logger: false, schedule: 1000, retry: false, piggyback: false },
+    ...options,
+  });
   observe(group);
   let [loads, runs] = [0, 0];
   let isDown = false;

@@ -96,7 +96,7 @@ describe('ready', () => {
   });
 
   it('loads each required member once, no other, and reports ok', async () => {
-    const { clock, group } = make();
+    const { clock, group } = make({ piggyback: false });
     const [a, b, other] = [source(), source(), source()];
     group.value({ name: 'a', load: a.load, required: true });
     group.executor(b.load, { name: 'b', required: true });
@@ -328,7 +328,7 @@ describe('health', () => {
   }
 
   it('reports the keys that fail, which is never fatal, also beyond their limit', async () => {
-    const { clock, group } = make({ maxStaleness: 5000, coolDown: 10 });
+    const { clock, group } = make({ maxStaleness: 5000, coolDown: 10, piggyback: false });
     const a = source();
     const cache = group.cache({ name: 'c', load: a.load, random: unspread });
     await cache.getMany(['k1', 'k2']);
@@ -389,15 +389,15 @@ describe('health', () => {
 
 describe('close', () => {
   it('waits for the loads that run, answers their waiters, and starts no other load', async () => {
-    const { clock, group, manual } = make({ concurrency: 1 });
-    const members = ['a', 'b', 'c'].map((name) => group.value({ name, load: manual.load }));
+    const { clock, group, manual } = make({ piggyback: false });
+    const members = [...'abcdefg'].map((name) => group.value({ name, load: manual.load }));
     const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
     const events = members.map(recordEvents);
     const reads = [members[0]?.get(), cache.get('key')];
     const ends: Promise<unknown>[] = [];
     group.requestStart({ waitUntil: (end) => void ends.push(end) });
     await clock.flush();
-    expect(manual.live).toBe(3); // two for the readers, one that the group started
+    expect(manual.live).toBe(6); // two for the readers, four that the group started
     const closing = group.close();
     await clock.advance(9999);
     expect({ closing: await settled(closing), end: await settled(ends[0] as Promise<void>) }).toEqual({
@@ -413,8 +413,8 @@ describe('close', () => {
       calls: manual.calls.length,
       timerCount: clock.timerCount,
       running: group.inspect().running,
-    }).toEqual({ calls: 3, timerCount: 0, running: 0 });
-    expect(events.map((list) => typesOf(list).at(-1))).toEqual(['closed', 'closed', 'closed']);
+    }).toEqual({ calls: 6, timerCount: 0, running: 0 });
+    expect(events.map((list) => typesOf(list).at(-1))).toEqual(Array(7).fill('closed'));
   });
 
   for (const [options, ms] of [

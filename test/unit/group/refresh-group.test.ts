@@ -140,7 +140,9 @@ describe('the options of a group', () => {
     expect(refusedOptions(() => group.cache({ name: 'a', load, required: 'all' } as never))).toEqual([
       'required',
     ]);
-    expect(refusedOptions(() => group.executor(load, { name: 'a' } as never))).toEqual(['piggyback']);
+    expect(refusedOptions(() => group.executor(load, { name: 'a', piggyback: true } as never))).toEqual([
+      'piggyback',
+    ]);
     expect(group.inspect().members).toEqual([]);
     expect(group.value({ name: 'a', load, required: true }).inspect().name).toBe('a');
   });
@@ -313,7 +315,7 @@ describe('piggyback', () => {
     });
 
     it(`${how} starts nothing else without it`, async () => {
-      const { clock, group, started, value } = make();
+      const { clock, group, started, value } = make({ piggyback: false });
       const read = reader(group);
       value('a', 10);
       group.value({ name: 'never loaded', load: () => started.push('never loaded') });
@@ -323,18 +325,6 @@ describe('piggyback', () => {
       expect(started).toEqual([]);
     });
   }
-
-  it('the load of the member that is read does not count towards concurrency', async () => {
-    const { clock, started, value } = make({ concurrency: 1 });
-    const hang = (): Promise<string> => new Promise(() => void started.push('other'));
-    value('a', 10, { load: hang });
-    value('b', 20, { load: hang });
-    const reader = value('reader', 5);
-    await clock.advance(100);
-    expect(reader.current).toBe('by hand');
-    await clock.flush();
-    expect(started).toEqual(['reader', 'other']);
-  });
 
   it('starts members that were never loaded; inspect and peek start none', async () => {
     const { clock, group, started, value } = make({});
