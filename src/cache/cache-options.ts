@@ -77,8 +77,6 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
    * `absent()` is a success. Only with `group`. @default false
    */
   readonly required?: boolean | undefined;
-  /** As of `RefreshingValue`. @default false */
-  readonly allowUndefined?: (undefined extends V ? boolean : false) | undefined;
 }
 
 /** The options of a cache whose `schema` says of what type its values are: whatever the load returns, the output of the schema is the value. */

@@ -182,8 +182,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Reads the value of a key as {@link get} does, and resolves with `undefined` where the source has no such key: it loads
    * what is missing, and does not ask again for an absent key before `absentFor` is over.
    *
-   * All other failures reject as those of `get` do: a failed load is not an answer. With `allowUndefined` a value may be
-   * `undefined` too.
+   * All other failures reject as those of `get` do: a failed load is not an answer.
    */
   getIfPresent(key: K, options?: ReadOptions): Promise<V | undefined> {
     const ifPresent = (error: unknown): undefined => {
@@ -334,7 +333,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /**
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
-   * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
+   * @throws {OptionError} for the key `undefined`, for the value `undefined`, for a promise, for a value
    * for which `sizeOf` returns no size or one over `maxSize`, and when the `schema` is asynchronous; nothing was changed then.
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */

@@ -42,7 +42,6 @@ const OWN = [
   'sizeOf',
   'keyOf',
   'absentFor',
-  'allowUndefined',
   'required',
 ];
 

@@ -201,14 +201,14 @@ export class MemberStore {
     budget: SliceBudget,
   ): Promise<ReadSnapshot> {
     const { options, names } = this.#context;
-    const { allowUndefined, kind, schema } = options;
+    const { kind, schema } = options;
     const codec = this.#codec;
     const answeredAt = options.clock.monotonic();
     if (damage !== undefined) throw new UndecodableError(damage);
     const checks = { codec, schema };
     const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), budget);
-    const isValue = snapshot.value !== undefined || allowUndefined;
-    const isOdd = snapshot.isAbsent ? kind !== 'key' : !isValue && snapshot.mark === undefined;
+    const hasNone = snapshot.value === undefined && snapshot.mark === undefined;
+    const isOdd = snapshot.isAbsent ? kind !== 'key' : hasNone;
     if (isOdd) throw new Error('it has no value');
     const about = { version, round: version, isKept: false };
     const confirmed = confirmedAgo(confirmation, version);

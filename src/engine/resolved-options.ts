@@ -29,7 +29,6 @@ export interface ResolvedOptions {
   readonly whenTooStale: WhenTooStale;
   readonly whenClosed: WhenClosed;
   readonly whenFailing: WhenFailing;
-  readonly allowUndefined: boolean;
   /** Checks values before they replace anything; `undefined`: no check. */
   readonly schema: StandardSchema | undefined;
   /** The identity of a record of a list, as the guard or the source says. */

@@ -7,10 +7,10 @@ import { validated } from './validated.ts';
  * Checks a value that is set by hand. @returns the output of the schema.
  *
  * @throws {ValueRejectedError} when the schema refuses it. @throws {OptionError} when the schema is asynchronous, or makes
- *   `undefined` of it without `allowUndefined`.
+ *   `undefined` of it.
  */
 export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
-  const { name: cacheName, schema, allowUndefined } = options;
+  const { name: cacheName, schema } = options;
   const output = validated<T>(value, options, key);
   if (schema === undefined) return output as T;
   if (isThenable(output)) {
@@ -18,7 +18,7 @@ export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value:
     const rule = 'must be synchronous for a value that is set by hand';
     throw new OptionError([{ option: 'schema', rule, received: schema }], { cacheName, key });
   }
-  if (output !== undefined || allowUndefined) return output as T;
-  const rule = 'must not become undefined by the schema, without allowUndefined';
+  if (output !== undefined) return output as T;
+  const rule = 'must not become undefined by the schema';
   throw new OptionError([{ option: 'value', rule, received: value }], { cacheName, key });
 }

@@ -71,7 +71,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
 type AnyOptions = ValueSharedOptions &
   AnyGuardOptions &
   SingleSharedOptions & {
-    readonly allowUndefined?: boolean | undefined;
     readonly absentFor?: DurationLike | undefined;
   };
 
@@ -118,7 +117,6 @@ export function resolveOptions(
     whenTooStale = defaults.whenTooStale,
     whenClosed = defaults.whenClosed,
     whenFailing = defaults.whenFailing,
-    allowUndefined = kind === 'task',
     absentFor = defaults.absentFor,
     required = false,
     schema,
@@ -154,7 +152,6 @@ export function resolveOptions(
   checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
   checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
   checks.oneOf('whenFailing', whenFailing, ['serve', 'throw']);
-  checks.oneOf('allowUndefined', allowUndefined, [true, false]);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
   checks.oneOf('required', required, [true, false]);
   checks.that(!(required && group === undefined), 'required', 'must not be given without a group', required);
@@ -198,7 +195,6 @@ export function resolveOptions(
     whenTooStale,
     whenClosed,
     whenFailing,
-    allowUndefined,
     schema,
     accept,
     idOf: ownIdOf(accept) ?? ownIdOf((own as { readonly load?: unknown } | undefined)?.load),

@@ -41,8 +41,8 @@ export interface RefreshingValueOptions<T, Previous = T>
     GuardOptions<NoInfer<T>> {
   /**
    * Loads the value from its source, synchronously or not. Returns the value itself, `loaded(value, …)` with metadata
-   * about its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value
-   * stays.
+   * about its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load, and so
+   * does `undefined`, since a `return` was probably forgotten; the old value stays.
    *
    * It runs outside of the AsyncLocalStorage of the reader that started it: in the context in which tickless was first
    * imported, which is empty when that happens at the start of the process. It should pass `signal` on: a result after
@@ -64,11 +64,6 @@ export interface RefreshingValueOptions<T, Previous = T>
    * @default undefined: none, the first read waits
    */
   readonly initial?: Initial<NoInfer<T>> | undefined;
-  /**
-   * `undefined` is a value like any other. Without this option a load that returns `undefined` has failed: a `return` was
-   * probably forgotten. Only for loads whose type includes `undefined`. @default false
-   */
-  readonly allowUndefined?: (undefined extends T ? boolean : false) | undefined;
 }
 
 /** The options of `invalidate`. */
@@ -124,12 +119,11 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     const resolved = resolveOptions(options, {
       // Stryker disable next-line StringLiteral: only a task and a key are treated differently.
       kind: 'value',
-      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'allowUndefined', 'initial'],
+      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'initial'],
       check: (checks) => {
         checks.function('load', load);
         const isInitial =
-          ['undefined', 'function'].includes(typeof initial) ||
-          isInitialValue(initial as InitialValue<T>, { allowUndefined: options.allowUndefined === true });
+          ['undefined', 'function'].includes(typeof initial) || isInitialValue(initial as InitialValue<T>);
         checks.that(isInitial, 'initial', `${INITIAL_RULE}, or a function that returns it`, initial);
       },
     });
@@ -308,7 +302,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * is served on this instance only, until the next load here, or until a newer snapshot is taken over.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
+   * @throws {OptionError} for `undefined`, for a promise, which must be awaited first, and when
    *   the `schema` is asynchronous; nothing was changed then.
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */

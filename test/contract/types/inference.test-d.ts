@@ -163,7 +163,7 @@ test('a literal widens where it stands alone', () => {
 
 test('keep() and loaded() are not part of T', () => {
   const load = () => {
-    if (maybe) return keep({ nextExecuteTime: Date.now() + 1000 });
+    if (maybe) return keep({ dueAfter: 1000 });
     return maybe ? loaded(rates, { headers: new Headers() }) : rates;
   };
   expectTypeOf(new RefreshingValue({ name, load }).current).toEqualTypeOf<Rates>();

@@ -13,7 +13,6 @@ import {
 
 const name = 'v';
 const load = async (): Promise<string> => 'value';
-const maybe = async (): Promise<string | undefined> => undefined;
 const value = new RefreshingValue({ name, load });
 
 test('name and load are required, nothing else is', () => {
@@ -58,20 +57,6 @@ test('options of a wrong type are errors', () => {
   new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
   // @ts-expect-error: a task has no value that could be served
   new PeriodicExecutor(load, { name, whenClosed: 'throw' });
-  // @ts-expect-error: a task has no value, and may return anything
-  new PeriodicExecutor(load, { name, allowUndefined: true });
-});
-
-test('allowUndefined is for loads whose type includes undefined', () => {
-  const maybeValue = new RefreshingValue({ name, load: maybe, allowUndefined: true });
-  expectTypeOf(maybeValue.get()).toEqualTypeOf<Promise<string | undefined>>();
-  expectTypeOf(maybeValue.current).toEqualTypeOf<string | undefined>();
-  maybeValue.set(undefined);
-  new RefreshingValue({ name, load: maybe, allowUndefined: false });
-  new RefreshingValue({ name, load: async () => {}, allowUndefined: true });
-  new RefreshingValue({ name, load, allowUndefined: false });
-  // @ts-expect-error: this load never returns undefined
-  new RefreshingValue({ name, load, allowUndefined: true });
 });
 
 test('a duration is a number, an object of units, or has toMillis()', () => {

@@ -252,17 +252,6 @@ describe('keys that the result lacks', () => {
     const error = (await rejectionOf(cache.get(1))) as Error;
     expect(error.message).toContain('left it out, and returned "1", which was not requested: another type');
   });
-
-  it('have no value of undefined, where undefined is one', async () => {
-    const cache = new RefreshingCache<string, string | undefined>({
-      name: 'c',
-      loadMany: () => new Map([['a', undefined]]),
-      allowUndefined: true,
-      clock: new FakeClock(),
-    });
-    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
-    expect([a, b]).toMatchObject([{ value: undefined }, { reason: { name: 'AbsentError', key: 'b' } }]);
-  });
 });
 
 describe('a plain object in place of the Map', () => {

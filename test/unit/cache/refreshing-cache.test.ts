@@ -110,14 +110,11 @@ describe('reading', () => {
     expect(contexts.map(({ key }) => key)).toEqual(['a', 'a', '!b']);
   });
 
-  it('undefined is a value with allowUndefined, and a failed load without it', async () => {
+  it('undefined is a failed load', async () => {
     const load = async (): Promise<string | undefined> => undefined;
     const clock = new FakeClock();
     const strict = new RefreshingCache({ name: 'c', load, clock, logger: false });
     expect(await rejectionOf(strict.get('a'))).toMatchObject({ name: 'LoadError', key: 'a' });
-    const lenient = new RefreshingCache({ name: 'c', load, allowUndefined: true, clock });
-    expect(await lenient.get('a')).toBeUndefined();
-    expect([...lenient.keys()]).toEqual(['a']);
   });
 });
 
@@ -271,7 +268,7 @@ describe('by hand', () => {
   it('set refuses undefined and a promise, and names the key', () => {
     const { cache } = counting();
     for (const [bad, rule] of [
-      [undefined, 'allowUndefined'],
+      [undefined, 'must not be undefined'],
       [Promise.resolve('x'), 'promise'],
     ] as const) {
       const problems = [{ option: 'value', rule: expect.stringContaining(rule) }];

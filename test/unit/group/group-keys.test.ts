@@ -254,7 +254,7 @@ describe('a cache in a group', () => {
       const started: string[] = [];
       const load = (key: string): KeyedLoadReturn<string> => {
         started.push(key);
-        return key === 'in an hour' ? loaded(key, { nextExecuteTime: clock.now() + HOUR + 1 }) : key;
+        return key === 'in an hour' ? loaded(key, { dueAfter: HOUR + 1 }) : key;
       };
       const schedule = withJitter(dailyAt('05:00', { zone: 'UTC' }), 0);
       const cache = group.cache<string, string>({ name: 'c', load, schedule });

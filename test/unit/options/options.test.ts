@@ -61,7 +61,6 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ schedule: 1000, maxStaleness: 1000, whenTooStale: 'serve' }, 'maxStaleness', '1000'],
   [{ maxStaleness: { minutes: 10 } }, 'maxStaleness', '{"minutes":10}'], // the default schedule
   [{ whenTooStale: 'panic' }, 'whenTooStale', '"panic"'],
-  [{ allowUndefined: 'yes' }, 'allowUndefined', '"yes"'],
   [{ waitUntil: {} }, 'waitUntil', '{}'],
   [{ logger: true }, 'logger', 'true'],
   [{ logger: { warn: () => {} } }, 'logger', '{}'],
@@ -219,7 +218,7 @@ describe('a wrong option', () => {
 
 describe('a right option', () => {
   it('may be given as undefined, which means its default', () => {
-    const names = [...VALUE_SHARED, 'required', 'allowUndefined'];
+    const names = [...VALUE_SHARED, 'required'];
     const options = { ...Object.fromEntries(names.map((name) => [name, undefined])), ...good };
     const value = new RefreshingValue(options);
     value.current;

@@ -220,20 +220,6 @@ describe('a value of a backup is due at the cool-down', () => {
     expect(setup.dueIn(member)).toBe(1000);
   });
 
-  it('or before, where the source says so; one after it does not count', async () => {
-    let inMs = 100;
-    const setup: Setup = new Setup({}, [
-      () => Promise.reject(new Error('down')),
-      async () => loaded('x', { nextExecuteTime: setup.clock.now() + inMs }),
-    ]);
-    const member = setup.member();
-    await member.get();
-    expect(setup.dueIn(member)).toBe(100);
-    inMs = 1e6;
-    await member.refresh();
-    expect(setup.dueIn(member)).toBe(1000);
-  });
-
   it.each([
     ['80ms', 80],
     ['1h', 500],
