@@ -20,6 +20,10 @@ const RULES = [
   [/\bmaxConcurrentLoads\b/g, 'concurrency'],
   [/\bcreateHints\b/g, 'createSignals'],
   [/\bHintBus\b/g, 'SignalBus'],
+  [/\bRefreshingValueOptions\b/g, 'ValueOptions'],
+  [/\bRefreshingCacheOptions\b/g, 'CacheOptions'],
+  [/\bPeriodicExecutorOptions\b/g, 'TaskOptions'],
+  [/\bRefreshGroupOptions\b/g, 'GroupOptions'],
   // Times of the calendar have an entry of their own.
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];

@@ -11,9 +11,7 @@ export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous>
 }
 
 /** The options of `RefreshingCache`; `name`, and `load` or `loadMany`, are required. */
-export interface RefreshingCacheOptions<K, V, Previous = V>
-  extends ValueSharedOptions,
-    GuardOptions<NoInfer<V>> {
+export interface CacheOptions<K, V, Previous = V> extends ValueSharedOptions, GuardOptions<NoInfer<V>> {
   /**
    * Loads the value of one key from its source, synchronously or not: the value itself, `loaded(value, …)`, `keep()`,
    * or `absent()` when the source has no such key. Throwing or rejecting fails the load of this key. See `load` of
@@ -81,7 +79,7 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
 
 /** The options of a cache whose `schema` says of what type its values are: whatever the load returns, the output of the schema is the value. */
 export type CheckedCacheOptions<K, V, Previous = V> = TypedBySchema<
-  RefreshingCacheOptions<K, V, Previous>,
+  CacheOptions<K, V, Previous>,
   {
     readonly load?: ((key: K, context: KeyContext<K, Previous>) => unknown) | undefined;
     readonly loadMany?: LoadMany<K, unknown, Previous> | undefined;
@@ -96,4 +94,4 @@ export type KeyOfObjects<K> = 0 extends 1 & K
         never,
       ]
     ? unknown
-    : { readonly keyOf: NonNullable<RefreshingCacheOptions<K, unknown>['keyOf']> };
+    : { readonly keyOf: NonNullable<CacheOptions<K, unknown>['keyOf']> };

@@ -26,12 +26,7 @@ import { invalidateEntry, type SetOptions, setArgument, shareValue } from '../va
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
-import type {
-  CheckedCacheOptions,
-  KeyContext,
-  KeyOfObjects,
-  RefreshingCacheOptions,
-} from './cache-options.ts';
+import type { CacheOptions, CheckedCacheOptions, KeyContext, KeyOfObjects } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { Epochs } from './epochs.ts';
@@ -91,14 +86,14 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(
-    options: RefreshingCacheOptions<K, V, Previous> &
+    options: CacheOptions<K, V, Previous> &
       KeyOfObjects<K> &
       FitsPrevious<V, Previous> &
       TypedByLoad<NoInfer<V>>,
   );
   constructor(options: CheckedCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
-  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
-  constructor(options: RefreshingCacheOptions<K, V, Previous>) {
+  constructor(options: CacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
+  constructor(options: CacheOptions<K, V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) => {

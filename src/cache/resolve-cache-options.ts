@@ -9,7 +9,7 @@ import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { Batches } from './batches.ts';
-import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
+import type { CacheOptions, KeyContext } from './cache-options.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { Bound } from './lru.ts';
 import type { NegativeCacheBounds } from './negative-cache.ts';
@@ -46,9 +46,7 @@ const OWN = [
 ];
 
 /** @throws {OptionError} with every rule that is broken. */
-export function resolveCacheOptions<K, V, P>(
-  given: RefreshingCacheOptions<K, V, P>,
-): ResolvedCacheOptions<K, V> {
+export function resolveCacheOptions<K, V, P>(given: CacheOptions<K, V, P>): ResolvedCacheOptions<K, V> {
   const options = ownOptions(given);
   const own = options ?? ownOptions({});
   const { max, maxSize, sizeOf, keyOf, batchSize = defaults.batchSize } = own;
@@ -97,7 +95,7 @@ export function resolveCacheOptions<K, V, P>(
   }
   const { clock, logger, membership } = member;
   const batches = new Batches<K, V>({
-    loadMany: loadMany as unknown as NonNullable<RefreshingCacheOptions<K, V>['loadMany']>,
+    loadMany: loadMany as unknown as NonNullable<CacheOptions<K, V>['loadMany']>,
     batchSize,
     idOf,
     clock,
@@ -113,7 +111,7 @@ export function resolveCacheOptions<K, V, P>(
   };
 }
 
-function checkOwn<K, V, P>(options: Partial<RefreshingCacheOptions<K, V, P>>, checks: OptionChecks): void {
+function checkOwn<K, V, P>(options: Partial<CacheOptions<K, V, P>>, checks: OptionChecks): void {
   const { load, loadMany, batchSize, concurrency, max, maxSize, sizeOf, keyOf } = options;
   if (loadMany === undefined) checks.function('load', load);
   else {

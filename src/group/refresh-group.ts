@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { CheckedCacheOptions, KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { CacheOptions, CheckedCacheOptions, KeyOfObjects } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
@@ -39,12 +39,8 @@ import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
-import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
-import {
-  type CheckedValueOptions,
-  RefreshingValue,
-  type RefreshingValueOptions,
-} from '../value/refreshing-value.ts';
+import { PeriodicExecutor, type Task, type TaskOptions } from '../value/periodic-executor.ts';
+import { type CheckedValueOptions, RefreshingValue, type ValueOptions } from '../value/refreshing-value.ts';
 import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
@@ -54,12 +50,12 @@ import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady, notReadyLine } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
-export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
+type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
   readonly backend?: Backend | false | undefined;
 };
 
 /** The options of {@link RefreshGroup}; none is required. */
-export interface RefreshGroupOptions extends GroupDefaults {
+export interface GroupOptions extends GroupDefaults {
   /** The name of the group, in its own errors. @default 'group' */
   readonly name?: string | undefined;
   /**
@@ -157,7 +153,7 @@ export class RefreshGroup implements GroupLike {
   readonly #waits: Set<() => void> = new Set();
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: RefreshGroupOptions = {}) {
+  constructor(options: GroupOptions = {}) {
     optionsArgument('group', options);
     const given = ownOptions(options ?? {});
     const { name = 'group', piggyback = true, concurrency, ...others } = given;
@@ -196,23 +192,23 @@ export class RefreshGroup implements GroupLike {
 
   /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   value<T, Previous = T>(
-    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
+    options: ValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
   ): RefreshingValue<T, Previous>;
   value<T, Previous = T>(
     options: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous>;
   value<T, Previous = T>(
-    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
+    options: ValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous>;
   value<T, Previous = T>(
-    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
+    options: ValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous> {
     return new RefreshingValue({ ...options, group: asMethod(this) });
   }
 
   /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   cache<K, V, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> &
+    options: CacheOptions<K, V, Previous> &
       KeyOfObjects<K> &
       FitsPrevious<V, Previous> &
       TypedByLoad<NoInfer<V>>,
@@ -221,16 +217,16 @@ export class RefreshGroup implements GroupLike {
     options: CheckedCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous>;
   cache<K, V, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
+    options: CacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous>;
   cache<K, V, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
+    options: CacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous> {
     return new RefreshingCache({ ...options, group: asMethod(this) });
   }
 
   /** A {@link PeriodicExecutor} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
-  executor(task: Task, options: PeriodicExecutorOptions): PeriodicExecutor {
+  executor(task: Task, options: TaskOptions): PeriodicExecutor {
     return new PeriodicExecutor(task, { ...options, group: asMethod(this) });
   }
 

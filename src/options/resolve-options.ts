@@ -54,6 +54,7 @@ export const SHARED: readonly (keyof AnyOptions)[] = [
   'group',
   'backend',
   'lock',
+  'propagateWithin',
   'whenBackendDown',
 ];
 
@@ -64,7 +65,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenTooStale',
   'whenClosed',
   'whenFailing',
-  'propagateWithin',
 ];
 
 /** All options that are resolved here; a member may not have all of them. */

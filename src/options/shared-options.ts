@@ -102,6 +102,14 @@ export interface SharedOptions {
    */
   readonly lock?: Backend | LockLike | undefined;
   /**
+   * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
+   * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
+   * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
+   * read: the first read after a pause is served what is here. Over 0, finite. Needs a `backend`; without one nothing is checked.
+   * @default 10 seconds, or that of the group
+   */
+  readonly propagateWithin?: DurationLike | undefined;
+  /**
    * A due execution whose backend, or `lock`, can't be asked: `load` runs it without a lease and does not publish it, `skip` does not run
    * it, which counts as a failure. @default 'load' for values and caches, 'skip' for tasks
    */
@@ -148,13 +156,4 @@ export interface ValueSharedOptions extends SharedOptions {
    * @default 'serve'
    */
   readonly whenFailing?: WhenFailing | undefined;
-  /**
-  /**
-   * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
-   * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
-   * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
-   * read: the first read after a pause is served what is here. Over 0, finite. Needs a `backend`; without one nothing is checked.
-   * @default 10 seconds, or that of the group
-   */
-  readonly propagateWithin?: DurationLike | undefined;
 }

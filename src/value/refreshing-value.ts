@@ -35,7 +35,7 @@ import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } fr
 import { versionsOf } from './versions.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
-export interface RefreshingValueOptions<T, Previous = T>
+export interface ValueOptions<T, Previous = T>
   extends ValueSharedOptions,
     SingleSharedOptions,
     GuardOptions<NoInfer<T>> {
@@ -74,7 +74,7 @@ export interface InvalidateOptions extends ScopeOptions {
 
 /** The options of a value whose `schema` says of what type it is: whatever the load returns, the output of the schema is the value. */
 export type CheckedValueOptions<T, Previous = T> = TypedBySchema<
-  RefreshingValueOptions<T, Previous>,
+  ValueOptions<T, Previous>,
   { readonly load: (context: LoadContext<Previous>) => unknown },
   T
 >;
@@ -107,12 +107,10 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(
-    given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
-  );
+  constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>);
   constructor(given: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>);
-  constructor(given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>);
-  constructor(given: RefreshingValueOptions<T, Previous>) {
+  constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous>);
+  constructor(given: ValueOptions<T, Previous>) {
     const options = ownOptions(given);
     const load = options?.load as (context: LoadContext) => ReturnType<Load<T>>;
     const initial = options?.initial as Initial<T> | undefined;

@@ -7,16 +7,15 @@ import type {
   Store,
   StoredSnapshot,
 } from '../../src/cluster/store-contract.ts';
+import type { LockLike, StoreLike } from '../../src/engine/coordinator.ts';
 import {
   type Backend,
-  type LockLike,
   PeriodicExecutor,
-  type PeriodicExecutorOptions,
   RefreshingValue,
-  type RefreshingValueOptions,
-  type StoreLike,
   type TaskContext,
+  type TaskOptions,
   type TicklessEvent,
+  type ValueOptions,
 } from '../../src/index.ts';
 import { asLock } from '../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
@@ -308,7 +307,7 @@ export class ManualCluster {
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */
-  instance(own: PartedOptions<RefreshingValueOptions<string>> = {}, wrongBy?: number): Instance {
+  instance(own: PartedOptions<ValueOptions<string>> = {}, wrongBy?: number): Instance {
     const common = this.#common(wrongBy);
     const { link, logger, clock, manual } = common;
     const value = new RefreshingValue<string>({
@@ -324,7 +323,7 @@ export class ManualCluster {
   }
 
   /** An instance with a task of a period of 1 s, that was never executed. */
-  task(own: PartedOptions<PeriodicExecutorOptions> = {}): TaskInstance {
+  task(own: PartedOptions<TaskOptions> = {}): TaskInstance {
     const common = this.#common();
     const { link, logger, clock, manual } = common;
     const options = {
@@ -343,7 +342,7 @@ export class ManualCluster {
   /** Instances of which the first has loaded `one`, and the others have adopted it. */
   async warm<N extends number>(
     count: N,
-    own: PartedOptions<RefreshingValueOptions<string>> = {},
+    own: PartedOptions<ValueOptions<string>> = {},
   ): Promise<Instances<N>> {
     const instances = Array.from({ length: count }, () => this.instance(own));
     const reads = instances.map(({ value }) => value.get());

@@ -1,8 +1,8 @@
 import {
+  type CacheOptions,
   type KeyContext,
   type KeyedLoadReturn,
   RefreshingCache,
-  type RefreshingCacheOptions,
   type TicklessEvent,
 } from '../../src/index.ts';
 import { type Link, type ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
@@ -29,7 +29,7 @@ export interface KeyedInstance {
 /** An instance with a cache of a period of 1 s, without jitter. */
 export function keyedInstance(
   cluster: ManualCluster,
-  own: PartedOptions<RefreshingCacheOptions<string, string>> = {},
+  own: PartedOptions<CacheOptions<string, string>> = {},
 ): KeyedInstance {
   const link = cluster.link();
   const logger = recordLines();

@@ -10,7 +10,7 @@ interface RedisPublisher {
 }
 
 /** The used part of a subscriber of ioredis. */
-export interface IoredisSubscriber {
+interface IoredisSubscriber {
   readonly status: string;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -19,7 +19,7 @@ export interface IoredisSubscriber {
 }
 
 /** The used part of a subscriber of node-redis, which is connected. */
-export interface NodeRedisSubscriber {
+interface NodeRedisSubscriber {
   // biome-ignore lint/suspicious/noExplicitAny: text here, but in the types of a cluster also bytes
   subscribe(channel: string, listener: (message: any) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above

@@ -5,7 +5,7 @@ import {
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -38,7 +38,7 @@ function world() {
   return { clock, lines: logger.lines, source, load, common, each };
 }
 
-type Options = Partial<RefreshingValueOptions<number>>;
+type Options = Partial<ValueOptions<number>>;
 
 /** An hour of outage, with a read each second, of a value in place; then the source is back. */
 async function outage(options: Options, read: (value: RefreshingValue<number>) => unknown) {

@@ -5,10 +5,10 @@ import { expectTypeOf, test } from 'vitest';
 import {
   type DurationLike,
   PeriodicExecutor,
-  type PeriodicExecutorOptions,
   RefreshGroup,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type TaskOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 
 const name = 'v';
@@ -30,9 +30,9 @@ test('name and load are required, nothing else is', () => {
 });
 
 test('every other option may be undefined', () => {
-  type Given = Omit<Required<RefreshingValueOptions<string>>, 'name' | 'load'>;
+  type Given = Omit<Required<ValueOptions<string>>, 'name' | 'load'>;
   type All = { readonly [option in keyof Given]: undefined };
-  expectTypeOf<All & { name: string; load: typeof load }>().toExtend<RefreshingValueOptions<string>>();
+  expectTypeOf<All & { name: string; load: typeof load }>().toExtend<ValueOptions<string>>();
 });
 
 test('options of a wrong type are errors', () => {
@@ -130,7 +130,7 @@ test('a task may return anything, and gets no previous value', () => {
   expectTypeOf(executor.execute()).toEqualTypeOf<Promise<void>>();
   // @ts-expect-error: a task has no value
   new PeriodicExecutor(({ previous }) => previous, { name });
-  expectTypeOf<PeriodicExecutorOptions>().toHaveProperty('schedule');
+  expectTypeOf<TaskOptions>().toHaveProperty('schedule');
 });
 
 test('both can be disposed of', () => {

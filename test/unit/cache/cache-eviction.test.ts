@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { absent, isAbsentError, type KeyedLoadReturn, keep, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { type FakeCache, fakeCache as make, type CacheOptions as Options } from '../../support/fake-cache.ts';
+import {
+  type FakeCache,
+  fakeCache as make,
+  type FakeCacheOptions as Options,
+} from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 

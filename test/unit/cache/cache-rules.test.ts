@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { dailyAt } from '../../../src/calendar/index.ts';
-import { type CoolDownOptions, RefreshingCache, withJitter } from '../../../src/index.ts';
+import { RefreshingCache, withJitter } from '../../../src/index.ts';
+import type { CoolDownOptions } from '../../../src/options/shared-options.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
+import { type FakeCache, type FakeCacheOptions, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
@@ -12,7 +13,7 @@ import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 const HOUR = 3_600_000;
 
 /** A cache whose loads end when the test says so. `of`: the loads of a key. */
-function manual(options: CacheOptions = {}): FakeCache & { of(key: string): ManualLoad<string> } {
+function manual(options: FakeCacheOptions = {}): FakeCache & { of(key: string): ManualLoad<string> } {
   const loads = new Map<string, ManualLoad<string>>();
   const of = (key: string): ManualLoad<string> => {
     const load = loads.get(key) ?? new ManualLoad<string>();

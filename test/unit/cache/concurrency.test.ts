@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type CacheOptions,
   isLoadTimeoutError,
   type KeyContext,
   RefreshGroup,
   RefreshingCache,
-  type RefreshingCacheOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** A cache whose loads end by hand; they ignore their signals. */
-function make(options: Partial<RefreshingCacheOptions<number, string>> = {}) {
+function make(options: Partial<CacheOptions<number, string>> = {}) {
   const clock = new FakeClock();
   const calls: { key: number; context: KeyContext<number, string>; resolve: (value: string) => void }[] = [];
   const cache = new RefreshingCache<number, string>({

@@ -3,13 +3,13 @@ import { Epochs } from '../../../src/cache/epochs.ts';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import {
   absent,
+  type CacheOptions,
   type Execution,
   fixedRate,
   type KeyedLoadReturn,
   keep,
   loaded,
   RefreshingCache,
-  type RefreshingCacheOptions,
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -21,7 +21,7 @@ import { unspread } from '../../support/unspread.ts';
 
 const PERIOD = 1_000_000;
 
-type Options<V> = Partial<RefreshingCacheOptions<number, V>>;
+type Options<V> = Partial<CacheOptions<number, V>>;
 
 /** Loads that many keys together, and says how many are loaded by one read of each at each tenth of a period. */
 async function tenths(

@@ -2,10 +2,10 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import {
   absent,
+  type CacheOptions,
   type LoadManyContext,
   loaded,
   RefreshingCache,
-  type RefreshingCacheOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
@@ -34,7 +34,7 @@ const all = (keys: readonly string[]): Answers => new Map(keys.map((key) => [key
 /** A cache whose `loadMany` notes its calls. @param answer `manual`: the test ends the calls. */
 function make(
   answer: ((keys: readonly string[], call: number) => unknown) | 'manual' = all,
-  options: Partial<RefreshingCacheOptions<string, string>> = {},
+  options: Partial<CacheOptions<string, string>> = {},
 ): Made {
   const clock = new FakeClock();
   const calls: Call[] = [];

@@ -10,13 +10,13 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
+import { type FakeCache, type FakeCacheOptions, fakeCache } from '../../support/fake-cache.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 /** A cache that loads `a1` for `a`, then `a2`; a key that begins with `!` fails. */
-function counting(options: CacheOptions = {}): FakeCache & { contexts: KeyContext<string, string>[] } {
+function counting(options: FakeCacheOptions = {}): FakeCache & { contexts: KeyContext<string, string>[] } {
   const contexts: KeyContext<string, string>[] = [];
   const load = async (key: string, context: KeyContext<string, string>): Promise<string> => {
     contexts.push(context);

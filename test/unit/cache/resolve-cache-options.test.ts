@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { resolveCacheOptions } from '../../../src/cache/resolve-cache-options.ts';
-import { type OptionError, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { type CacheOptions, type OptionError, RefreshingCache } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { thrownBy } from '../../support/settle.ts';
 
-type Options = Partial<RefreshingCacheOptions<string, string>>;
+type Options = Partial<CacheOptions<string, string>>;
 
 const load = (key: string): string => key;
 const sizeOf = (): number => 1;

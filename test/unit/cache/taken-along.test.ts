@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { loaded, RefreshGroup, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { type CacheOptions, loaded, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
 
 /** A cache with the keys 0, 1, 2, … loaded at the start, and the calls since. */
-async function make(keys: number, options: Partial<RefreshingCacheOptions<number, number>> = {}) {
+async function make(keys: number, options: Partial<CacheOptions<number, number>> = {}) {
   const clock = new FakeClock();
   const calls: (readonly number[])[] = [];
   const cache = new RefreshingCache<number, number>({

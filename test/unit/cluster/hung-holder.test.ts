@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, type RefreshingValueOptions } from '../../../src/index.ts';
+import { isLoadTimeoutError, type ValueOptions } from '../../../src/index.ts';
 import { type Instance, LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** A cluster in which the load of the first instance never ends, and another instance without a value. */
-async function hung(own: PartedOptions<RefreshingValueOptions<string>> = {}) {
+async function hung(own: PartedOptions<ValueOptions<string>> = {}) {
   const cluster = new ManualCluster();
   const holder = cluster.instance({ timeout: { hours: 1 } });
   void holder.value.get().catch(() => {});

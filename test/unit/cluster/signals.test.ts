@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
-import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
+import { RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { createSignals } from '../../../src/signals/create-signals.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
@@ -52,7 +52,7 @@ function clusterWith(bus: Bus, ...args: ConstructorParameters<typeof ManualClust
 async function quiet(
   cluster: ManualCluster,
   count: number,
-  more: PartedOptions<RefreshingValueOptions<string>> = {},
+  more: PartedOptions<ValueOptions<string>> = {},
 ): Promise<Instance[]> {
   let drawn = 0;
   const random = (): number => (drawn++ * 0.618) % 1; // spread evenly, the same in each run

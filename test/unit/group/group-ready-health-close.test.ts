@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
-  type CloseOptions,
+  type GroupOptions,
   isClosedError,
   isLoadError,
   isOptionError,
   RefreshGroup,
-  type RefreshGroupOptions,
   RefreshingValue,
-  type Task,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import type { CloseOptions } from '../../../src/value/lifecycle.ts';
+import type { Task } from '../../../src/value/periodic-executor.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -21,7 +21,7 @@ import { unspread } from '../../support/unspread.ts';
 
 const DAY = 86_400_000;
 
-function make(options: RefreshGroupOptions = {}) {
+function make(options: GroupOptions = {}) {
   const clock = new FakeClock();
   const group = new RefreshGroup({
     clock,

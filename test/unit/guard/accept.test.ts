@@ -1,15 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { AcceptDetails } from '../../../src/guard/accept.ts';
 import {
   type Accept,
-  type AcceptDetails,
   isLoadError,
   isOptionError,
   isValueRejectedError,
   loaded,
   RefreshGroup,
-  type StandardResult,
-  type StandardSchema,
 } from '../../../src/index.ts';
+import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue } from '../../support/manual-value.ts';

@@ -11,7 +11,7 @@ import {
   OptionError,
   RefreshingCache,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 import { type FirstOfOptions, firstOf, mergeOf, type Source } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -34,7 +34,7 @@ class Setup {
     this.source = firstOf(first as Source<string>, ...others, { clock, random: () => 0, ...options });
   }
 
-  member(own: Partial<RefreshingValueOptions<string>> = {}): RefreshingValue<string> {
+  member(own: Partial<ValueOptions<string>> = {}): RefreshingValue<string> {
     const { clock, source: load } = this;
     const random = (): number => 0;
     return new RefreshingValue({
@@ -378,7 +378,7 @@ describe('an older edition of a backup', () => {
 
   describe('is allowed by default where the value in place is as old as its limit', () => {
     const hour = 3_600_000;
-    it.each<[limit: string, own: Partial<RefreshingValueOptions<string>>, limitMs: number]>([
+    it.each<[limit: string, own: Partial<ValueOptions<string>>, limitMs: number]>([
       ['its `maxStaleness`', { maxStaleness: hour, whenTooStale: 'wait' }, hour],
       ['a period', {}, PERIOD_MS],
       ['a period of another length', { schedule: '2h' }, 2 * hour],
