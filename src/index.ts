@@ -54,38 +54,7 @@ export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
-export {
-  AbsentError,
-  ClosedError,
-  CoolingDownError,
-  DeriveError,
-  isAbsentError,
-  isClosedError,
-  isCoolingDownError,
-  isDeriveError,
-  isLeaseLostError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isNotLoadedError,
-  isOptionError,
-  isPinnedError,
-  isStaleValueError,
-  isStoreUnavailableError,
-  isValueRejectedError,
-  LeaseLostError,
-  LoadError,
-  LoadTimeoutError,
-  LockUnavailableError,
-  NotLoadedError,
-  OptionError,
-  type OptionProblem,
-  PinnedError,
-  StaleValueError,
-  StoreUnavailableError,
-  TicklessError,
-  ValueRejectedError,
-} from './errors.ts';
+export { type ErrorCode, isTicklessError, TicklessError } from './errors.ts';
 export type { GroupStats } from './group/group-stats.ts';
 export type { GroupMember, HealthProblem } from './group/member.ts';
 export { type GroupOptions, type GroupStatus, type Health, RefreshGroup } from './group/refresh-group.ts';

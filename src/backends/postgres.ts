@@ -78,7 +78,7 @@ export interface PostgresBackendOptions extends Omit<BackendOptions, 'signals'>,
  * const backend = postgresBackend({ client: new pg.Pool(), signals: connect });
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function postgresBackend(given: PostgresBackendOptions): Backend {
   const options = ownOptions(given ?? ({} as PostgresBackendOptions));

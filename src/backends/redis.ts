@@ -87,7 +87,7 @@ export interface RedisBackendOptions extends Omit<BackendOptions, 'signals'> {
  * With `signals` the other instances learn of `set`, `refresh` and `invalidate` in milliseconds:
  * `redisBackend({ client, signals: client.duplicate() })`.
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function redisBackend(given: RedisBackendOptions): Backend {
   const options = ownOptions(given ?? ({} as RedisBackendOptions));

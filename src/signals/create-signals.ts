@@ -31,7 +31,7 @@ const MOST_EARLY = 5;
  * A signal says that something has changed, and nothing else: an instance that gets one asks the store at its next read instead
  * of within `propagateWithin`. A signal that is lost, late, doubled or not ours changes nothing but that.
  *
- * @throws {OptionError} when the object has no `send` or `listen`.
+ * @throws {TicklessError} `OPTION` when the object has no `send` or `listen`.
  */
 export function createSignals(bus: SignalBus): Signals {
   const checks = new OptionChecks('signals');

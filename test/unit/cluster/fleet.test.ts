@@ -4,7 +4,12 @@ import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
 import {
   type Fleet,
+<<<<<<< HEAD
   isStoreUnavailableError,
+=======
+  type FleetMember,
+  isTicklessError,
+>>>>>>> next
   RefreshGroup,
   RefreshingCache,
   type RefreshingValue,
@@ -239,7 +244,7 @@ describe('the fleet of a store', () => {
     const cluster = new ManualCluster();
     const { link } = cluster.instance(own);
     link.break('refused', 'check');
-    expect(isStoreUnavailableError(await rejectionOf(wrapStore(link.store).fleet()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(wrapStore(link.store).fleet()), 'BACKEND_DOWN')).toBe(true);
   });
 });
 
@@ -329,7 +334,7 @@ describe('the fleet of a group', () => {
     const [silent, ...others] = rest.unanswered ?? [];
     expect(others).toEqual([]);
     expect(silent?.members.map(({ name }) => name).sort()).toEqual(['keys', 'namesake', 'v']);
-    expect(isStoreUnavailableError(silent?.error)).toBe(true);
+    expect(isTicklessError(silent?.error, 'BACKEND_DOWN')).toBe(true);
     expect(await new RefreshGroup().fleet()).toEqual({ instances: [], idle: [], members: [] });
   });
 });
