@@ -15,7 +15,6 @@ const RULES = [
   // A lock and a store with the same options are one backend.
   [/^([ *]*import \{.*)\b(\w+)Lock, \2Store\b/gm, '$1$2Backend'],
   [/\block: (\w+)Lock\(([^()]*)\),(\s*)store: \1Store\(\2\)/g, 'backend: $1Backend($2)'],
-<<<<<<< HEAD
   // Options with another name.
   [/\bwhenLockUnavailable\b/g, 'whenBackendDown'],
   [/\bmaxConcurrentLoads\b/g, 'concurrency'],
@@ -25,11 +24,9 @@ const RULES = [
   [/\bRefreshingCacheOptions\b/g, 'CacheOptions'],
   [/\bPeriodicExecutorOptions\b/g, 'TaskOptions'],
   [/\bRefreshGroupOptions\b/g, 'GroupOptions'],
-=======
   // Errors have one class with codes.
   [/\bis([A-Z]\w+Error)\(([^()]*)\)/g, isOfCode],
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, importsOneGuard],
->>>>>>> next
   // Times of the calendar have an entry of their own.
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];

@@ -1,4 +1,4 @@
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { FirstSuccess } from '../options/group-handle.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
@@ -14,7 +14,7 @@ export class FirstKey<K, V> implements FirstSuccess {
 
   /** An entry may have had its first success. An answer that the key is absent is one. */
   changed({ isLoaded, lastError }: KeyedEntry<K, V>): void {
-    if (this.isOver || !(isLoaded || isAbsentError(lastError))) return;
+    if (this.isOver || !(isLoaded || isTicklessError(lastError, 'ABSENT'))) return;
     this.isOver = true;
     this.#first.resolve();
   }

@@ -328,11 +328,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /**
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
-<<<<<<< HEAD
-   * @throws {OptionError} for the key `undefined`, for the value `undefined`, for a promise, for a value
-=======
-   * @throws {TicklessError} `OPTION` for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
->>>>>>> next
+   * @throws {TicklessError} `OPTION` for the key `undefined`, for the value `undefined`, for a promise, for a value
    * for which `sizeOf` returns no size or one over `maxSize`, and when the `schema` is asynchronous; nothing was changed then.
    * @throws {TicklessError} `REFUSED` when the `schema` refuses it; nothing was changed then.
    */

@@ -45,15 +45,8 @@ const OWN = [
   'required',
 ];
 
-<<<<<<< HEAD
-/** @throws {OptionError} with every rule that is broken. */
-export function resolveCacheOptions<K, V, P>(given: CacheOptions<K, V, P>): ResolvedCacheOptions<K, V> {
-=======
 /** @throws {TicklessError} `OPTION` with every rule that is broken. */
-export function resolveCacheOptions<K, V, P>(
-  given: RefreshingCacheOptions<K, V, P>,
-): ResolvedCacheOptions<K, V> {
->>>>>>> next
+export function resolveCacheOptions<K, V, P>(given: CacheOptions<K, V, P>): ResolvedCacheOptions<K, V> {
   const options = ownOptions(given);
   const own = options ?? ownOptions({});
   const { max, maxSize, sizeOf, keyOf, batchSize = defaults.batchSize } = own;

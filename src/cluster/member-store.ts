@@ -69,15 +69,8 @@ export class MemberStore {
       ...countedSteps(access.steps, ['read', 'write', 'history'], count),
       ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
     };
-<<<<<<< HEAD
-    this.#outages = new OutageEvents('store', events, (cause) => storeUnavailable(cause, options.name));
-    this.writer = new SnapshotWriter(context, access, this.#steps, this.#codec, () => this.noteOutage());
-=======
     this.#outages = new OutageEvents('store', events, (cause) => unavailable('store', cause, options.name));
-    this.writer = new SnapshotWriter(context, access, this.#steps, this.#format.codec, () =>
-      this.noteOutage(),
-    );
->>>>>>> next
+    this.writer = new SnapshotWriter(context, access, this.#steps, this.#codec, () => this.noteOutage());
   }
 
   /** It keeps earlier versions: people may pin one. */

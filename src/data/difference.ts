@@ -4,8 +4,6 @@ import { deepEqual } from './deep-equal.ts';
 import type { IdOf } from './id-of.ts';
 import { areWider, type Item, itemsOf, MOST_LEVELS } from './items.ts';
 
-type { Item } from './items.ts';
-
 /** A part that both editions have, and that differs. */
 interface ChangedItem {
   /** As of {@link Item}; `undefined` where the values were compared as wholes. */

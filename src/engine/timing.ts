@@ -381,18 +381,8 @@ export class Timing {
     if (typeof next === 'number') instant = next;
     else {
       const { rule, received, cause } = next;
-<<<<<<< HEAD
-      const about = { cacheName: this.#options.name, key: entry.key, cause };
-      coolingDown = this.#coolDown(
-        entry,
-        new OptionError([{ option: 'schedule', rule, received }], about),
-        0,
-      );
-=======
-      const option = isScheduled ? 'schedule' : 'nextExecuteTime';
       const about = { member: this.#options.name, key: entry.key, cause };
-      coolingDown = this.#coolDown(entry, optionError([{ option, rule, received }], about), 0);
->>>>>>> next
+      coolingDown = this.#coolDown(entry, optionError([{ option: 'schedule', rule, received }], about), 0);
       instant = coolingDown.until;
     }
     entry.isScheduled = isScheduled && coolingDown === undefined;

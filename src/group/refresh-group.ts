@@ -152,13 +152,8 @@ export class RefreshGroup implements GroupLike {
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
 
-<<<<<<< HEAD
-  /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: GroupOptions = {}) {
-=======
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
-  constructor(options: RefreshGroupOptions = {}) {
->>>>>>> next
+  constructor(options: GroupOptions = {}) {
     optionsArgument('group', options);
     const given = ownOptions(options ?? {});
     const { name = 'group', piggyback = true, concurrency, ...others } = given;
@@ -230,13 +225,8 @@ export class RefreshGroup implements GroupLike {
     return new RefreshingCache({ ...options, group: asMethod(this) });
   }
 
-<<<<<<< HEAD
-  /** A {@link PeriodicExecutor} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
-  executor(task: Task, options: TaskOptions): PeriodicExecutor {
-=======
   /** A {@link PeriodicExecutor} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
-  executor(task: Task, options: PeriodicExecutorOptions): PeriodicExecutor {
->>>>>>> next
+  executor(task: Task, options: TaskOptions): PeriodicExecutor {
     return new PeriodicExecutor(task, { ...options, group: asMethod(this) });
   }
 
@@ -261,13 +251,8 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Waits until all `required` members have had their first success. A member that fails is tried again after its
-<<<<<<< HEAD
    * cool-down. All are loaded at once, within `concurrency` where that is given. The report names the members that are
-   * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OptionError` at once where a load of a member calls it
-=======
-   * cool-down. All are loaded at once, regardless of `concurrency`. The report names the members that are
    * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OPTION` at once where a load of a member calls it
->>>>>>> next
    * before its first `await`: it would wait for itself; so does {@link close}, which closes all the same.
    *
    * @throws {TicklessError} `OPTION` when `timeout` is not a duration of 0 or more.

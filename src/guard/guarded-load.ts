@@ -33,11 +33,7 @@ interface GuardedOptions extends ResolvedOptions {
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-<<<<<<< HEAD
-  const { schema, accept, idOf, maxQuarantined, name: cacheName } = options;
-=======
-  const { schema, accept, idOf, maxQuarantined, name: member, allowUndefined } = options;
->>>>>>> next
+  const { schema, accept, idOf, maxQuarantined, name: member } = options;
   if (schema === undefined && accept === undefined) return load;
   const quarantine = new Quarantine<T>(maxQuarantined);
 

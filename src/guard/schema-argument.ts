@@ -7,36 +7,21 @@ import { validated } from './validated.ts';
 /**
  * Checks a value that is set by hand. @returns the output of the schema.
  *
-<<<<<<< HEAD
- * @throws {ValueRejectedError} when the schema refuses it. @throws {OptionError} when the schema is asynchronous, or makes
+ * @throws {TicklessError} `REFUSED` when the schema refuses it. @throws {TicklessError} `OPTION` when the schema is asynchronous, or makes
  *   `undefined` of it.
  */
 export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
-  const { name: cacheName, schema } = options;
-  const output = validated<T>(value, options, key);
-=======
- * @throws {TicklessError} `REFUSED` when the schema refuses it. @throws {TicklessError} `OPTION` when the schema is asynchronous, or makes
- *   `undefined` of it without `allowUndefined`.
- */
-export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
-  const { name: member, schema, allowUndefined } = options;
+  const { name: member, schema } = options;
   const output = validated<T>(value, options, (refusal) => {
     throw refusedError(refusal, { member, key });
   });
->>>>>>> next
   if (schema === undefined) return output as T;
   if (isThenable(output)) {
     ignoreRejection(Promise.resolve(output));
     const rule = 'must be synchronous for a value that is set by hand';
     throw optionError([{ option: 'schema', rule, received: schema }], { member, key });
   }
-<<<<<<< HEAD
   if (output !== undefined) return output as T;
   const rule = 'must not become undefined by the schema';
-  throw new OptionError([{ option: 'value', rule, received: value }], { cacheName, key });
-=======
-  if (output !== undefined || allowUndefined) return output as T;
-  const rule = 'must not become undefined by the schema, without allowUndefined';
   throw optionError([{ option: 'value', rule, received: value }], { member, key });
->>>>>>> next
 }

@@ -102,13 +102,8 @@ export class PeriodicExecutor extends Periodic<unknown> {
   #failsOnStack: boolean = false;
   readonly #runs: RunLog;
 
-<<<<<<< HEAD
-  /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(task: Task, options: TaskOptions) {
-=======
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
-  constructor(task: Task, options: PeriodicExecutorOptions) {
->>>>>>> next
+  constructor(task: Task, options: TaskOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
     const { keepRuns = defaults.keepRuns, firstRun } = ownOptions(options) ?? {};
     const resolved = resolveOptions(options, {

@@ -106,15 +106,8 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
-<<<<<<< HEAD
-  /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>);
-=======
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
-  constructor(
-    given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
-  );
->>>>>>> next
+  constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>);
   constructor(given: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>);
   constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous>);
   constructor(given: ValueOptions<T, Previous>) {
@@ -214,11 +207,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * written; the value is loaded here. With `here` it resolves then too: `inspect().lock?.version` is `undefined`, and the
    * reason is logged.
    *
-<<<<<<< HEAD
-   * While a version is pinned it rejects with `PinnedError`: `unpin()` first.
-=======
-   * While a version is pinned it rejects with `PINNED`, unless `unpin` is given.
->>>>>>> next
+   * While a version is pinned it rejects with `PINNED`: `unpin()` first.
    *
    * Rejects with `OPTION` for an unknown option, and for one that is not a boolean.
    */
@@ -311,11 +300,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * is served on this instance only, until the next load here, or until a newer snapshot is taken over.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-<<<<<<< HEAD
-   * @throws {OptionError} for `undefined`, for a promise, which must be awaited first, and when
-=======
-   * @throws {TicklessError} `OPTION` for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
->>>>>>> next
+   * @throws {TicklessError} `OPTION` for `undefined`, for a promise, which must be awaited first, and when
    *   the `schema` is asynchronous; nothing was changed then.
    * @throws {TicklessError} `REFUSED` when the `schema` refuses it; nothing was changed then.
    */

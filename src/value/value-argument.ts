@@ -6,11 +6,7 @@ import { ignoreThenable, isThenable } from '../time/deferred.ts';
 /**
  * Checks a value that is set by hand.
  *
-<<<<<<< HEAD
- * @throws {OptionError} for `undefined`, for a promise, which must be awaited first, and for what only
-=======
- * @throws {TicklessError} `OPTION` for `undefined` without `allowUndefined`, and for a promise, which must be awaited first, and for what only
->>>>>>> next
+ * @throws {TicklessError} `OPTION` for `undefined`, for a promise, which must be awaited first, and for what only
  *   loads return: `keep()`, `loaded()`, `absent()`.
  */
 export function checkValue({ name }: Pick<ResolvedOptions, 'name'>, key: unknown, value: unknown): void {

@@ -43,27 +43,7 @@ export type RedisSubscriber = IoredisSubscriber | NodeRedisSubscriber;
  * Signals by publish and subscribe of Redis. Both packages connect and subscribe again by themselves. Signals that come meanwhile are
  * lost, and checks find the changes.
  *
-<<<<<<< HEAD:src/backends/redis/redis-signals.ts
- * @throws {OptionError} when one of both is not such a client.
-=======
- * The subscriber is connected as long as you keep it. While a member with a `propagateWithin` is open it listens, and its
- * connection does not keep the process alive (`unref`), also after it was connected again; that of a cluster does, and an
- * attempt to connect may. Both packages connect and subscribe again by themselves. Hints that come meanwhile are lost,
- * and checks find the changes.
- *
- * The client needs the right for `publish`, the subscriber for `subscribe` and `unsubscribe`, both for the channel (`&tickless:hints`).
- *
- * ```ts no-run
- * import { Redis } from 'ioredis';
- * import { redisBackend, redisHints } from 'tickless/redis';
- *
- * const client = new Redis();
- * const subscriber = client.duplicate();
- * const backend = redisBackend({ client, hints: redisHints({ client, subscriber }) });
- * ```
- *
- * @throws {TicklessError} `OPTION` when an option breaks a rule.
->>>>>>> next:src/backends/redis/redis-hints.ts
+ * @throws {TicklessError} `OPTION` when one of both is not such a client.
  */
 export function redisSignals(client: RedisPublisher, subscriber: RedisSubscriber, channel: string): Signals {
   const checks = new OptionChecks('backend');

@@ -30,31 +30,8 @@ export type PostgresListening = PostgresListener | (() => PostgresListener | Pro
 /**
  * Signals by `LISTEN` and `NOTIFY` of PostgreSQL. Those that come while there is no connection are lost, and checks find the changes.
  *
-<<<<<<< HEAD:src/backends/sql/postgres-signals.ts
  * @param channel at most 63 bytes long: PostgreSQL cuts longer identifiers.
- * @throws {OptionError} when it is not such a client.
-=======
- * The client is connected as long as you keep it. While a member with a `propagateWithin` is open it listens; from its first
- * use on its connection does not keep the process alive (`unref`). Hints that come while there is no connection are lost,
- * and checks find the changes. Give it `keepAlive: true`, so that it notices a connection that has gone silent, and a
- * `connectionTimeoutMillis`: an attempt to connect that never ends is waited for.
- *
- * ```ts no-run
- * import pg from 'pg';
- * import { postgresBackend, postgresHints } from 'tickless/postgres';
- *
- * async function connect() {
- *   const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 1000 });
- *   client.on('error', () => {}); // tickless logs it, and connects again
- *   await client.connect();
- *   return client;
- * }
- * const hints = postgresHints({ client: connect });
- * const backend = postgresBackend({ client: new pg.Pool(), hints });
- * ```
- *
- * @throws {TicklessError} `OPTION` when an option breaks a rule.
->>>>>>> next:src/backends/sql/postgres-hints.ts
+ * @throws {TicklessError} `OPTION` when it is not such a client.
  */
 export function postgresSignals(client: PostgresListening, channel: string): Signals {
   if (typeof client !== 'function') {

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-<<<<<<< HEAD:test/unit/cache/concurrency.test.ts
   type CacheOptions,
-  isLoadTimeoutError,
-=======
   isTicklessError,
->>>>>>> next:test/unit/cache/max-concurrent-loads.test.ts
   type KeyContext,
   RefreshGroup,
   RefreshingCache,
@@ -41,17 +37,10 @@ describe('concurrency of a cache', () => {
     expect(calls.length).toBe(1000);
     await clock.advance(1000);
     const errors = await Promise.all(reads);
-<<<<<<< HEAD:test/unit/cache/concurrency.test.ts
-    expect(errors.every(isLoadTimeoutError)).toBe(true);
-    expect(String(errors[0])).toBe('LoadTimeoutError: c[0]: load timed out after 1 s');
-    const waited = 'load timed out after 1 s, waiting for one of 1000 places (concurrency)';
-    expect(String(errors[1199])).toBe(`LoadTimeoutError: c[1199]: ${waited}`);
-=======
     expect(errors.every((error) => isTicklessError(error, 'TIMED_OUT'))).toBe(true);
     expect(String(errors[0])).toBe('TicklessError: c[0]: load timed out after 1 s');
-    const waited = 'load timed out after 1 s, waiting for one of 1000 places (maxConcurrentLoads)';
+    const waited = 'load timed out after 1 s, waiting for one of 1000 places (concurrency)';
     expect(String(errors[1199])).toBe(`TicklessError: c[1199]: ${waited}`);
->>>>>>> next:test/unit/cache/max-concurrent-loads.test.ts
     expect(calls.length).toBe(1000); // what was over before its turn never begins
     expect(clock.timerCount).toBe(0);
   });

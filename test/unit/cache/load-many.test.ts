@@ -6,15 +6,10 @@ import {
   type LoadManyContext,
   loaded,
   RefreshingCache,
-<<<<<<< HEAD
-=======
-  type RefreshingCacheOptions,
   type TicklessError,
->>>>>>> next
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { unspread } from '../../support/unspread.ts';
@@ -248,18 +243,6 @@ describe('keys that the result lacks', () => {
     expect(keysOf(calls)).toEqual([['a', 'b'], ['b']]);
   });
 
-<<<<<<< HEAD
-=======
-  it("with missing: 'fail' have failed: the value of before stays", async () => {
-    const { cache } = make(without('b'), { missing: 'fail' });
-    cache.set('b', 'old');
-    const error = await rejectionOf(cache.refresh('b'));
-    expect(error).toMatchObject({ code: 'LOAD_FAILED', key: 'b' });
-    expect((error as Error).message).toContain('left it out; a key that the source lacks is absent()');
-    expect(cache.peek('b')).toBe('old');
-  });
-
->>>>>>> next
   it('have failed beside keys that were not requested: these may be of another type', async () => {
     const cache = new RefreshingCache<number, string>({
       name: 'c',
@@ -271,29 +254,6 @@ describe('keys that the result lacks', () => {
     const error = (await rejectionOf(cache.get(1))) as Error;
     expect(error.message).toContain('left it out, and returned "1", which was not requested: another type');
   });
-<<<<<<< HEAD
-=======
-
-  it('have no value of undefined, where undefined is one', async () => {
-    const cache = new RefreshingCache<string, string | undefined>({
-      name: 'c',
-      loadMany: () => new Map([['a', undefined]]),
-      allowUndefined: true,
-      clock: new FakeClock(),
-    });
-    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
-    expect([a, b]).toMatchObject([{ value: undefined }, { reason: { code: 'ABSENT', key: 'b' } }]);
-  });
-
-  it('missing must be one of both, and needs loadMany', () => {
-    const loadMany = all as never;
-    const load = async (): Promise<string> => 'v';
-    const error = (options: object): unknown =>
-      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
-    expect(error({ loadMany, missing: 'null' })).toMatchObject(ofOption('missing'));
-    expect(error({ load, missing: 'fail' })).toMatchObject(ofOption('missing'));
-  });
->>>>>>> next
 });
 
 describe('a plain object in place of the Map', () => {

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveCacheOptions } from '../../../src/cache/resolve-cache-options.ts';
-<<<<<<< HEAD
-import { type CacheOptions, type OptionError, RefreshingCache } from '../../../src/index.ts';
-=======
-import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
->>>>>>> next
+import { type CacheOptions, RefreshingCache } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { ofOption, problemsIn } from '../../support/option-errors.ts';

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type CacheOptions, loaded, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-<<<<<<< HEAD:test/unit/cache/taken-along.test.ts
 import { rejectionOf } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
-=======
-import { ofOption } from '../../support/option-errors.ts';
-import { rejectionOf, thrownBy } from '../../support/settle.ts';
->>>>>>> next:test/unit/cache/batch-ahead.test.ts
 
 /** A cache with the keys 0, 1, 2, … loaded at the start, and the calls since. */
 async function make(keys: number, options: Partial<CacheOptions<number, number>> = {}) {
@@ -141,30 +136,4 @@ describe('a due reload of loadMany takes along', () => {
     await clock.flush();
     expect(calls).toEqual([[1, 2, 3]]);
   });
-<<<<<<< HEAD:test/unit/cache/taken-along.test.ts
-=======
-
-  it('only due keys with a batchAhead of 0, and none with false', async () => {
-    for (const [batchAhead, expected] of [
-      [0, [[0, 1]]],
-      [false, [[0]]],
-    ] as const) {
-      // biome-ignore format: short
-      const { clock, cache, calls } = await make(2, { batchAhead });
-      await clock.advance(1);
-      cache.set(2, 2);
-      await clock.advance(9999);
-      cache.current(0);
-      await clock.flush();
-      expect(calls).toEqual(expected);
-    }
-  });
-
-  it('refuses a batchAhead that is no duration, and one without loadMany', () => {
-    const error = (options: object): unknown =>
-      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
-    expect(error({ loadMany: () => new Map(), batchAhead: -1 })).toMatchObject(ofOption('batchAhead'));
-    expect(error({ load: () => 1, batchAhead: 1000 })).toMatchObject(ofOption('batchAhead'));
-  });
->>>>>>> next:test/unit/cache/batch-ahead.test.ts
 });

@@ -4,12 +4,7 @@ import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
 import {
   type Fleet,
-<<<<<<< HEAD
-  isStoreUnavailableError,
-=======
-  type FleetMember,
   isTicklessError,
->>>>>>> next
   RefreshGroup,
   RefreshingCache,
   type RefreshingValue,

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-<<<<<<< HEAD
-import { isLoadTimeoutError, type ValueOptions } from '../../../src/index.ts';
-=======
-import { isTicklessError, type RefreshingValueOptions } from '../../../src/index.ts';
->>>>>>> next
+import { isTicklessError, type ValueOptions } from '../../../src/index.ts';
 import { type Instance, LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';

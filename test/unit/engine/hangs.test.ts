@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-<<<<<<< HEAD
-import { LoadTimeoutError, RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
-=======
-import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
->>>>>>> next
+import { RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';

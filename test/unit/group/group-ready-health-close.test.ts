@@ -1,18 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import {
-<<<<<<< HEAD
-  type GroupOptions,
-  isClosedError,
-  isLoadError,
-  isOptionError,
-=======
-  type CloseOptions,
-  isTicklessError,
->>>>>>> next
-  RefreshGroup,
-  RefreshingValue,
-} from '../../../src/index.ts';
+import { type GroupOptions, isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import type { CloseOptions } from '../../../src/value/lifecycle.ts';

@@ -1,18 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { AcceptDetails } from '../../../src/guard/accept.ts';
-import {
-  type Accept,
-<<<<<<< HEAD
-  isLoadError,
-  isOptionError,
-  isValueRejectedError,
-=======
-  type AcceptDetails,
-  isTicklessError,
->>>>>>> next
-  loaded,
-  RefreshGroup,
-} from '../../../src/index.ts';
+import { type Accept, isTicklessError, loaded, RefreshGroup } from '../../../src/index.ts';
 import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { fakeCache } from '../../support/fake-cache.ts';

@@ -20,11 +20,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-<<<<<<< HEAD
-import { type GroupOptions, keep, OptionError, RefreshGroup } from '../../../src/index.ts';
-=======
-import { keep, RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
->>>>>>> next
+import { type GroupOptions, keep, RefreshGroup } from '../../../src/index.ts';
 import { openTelemetry } from '../../../src/otel/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';

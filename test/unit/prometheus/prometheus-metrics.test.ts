@@ -4,11 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-<<<<<<< HEAD
-import { type GroupOptions, OptionError, RefreshGroup } from '../../../src/index.ts';
-=======
-import { RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
->>>>>>> next
+import { type GroupOptions, RefreshGroup } from '../../../src/index.ts';
 import { prometheusMetrics } from '../../../src/prometheus/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';

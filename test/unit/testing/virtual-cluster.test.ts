@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isTicklessError,
-  RefreshingCache,
-  RefreshingValue,
-  type ValueOptions,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import {
   type VirtualCluster,
   type VirtualClusterOptions,

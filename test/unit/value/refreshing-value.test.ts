@@ -522,11 +522,7 @@ describe('the result of a load', () => {
     expect(await value.get()).toBe('one');
     answer = undefined;
     const error = await rejectionOf(value.refresh());
-<<<<<<< HEAD
-    expect(isLoadError(error) && error.message).toContain('the load returned undefined');
-=======
-    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('allowUndefined');
->>>>>>> next
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('the load returned undefined');
     expect(value.current).toBe('one');
     expect(
       isTicklessError(

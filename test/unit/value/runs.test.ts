@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBackend } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-<<<<<<< HEAD
-import {
-  isLockUnavailableError,
-  isOptionError,
-  PeriodicExecutor,
-  type TaskOptions,
-} from '../../../src/index.ts';
-=======
-import { isTicklessError, PeriodicExecutor, type PeriodicExecutorOptions } from '../../../src/index.ts';
->>>>>>> next
+import { isTicklessError, PeriodicExecutor, type TaskOptions } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
