@@ -73,8 +73,8 @@ export {
   type LoadReturn,
   loaded,
 } from './engine/load-result.ts';
-export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
+export type { Refused } from './engine/refused.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';
 export type { ScopeOptions } from './engine/scope.ts';
@@ -178,7 +178,6 @@ export {
   type InvalidateOptions,
   RefreshingValue,
   type RefreshingValueOptions,
-  type RefreshOptions,
 } from './value/refreshing-value.ts';
-export type { SetOptions } from './value/shared-change.ts';
+export type { RefreshOptions, SetOptions } from './value/shared-change.ts';
 export type { InspectOptions, ValueStatus } from './value/value-status.ts';

@@ -87,8 +87,6 @@ export const KEYED_METHODS = [
   'delete',
   'cancel',
   'history',
-  'acceptQuarantined',
-  'discardQuarantined',
 ] as const;
 
 type KeyedMethod = (typeof KEYED_METHODS)[number];

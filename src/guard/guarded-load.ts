@@ -1,17 +1,18 @@
 import { countOf } from '../data/count-of.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
+import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
-import type { Quarantined } from '../engine/quarantined.ts';
+import { notSeenText, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
-import { Quarantine } from './quarantine.ts';
+import { digestOf, summaryOf } from './refusal.ts';
 import { ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
@@ -20,24 +21,28 @@ import { refusalOf } from './verdict.ts';
 /** The options of a member with the guard of its values. */
 interface GuardedOptions extends ResolvedOptions {
   readonly accept: Accept<never> | undefined;
-  readonly maxQuarantined: number;
   /** They are compared by deep equality. */
   readonly isDeep: boolean;
 }
 
+/** The differences of this many keys of a cache are kept: the samples are parts of values. */
+const MOST_COMPARED = 100;
+
 /**
  * A load whose values are checked before they replace anything: by the schema, whose output is the value, then by the
- * guard. A refused value is a `ValueRejectedError`, and goes into quarantine. The checks are part of the load: they run
- * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous.
+ * guard. A refused value is a `ValueRejectedError`, and the entry remembers why it was refused. The checks are part of the load: they run
+ * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous, unless it is refused: then it ends
+ * when the value has been compared with the one before.
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, idOf, maxQuarantined, name: cacheName, allowUndefined } = options;
+  const { schema, accept, name: cacheName, allowUndefined } = options;
   if (schema === undefined && accept === undefined) return load;
-  const quarantine = new Quarantine<T>(maxQuarantined);
+  /** The entries with differences, the oldest first. */
+  const compared = new Set<Entry<T>>();
 
   return (context, entry, abort) => {
-    const { key } = entry;
+    const { key, forced } = entry;
 
     const check = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> => {
       const candidate = candidateOf(returned, allowUndefined);
@@ -46,9 +51,8 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         const result = withCandidate(returned, value);
         if (accept === undefined) return result;
         const stored = context.previous ?? entry.cluster?.previous();
-        const { tags } = candidate;
         const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
-          ask({ value, tags, idOf }, previous, result, candidate.meta);
+          ask(value, previous, result, candidate.meta);
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(
@@ -59,39 +63,56 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
             callOwned([entry], () => validated<T>(candidate.value, options, key)),
           ),
         judge,
-        (error) => refuse(error as ValueRejectedError, undefined),
+        (error) => refuse(error as ValueRejectedError, { digest: undefined }),
       );
     };
 
     const ask = (
-      candidate: NonNullable<Quarantined<T>['candidate']>,
+      value: T,
       previous: LoadContext['previous'],
       result: KeyedLoadReturn<T>,
       meta: ValueMeta | undefined,
     ): ReturnType<Load<T>> => {
       const { trigger, token: version } = context;
-      const reject = (reason: string, cause?: unknown): never => {
-        const size = sizeOf(candidate.value);
+      const reject = (reason: string, cause?: unknown): ReturnType<Load<T>> => {
+        const size = sizeOf(value);
         const previousSize = previous && sizeOf(previous.value);
-        const details = { cacheName, key, reason, size, previousSize, cause };
-        return refuse(new ValueRejectedError(details), candidate);
+        const error = new ValueRejectedError({ cacheName, key, reason, size, previousSize, cause });
+        const compare = () =>
+          named(context, 'the comparison with the value before', summaryOf(value, previous, options));
+        return settled(compare, (summary) => refuse(error, summary), rethrow);
       };
+      if (forced !== undefined) {
+        const pass = (digest: string): ReturnType<Load<T>> => {
+          if (digest !== forced.digest) return reject(notSeenText(forced));
+          forced.isPassed = true;
+          return result;
+        };
+        return settled(() => named(context, 'its digest', digestOf(value, options)), pass, rethrow);
+      }
       return settled(
         () =>
           named(
             context,
             'accept',
-            callOwned([entry], () =>
-              (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
-            ),
+            callOwned([entry], () => (accept as Accept)(value, { previous, version, trigger, key, meta })),
           ),
         (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),
       );
     };
 
-    const refuse = (error: ValueRejectedError, candidate: Quarantined<T>['candidate']): never => {
-      if (!abort.isAborted) quarantine.keep(entry, error, candidate, options.now());
+    const refuse = (error: ValueRejectedError, summary: Pick<Refused, 'digest' | 'differences'>): never => {
+      if (abort.isAborted) throw error;
+      const { reason, size } = error;
+      const { since = options.now() } = entry.refused ?? {};
+      entry.refused = { reason, since, size, ...summary };
+      compared.delete(entry);
+      if (summary.differences !== undefined) compared.add(entry);
+      const [oldest] = compared;
+      if (compared.size <= MOST_COMPARED || oldest === undefined) throw error;
+      compared.delete(oldest);
+      oldest.refused = oldest.refused && withoutDifferences(oldest.refused);
       throw error;
     };
 

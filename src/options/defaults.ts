@@ -24,7 +24,6 @@ export const defaults: {
   readonly missing: 'absent' | 'fail';
   readonly maxConcurrentLoads: number;
   readonly absentFor: number;
-  readonly maxQuarantined: number;
   readonly concurrency: number;
   readonly lookAhead: number;
   readonly readyTimeout: number;
@@ -46,7 +45,6 @@ export const defaults: {
   missing: 'absent',
   maxConcurrentLoads: 1000,
   absentFor: 60_000,
-  maxQuarantined: 1_000_000,
   concurrency: 4,
   lookAhead: 0,
   readyTimeout: 30_000,

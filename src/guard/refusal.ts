@@ -1,0 +1,72 @@
+import { digestSteps } from '../data/content-digest.ts';
+import type { Difference } from '../data/difference.ts';
+import { lateImport } from '../data/late-import.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import type { Refused } from '../engine/refused.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { yieldsFor } from '../time/yield-to-event-loop.ts';
+
+/** What is kept of a refused value. */
+type Summary = Pick<Refused, 'digest' | 'differences'>;
+
+/** A value is looked at for so long at a time, in milliseconds. */
+const SLICE_MS = 5;
+
+/** A value that the guard refuses, compared with the one before. At once where there is none, and the value is not large. */
+export function summaryOf(
+  value: unknown,
+  previous: LoadContext['previous'],
+  options: ResolvedOptions,
+): Summary | Promise<Summary> {
+  const digest = digestOf(value, options);
+  if (previous === undefined && typeof digest === 'string') return { digest };
+  return compared(previous, value, digest, options);
+}
+
+async function compared(
+  previous: LoadContext['previous'],
+  value: unknown,
+  digest: string | Promise<string>,
+  { idOf, clock, timeoutMs }: ResolvedOptions,
+): Promise<Summary> {
+  const summary = { digest: await digest };
+  if (previous === undefined) return summary;
+  try {
+    const { differenceOf } = await lateImport(() => import('../data/difference.ts'));
+    const differences = await differenceOf(previous.value, value, idOf, yieldsFor(clock, timeoutMs));
+    return { ...summary, differences: withoutWhole(value, differences) };
+  } catch {
+    return summary; // idOf threw, or a bundler has left the comparison out
+  }
+}
+
+/** Where the values were compared as wholes the sample is the refused value itself, which is not kept. */
+function withoutWhole(value: unknown, differences: Difference): Difference {
+  const { changed } = differences;
+  const isWhole = typeof value === 'object' && changed.samples[0]?.after === value;
+  return isWhole ? { ...differences, changed: { ...changed, samples: [] } } : differences;
+}
+
+/** The digest of a value: at once, unless it is large. */
+export function digestOf(
+  value: unknown,
+  { clock, timeoutMs }: Pick<ResolvedOptions, 'clock' | 'timeoutMs'>,
+): string | Promise<string> {
+  const steps = digestSteps(value);
+  const slice = (): IteratorResult<undefined, string> => {
+    const until = clock.monotonic() + SLICE_MS;
+    let step = steps.next();
+    while (step.done !== true && clock.monotonic() < until) step = steps.next();
+    return step;
+  };
+  const first = slice();
+  if (first.done === true) return first.value;
+  const yields = yieldsFor(clock, timeoutMs);
+  return (async () => {
+    for (;;) {
+      await yields();
+      const step = slice();
+      if (step.done === true) return step.value;
+    }
+  })();
+}
