@@ -1,7 +1,7 @@
 import { guardIsNotAsked, refusedIsHeldAsAnyFailure } from './guards.ts';
 import type { SimulationFault } from './simulation.ts';
 
-/** Faults of guards, quarantines, pins, marks and reports, which the data worlds must find. */
+/** Faults of guards, refused values, pins, marks and reports, which the data worlds must find. */
 const faults: readonly Omit<SimulationFault, 'world'>[] = [
   { ...guardIsNotAsked, name: 'a guard is not asked', seeds: [1] },
   {
@@ -38,24 +38,19 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
   },
   {
-    name: 'a discarded candidate stays in quarantine',
-    rules: ['quarantine'],
+    name: 'a forced load lets pass whatever the source has',
+    rules: [23, 'refused'],
     seeds: [3],
-    in: 'src/guard/quarantine.ts',
-    replace: 'discardQuarantined',
-    by: '(_, entry) => entry.quarantined !== undefined',
-  },
-  {
-    name: 'an accepted candidate is not published',
-    rules: ['everywhere'],
-    seeds: [3],
-    in: 'src/guard/quarantine.ts',
-    replace: 'acceptQuarantined',
-    by: `(engine, entry, seen, prepareOf) => original({
-      options: { ...engine.options, membership: undefined },
-      throwIfClosed: (...given) => engine.throwIfClosed(...given),
-      set: (...given) => engine.set(...given),
-    }, entry, seen, prepareOf)`,
+    in: 'src/engine/member-engine.ts',
+    replace: 'MemberEngine.#forced',
+    by: `(entry) => {
+      const forced = { isPassed: true };
+      entry.forced = forced;
+      const passed = () => void (entry.forced = undefined);
+      const next = this.loader.next(entry, undefined, 'forced');
+      next.then(passed, passed);
+      return next;
+    }`,
   },
   {
     name: 'a round with a lease does not look for a pin',

@@ -321,15 +321,16 @@ describe('of a key', () => {
   });
 
   it('keeps the differences of the last 100 keys', async () => {
-    const source = { now: [1, 2] };
-    const { cache } = fakeCache({ load: () => source.now, accept: notEmpty() });
+    const source = { now: 'much' };
+    const accept = notEmpty<string>({ sizeOf: ({ length }) => length });
+    const { cache } = fakeCache({ load: () => source.now, accept });
     const keys = Array.from({ length: 101 }, (_, i) => `${i}`);
     for (const key of keys) await cache.get(key);
-    source.now = [];
+    source.now = '';
     for (const key of keys) await cache.refresh(key).catch(() => {});
     expect(cache.inspect('0')?.refused).toMatchObject({ reason: 'it is empty', size: 0 });
     expect(cache.inspect('0')?.refused).not.toHaveProperty('differences');
-    expect(cache.inspect('1')?.refused?.differences?.removed.count).toBe(2);
+    expect(cache.inspect('1')?.refused?.differences?.changed.count).toBe(1);
   });
 
   it('must fit into the cache', async () => {

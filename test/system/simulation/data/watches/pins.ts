@@ -2,6 +2,7 @@ import {
   isClosedError,
   isLoadTimeoutError,
   isPinnedError,
+  isValueRejectedError,
   type TicklessEvent,
 } from '../../../../../src/index.ts';
 import type { Edition } from '../edition.ts';
@@ -109,6 +110,7 @@ export class Pins implements DataWatch {
       this.#holds(
         isPinnedError(error) ||
           isClosedError(error) ||
+          (order.forces === true && isValueRejectedError(error)) ||
           (isLoadTimeoutError(error) && error.attempts === 0 && this.#isPlacing(instance)) ||
           (error === undefined && !this.#isLoaded(order, value)),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,

@@ -4,7 +4,6 @@ import {
   isOptionError,
   isPinnedError,
   isStoreUnavailableError,
-  isValueRejectedError,
 } from '../../../../../src/index.ts';
 import type { DataWatch, Order } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
@@ -12,14 +11,9 @@ import type { DataWorld } from '../world.ts';
 /** What resolves for all instances is in the store, and what rejects has one of the documented reasons. */
 export class Promises implements DataWatch {
   readonly #world: DataWorld;
-  readonly #accepted: Map<Order, number | undefined> = new Map();
 
   constructor(world: DataWorld) {
     this.#world = world;
-  }
-
-  called(order: Order): void {
-    if (order.kind === 'accept') this.#accepted.set(order, order.instance.prices.peek()?.serial);
   }
 
   settled(order: Order): void {
@@ -28,12 +22,9 @@ export class Promises implements DataWatch {
       this.#isReason(order, outcome.error);
       return;
     }
-    const { shelf, scenario } = this.#world;
+    const { shelf } = this.#world;
     const { value } = outcome;
     if (kind === 'set') this.#isThere(order, order.serial);
-    if (kind === 'accept' && value === true && scenario.hasStore)
-      this.#isThere(order, this.#accepted.get(order));
-    this.#accepted.delete(order);
     if (kind !== 'rollback') return;
     const written = shelf.ofOrder(id);
     // A later one may have come by the time that it resolves.
@@ -53,16 +44,11 @@ export class Promises implements DataWatch {
     const { kind, instance } = order;
     if (kind === 'refresh') return; // the error of a load, or a pin: see there
     const isOfBackend = isLockUnavailableError(error) || isStoreUnavailableError(error);
-    const isOfValue = kind === 'accept' && isValueRejectedError(error);
     // There may be no version that can be put back by now.
     const isOfVersion = kind === 'rollback' && isOptionError(error);
     const isOfPin = kind === 'mark' && isPinnedError(error);
     const isReason =
-      isOfBackend ||
-      isOfValue ||
-      isOfVersion ||
-      isOfPin ||
-      (isClosedError(error) && instance.closing !== 'no');
+      isOfBackend || isOfVersion || isOfPin || (isClosedError(error) && instance.closing !== 'no');
     this.#holds(order, isReason, `it fails with ${error}`);
   }
 
