@@ -7,7 +7,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a reason of a guard is taken for a yes',
     rules: [23],
-    seeds: [3],
+    seeds: [4],
     in: 'src/guard/guarded-load.ts',
     replace: 'guardedLoad',
     by: `(load, options) => {
@@ -40,7 +40,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a forced load lets pass whatever the source has',
     rules: [23, 'refused'],
-    seeds: [3],
+    seeds: [39],
     in: 'src/engine/member-engine.ts',
     replace: 'MemberEngine.#forced',
     by: `(entry) => {
