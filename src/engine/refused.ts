@@ -12,7 +12,8 @@ export interface Refused {
   readonly digest: string | undefined;
   /**
    * From the value before to the refused one, with at most 20 samples of each kind: parts of both values. Not present: there was no
-   * value before, the schema refused it, `idOf` failed, it is one of a key and those of 100 other keys are newer, or `values: false`.
+   * value before, the schema refused it, `idOf` failed, half of the time to the deadline was too short for it, it is one of a key and those
+   * of 100 other keys are newer, or `values: false`.
    */
   readonly differences?: Difference;
 }

@@ -1,6 +1,6 @@
 import { countOf } from '../data/count-of.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
-import type { Entry } from '../engine/entry.ts';
+import { deadlineOf, type Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
@@ -79,7 +79,11 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         const previousSize = previous && sizeOf(previous.value);
         const error = new ValueRejectedError({ cacheName, key, reason, size, previousSize, cause });
         const compare = () =>
-          named(context, 'the comparison with the value before', summaryOf(value, previous, options));
+          named(
+            context,
+            'the comparison with the value before',
+            summaryOf(value, previous, deadlineOf(entry), options),
+          );
         return settled(compare, (summary) => refuse(error, summary), rethrow);
       };
       if (forced !== undefined) {
@@ -88,7 +92,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
           forced.isPassed = true;
           return result;
         };
-        return settled(() => named(context, 'its digest', digestOf(value, options)), pass, rethrow);
+        return settled(() => named(context, 'its digest', digestOf(value, options.clock)), pass, rethrow);
       }
       return settled(
         () =>

@@ -4,7 +4,8 @@ import { lateImport } from '../data/late-import.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Refused } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { yieldsFor } from '../time/yield-to-event-loop.ts';
+import type { Clock } from '../time/clock.ts';
+import { yieldToEventLoop } from '../time/yield-to-event-loop.ts';
 
 /** What is kept of a refused value. */
 type Summary = Pick<Refused, 'digest' | 'differences'>;
@@ -12,31 +13,45 @@ type Summary = Pick<Refused, 'digest' | 'differences'>;
 /** A value is looked at for so long at a time, in milliseconds. */
 const SLICE_MS = 5;
 
-/** A value that the guard refuses, compared with the one before. At once where there is none, and the value is not large. */
+/**
+ * A refused value, compared with the one before. At once where there is none, and the value is not large.
+ *
+ * @param deadlineAt that of the load (monotonic): half of the time to it is left to the comparison.
+ */
 export function summaryOf(
   value: unknown,
   previous: LoadContext['previous'],
+  deadlineAt: number,
   options: ResolvedOptions,
 ): Summary | Promise<Summary> {
-  const digest = digestOf(value, options);
+  const digest = digestOf(value, options.clock);
   if (previous === undefined && typeof digest === 'string') return { digest };
-  return compared(previous, value, digest, options);
+  return compared(previous, value, digest, deadlineAt, options);
 }
 
 async function compared(
   previous: LoadContext['previous'],
   value: unknown,
   digest: string | Promise<string>,
-  { idOf, clock, timeoutMs }: ResolvedOptions,
+  deadlineAt: number,
+  { idOf, clock }: ResolvedOptions,
 ): Promise<Summary> {
   const summary = { digest: await digest };
   if (previous === undefined) return summary;
+  const startedAt = clock.monotonic();
+  const untilAt = startedAt + (deadlineAt - startedAt) / 2;
+  const yields = (): Promise<void> => {
+    if (clock.monotonic() > untilAt) throw new Error('the load must end');
+    return yieldToEventLoop();
+  };
   try {
     const { differenceOf } = await lateImport(() => import('../data/difference.ts'));
-    const differences = await differenceOf(previous.value, value, idOf, yieldsFor(clock, timeoutMs));
-    return { ...summary, differences: withoutWhole(value, differences) };
+    return {
+      ...summary,
+      differences: withoutWhole(value, await differenceOf(previous.value, value, idOf, yields)),
+    };
   } catch {
-    return summary; // idOf threw, or a bundler has left the comparison out
+    return summary; // there was no time, idOf threw, or a bundler has left the comparison out
   }
 }
 
@@ -48,10 +63,7 @@ function withoutWhole(value: unknown, differences: Difference): Difference {
 }
 
 /** The digest of a value: at once, unless it is large. */
-export function digestOf(
-  value: unknown,
-  { clock, timeoutMs }: Pick<ResolvedOptions, 'clock' | 'timeoutMs'>,
-): string | Promise<string> {
+export function digestOf(value: unknown, clock: Pick<Clock, 'monotonic'>): string | Promise<string> {
   const steps = digestSteps(value);
   const slice = (): IteratorResult<undefined, string> => {
     const until = clock.monotonic() + SLICE_MS;
@@ -61,10 +73,9 @@ export function digestOf(
   };
   const first = slice();
   if (first.done === true) return first.value;
-  const yields = yieldsFor(clock, timeoutMs);
   return (async () => {
     for (;;) {
-      await yields();
+      await yieldToEventLoop();
       const step = slice();
       if (step.done === true) return step.value;
     }
