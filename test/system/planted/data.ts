@@ -35,7 +35,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     ...refusedIsHeldAsAnyFailure,
     name: 'a refused round is held as briefly as any other that failed',
-    seeds: [3],
+    seeds: [5],
   },
   {
     name: 'a forced load lets pass whatever the source has',
@@ -79,7 +79,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a refresh is not refused while a version is pinned',
     rules: [25],
-    seeds: [456],
+    seeds: [103],
     in: 'src/cluster/version-control.ts',
     replace: 'EntryVersions.#throwIfPinned',
     by: '() => {}',
@@ -133,7 +133,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'the commands of rounds carry no report',
     rules: ['everywhere'],
-    seeds: [1],
+    seeds: [3],
     in: 'src/cluster/store-reports.ts',
     replace: 'StoreReports.#isSoon',
     by: '() => true',
@@ -149,7 +149,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark is taken for no snapshot',
     rules: [24],
-    seeds: [11],
+    seeds: [26],
     in: 'src/cluster/cluster-state.ts',
     replace: 'ClusterState.unappliedMark',
     by: '() => undefined',
@@ -200,7 +200,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a hint puts off the check that is due anyway',
     rules: [24],
-    seeds: [9],
+    seeds: [4],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: `(ms) => {
