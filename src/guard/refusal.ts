@@ -7,10 +7,10 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Clock } from '../time/clock.ts';
 import { yieldToEventLoop } from '../time/yield-to-event-loop.ts';
 
-/** What is kept of a refused value. */
+/** Of a refused value, which is not kept. */
 type Summary = Pick<Refused, 'digest' | 'differences'>;
 
-/** A value is looked at for so long at a time, in milliseconds. */
+/** The longest slice of work on a digest, in milliseconds. */
 const SLICE_MS = 5;
 
 /**
