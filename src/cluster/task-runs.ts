@@ -28,7 +28,7 @@ function runsName(name: string): string {
  * forgotten them after its retention.
  *
  * @param backend the one that the task has.
- * @param name the name of its lock. Rejects with `StoreUnavailableError` when the backend does not answer.
+ * @param name the name of its lock. Rejects with `BACKEND_DOWN` when the backend does not answer.
  */
 export async function taskRuns(backend: Backend, name: string): Promise<readonly TaskRun[]> {
   const checks = new OptionChecks('taskRuns');

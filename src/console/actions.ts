@@ -1,7 +1,7 @@
 import type { LockProvider } from '../cluster/lock-contract.ts';
 import {
   type GroupMember,
-  isValueRejectedError,
+  isTicklessError,
   type PeriodicExecutor,
   type RefreshingCache,
   type RefreshingValue,
@@ -186,7 +186,7 @@ async function passed(refreshed: Promise<unknown>, force: string | undefined): P
   try {
     await refreshed;
   } catch (error) {
-    throw force !== undefined && isValueRejectedError(error) ? new Refusal(error.message) : error;
+    throw force !== undefined && isTicklessError(error, 'REFUSED') ? new Refusal(error.message) : error;
   }
 }
 

@@ -175,6 +175,7 @@ const schemas: Readonly<Record<string, Schema>> = {
       reason: text,
       since: instant,
       'size?': count,
+      'previousSize?': count,
       'digest?': { ...text, description: 'names it, for refresh; missing: the schema refused it' },
       'difference?': { ...ref('Difference'), description: 'from the value before to the refused one' },
     }),

@@ -17,7 +17,7 @@ export interface ExecutorRun {
 
 /** Where the runs of a task are kept for all instances. */
 export interface SharedRuns {
-  /** Newest first. Rejects with `LockUnavailableError`. */
+  /** Newest first. Rejects with `BACKEND_DOWN`. */
   read(most: number): Promise<readonly ExecutorRun[]>;
   /** Adds one. Never rejects: one that can't be written is not recorded. */
   add(run: ExecutorRun, most: number): Promise<void>;

@@ -1,4 +1,4 @@
-import { isLoadTimeoutError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { ExecutionEnd } from '../observe/instrument.ts';
 import type { FlightEnd } from './flight.ts';
 import type { LoadExecution } from './load-execution.ts';
@@ -16,7 +16,7 @@ export function executionEnd<T>(
   if (settlement.kind !== 'failed')
     return { outcome: outcomeOf(round, end, settlement), attempts, token, error: undefined };
   const { error } = settlement;
-  return { outcome: isLoadTimeoutError(error) ? 'timed-out' : 'failed', attempts, token, error };
+  return { outcome: isTicklessError(error, 'TIMED_OUT') ? 'timed-out' : 'failed', attempts, token, error };
 }
 
 function outcomeOf<T>(

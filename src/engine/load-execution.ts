@@ -1,4 +1,4 @@
-import type { LoadTimeoutError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { ExecutionEnd, ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
@@ -126,7 +126,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
     return this.round?.waitedFor ?? place ?? (context && TryContext.waitedFor(context));
   }
 
-  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
+  protected override timeoutReason(attempts: number, cause: unknown): TicklessError {
     return timeoutError(this.#host.options, this.entry.key, attempts, cause, this.waitedFor);
   }
 

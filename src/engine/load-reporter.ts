@@ -1,17 +1,5 @@
 import { isOfBackup } from '../data/backup.ts';
-import {
-  failureText,
-  isAbsentError,
-  isClosedError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isOptionError,
-  isStaleValueError,
-  isValueRejectedError,
-  showKey,
-  TicklessError,
-} from '../errors.ts';
+import { type ErrorCode, failureText, isTicklessError, showKey } from '../errors.ts';
 import type { CoolingDown, LoadEndDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import { OutageLog, type ServedState } from '../observe/outage-log.ts';
@@ -20,8 +8,12 @@ import { showInstant } from '../time/show-instant.ts';
 import type { DecisionRules } from './decide.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
+import { limitIn } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { servedState } from './served-state.ts';
+
+/** Mistakes, absent keys and reads after `close()`. */
+const NOT_LOGGED: readonly ErrorCode[] = ['OPTION', 'ABSENT', 'CLOSED'];
 
 /** Reports how loads have ended: to listeners, and failures to the logger, with what they mean for reads. */
 export class LoadReporter {
@@ -53,11 +45,9 @@ export class LoadReporter {
 
   /** Reads got an error. Mistakes, absent keys and reads after `close()` are not logged. */
   refused(entry: Entry<unknown>, error: unknown, times: number): void {
-    const isOutage =
-      error instanceof TicklessError &&
-      ![isOptionError, isAbsentError, isClosedError].some((is) => is(error));
+    const isOutage = isTicklessError(error) && !NOT_LOGGED.includes(error.code);
     if (!isOutage) return;
-    const limit = isStaleValueError(error) ? `a limit of ${showDuration(error.maxStaleness)}` : undefined;
+    const limit = isTicklessError(error, 'TOO_STALE') ? `a limit of ${limitIn(error)}` : undefined;
     const state = (): ServedState => this.#stateOf(entry);
     const retryAt = Math.max(entry.coolDownUntil, this.#options.clock.monotonic());
     const cause = error.cause ?? (entry.flight === undefined ? undefined : error); // which says what it has waited for
@@ -99,19 +89,24 @@ export class LoadReporter {
     const { error } = coolingDown;
     const { clock, kind } = this.#options;
     // An outage of the lock is logged once, for all members. A task that does not run is more than that.
-    const isLogged = isLockUnavailableError(error) && kind !== 'task' && this.#stateOf(entry).isServed;
+    const isLogged =
+      isTicklessError(error, 'BACKEND_DOWN') && kind !== 'task' && this.#stateOf(entry).isServed;
     if (!isLogged)
       this.#ofLoads.failed({
         id: entry.id,
         retryAt: clock.monotonic() + coolingDown.delay,
         state: () => this.#stateOf(entry),
         text: (others) => this.#textOf(type, end, coolingDown, others),
-        cause: isLoadTimeoutError(error) ? error.cause : isLoadError(error) ? (error.cause ?? error) : error,
+        cause: isTicklessError(error, 'TIMED_OUT')
+          ? error.cause
+          : isTicklessError(error, 'LOAD_FAILED')
+            ? (error.cause ?? error)
+            : error,
       });
     if (end.attempts > 0) this.#events.counters.loading.add(end.duration);
     this.#events.emit(type, () => ({ ...end, error }));
-    if (isValueRejectedError(error)) {
-      const { reason, size, previousSize } = error;
+    if (isTicklessError(error, 'REFUSED') && entry.refused !== undefined) {
+      const { reason, size, previousSize } = entry.refused;
       this.#events.emit('value-rejected', { reason, size, previousSize, error, ...keyOf(entry) });
     }
     // A listener may have ended the cool-down by setting a value.

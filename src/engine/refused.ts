@@ -8,6 +8,8 @@ export interface Refused {
   readonly since: number;
   /** The number of its elements, or by the `sizeOf` of the guard; `undefined`: unknown. */
   readonly size: number | undefined;
+  /** That of the value before; `undefined`: unknown, or there was none. */
+  readonly previousSize: number | undefined;
   /** Names what was refused, for `refresh({ force: digest })`: the same for equal content. `undefined`: the schema refused it. */
   readonly digest: string | undefined;
   /**

@@ -7,12 +7,14 @@ import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load
 import { callOwned } from '../engine/own-load.ts';
 import { notSeenText, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { ValueRejectedError } from '../errors.ts';
+
 import { messageOf } from '../observe/logger.ts';
+import { printable } from '../printable.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { digestOf, summaryOf } from './refusal.ts';
+import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
@@ -30,13 +32,13 @@ const MOST_COMPARED = 100;
 
 /**
  * A load whose values are checked before they replace anything: by the schema, whose output is the value, then by the
- * guard. A refused value is a `ValueRejectedError`, and the entry remembers why it was refused. The checks are part of the load: they run
+ * guard. A refused value is a `REFUSED` error, and the entry remembers why it was refused. The checks are part of the load: they run
  * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous, unless it is refused: then it ends
  * when the value has been compared with the one before.
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, name: cacheName, allowUndefined } = options;
+  const { schema, accept, name: member, allowUndefined } = options;
   if (schema === undefined && accept === undefined) return load;
   /** The entries with differences, the oldest first. */
   const compared = new Set<Entry<T>>();
@@ -60,10 +62,12 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
           named(
             context,
             'the schema',
-            callOwned([entry], () => validated<T>(candidate.value, options, key)),
+            callOwned([entry], () =>
+              validated<T>(candidate.value, options, (refusal) => refuse(refusal, { digest: undefined })),
+            ),
           ),
         judge,
-        (error) => refuse(error as ValueRejectedError, { digest: undefined }),
+        rethrow,
       );
     };
 
@@ -77,14 +81,15 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       const reject = (reason: string, cause?: unknown): ReturnType<Load<T>> => {
         const size = sizeOf(value);
         const previousSize = previous && sizeOf(previous.value);
-        const error = new ValueRejectedError({ cacheName, key, reason, size, previousSize, cause });
         const compare = () =>
           named(
             context,
             'the comparison with the value before',
             summaryOf(value, previous, deadlineOf(entry), options),
           );
-        return settled(compare, (summary) => refuse(error, summary), rethrow);
+        const end = (summary: Pick<Refused, 'digest' | 'differences'>): never =>
+          refuse({ reason, size, previousSize, cause }, summary);
+        return settled(compare, end, rethrow);
       };
       if (forced !== undefined) {
         const pass = (digest: string): ReturnType<Load<T>> => {
@@ -106,11 +111,12 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       );
     };
 
-    const refuse = (error: ValueRejectedError, summary: Pick<Refused, 'digest' | 'differences'>): never => {
+    const refuse = (refusal: RefusedValue, summary: Pick<Refused, 'digest' | 'differences'>): never => {
+      const error = refusedError(refusal, { member, key });
       if (abort.isAborted) throw error;
-      const { reason, size } = error;
+      const { reason, size, previousSize } = refusal;
       const { since = options.now() } = entry.refused ?? {};
-      entry.refused = { reason, since, size, ...summary };
+      entry.refused = { reason: printable(reason), since, size, previousSize, ...summary };
       compared.delete(entry);
       if (summary.differences !== undefined) compared.add(entry);
       const [oldest] = compared;

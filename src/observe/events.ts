@@ -85,7 +85,7 @@ export interface EventDetails<V = unknown> {
   /** A load failed after all its tries. */
   'load-failed': LoadEndDetails & { readonly error: Error };
   /**
-   * After `load-failed`: `schema` or `accept` refused the value that was loaded. Sizes as in `ValueRejectedError`, which is
+   * After `load-failed`: `schema` or `accept` refused the value that was loaded. Sizes as in the message of its `REFUSED` error, which is
    * the `error`.
    */
   'value-rejected': {

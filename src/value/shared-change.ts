@@ -13,7 +13,7 @@ export interface SetOptions extends ScopeOptions, PublishOrigin {}
  * Takes apart the options of `set`.
  *
  * @returns whether it reaches all instances, and the person that sets it.
- * @throws {OptionError} as `reachesAll`, and for `by` and `note` that are not short texts.
+ * @throws {TicklessError} `OPTION` as `reachesAll`, and for `by` and `note` that are not short texts.
  */
 export function setArgument(
   member: EngineOptions,
@@ -31,7 +31,7 @@ export function setArgument(
 export interface RefreshOptions extends ScopeOptions {
   /**
    * The `digest` of `inspect().refused`, as a person has looked at it: it is loaded again, and `accept` is not asked. The `schema` is. Where
-   * something else was loaded by then, or has taken its place, it rejects with `ValueRejectedError`. A load under way does not count: another
+   * something else was loaded by then, or has taken its place, it rejects with `REFUSED`. A load under way does not count: another
    * one follows. @default undefined: `accept` is asked
    */
   readonly force?: string | undefined;
@@ -44,7 +44,7 @@ export interface RefreshOptions extends ScopeOptions {
  *
  * @param flags as of `reachesAll`.
  * @returns whether it reaches all instances, and the digest of the refused value that passes the guard.
- * @throws {OptionError} as `reachesAll`, and for a digest that is not a text.
+ * @throws {TicklessError} `OPTION` as `reachesAll`, and for a digest that is not a text.
  */
 export function refreshArgument(
   member: EngineOptions,

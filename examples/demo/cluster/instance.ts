@@ -1,6 +1,6 @@
 // One instance of the cluster: answers look-ups from memory, and shares what it loads. A process of its own.
 
-import { isLeaseLostError, isValueRejectedError, RefreshGroup, type TicklessEvent } from 'tickless';
+import { isTicklessError, RefreshGroup, type TicklessEvent } from 'tickless';
 import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { mountConsole } from '../console.ts';
 import { endWithParent, tell } from '../in-child.ts';
@@ -34,7 +34,7 @@ for (const type of TOLD) {
 
 /** `lease-lost` or `value-rejected` tells it. */
 function isToldElsewhere(error: Error): boolean {
-  return isLeaseLostError(error) || isValueRejectedError(error);
+  return isTicklessError(error, 'LEASE_LOST') || isTicklessError(error, 'REFUSED');
 }
 
 function more(event: TicklessEvent): Pick<InstanceEvent, 'edition' | 'version' | 'sizes'> {

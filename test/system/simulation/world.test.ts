@@ -90,9 +90,9 @@ const WORDS = [
   'is answered at once',
   'is answered after',
   'fails after',
-  'StaleValueError',
-  'AbsentError',
-  'NotLoadedError',
+  'TOO_STALE',
+  'ABSENT',
+  'NOT_LOADED',
   'closed',
 ];
 
@@ -105,7 +105,7 @@ const WORDS_OF_DATA = [
   'value-rejected',
   'cause rolled-back',
   ...['rollback to', 'unpin (', 'refresh past the guard (', 'set here (', 'gives true', 'gives false'],
-  ...['PinnedError', 'ValueRejectedError', 'LockUnavailableError', 'StoreUnavailableError'],
+  ...['PINNED', 'REFUSED', 'BACKEND_DOWN'],
   ...['dropped (', 'invalidated (', 'refresh everywhere (', 'versions of'],
   'crashes',
   'stands still',
@@ -121,7 +121,7 @@ const WORDS_OF_KEYS = [
   ...['set (', 'set here (', 'refresh (', 'drop (', 'invalidated (', 'dropped ('],
   ...['invalidated of the tag x (', 'invalidated of the tag y (', 'dropped of all keys ('],
   ...['cause loaded', 'cause adopted', 'cause set', 'evicted', 'value-rejected', 'cooling-down'],
-  ...['LockUnavailableError', 'crashes', 'stands still', 'is lost', 'loses its answer', 'took-over'],
+  ...['BACKEND_DOWN', 'crashes', 'stands still', 'is lost', 'loses its answer', 'took-over'],
 ];
 
 const WORDS_OF_DEPLOYED = [

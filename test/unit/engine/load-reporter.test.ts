@@ -3,7 +3,7 @@ import type { ClusterMember } from '../../../src/cluster/cluster-member.ts';
 import { Adoption, type RemoteLoad } from '../../../src/cluster/remote-result.ts';
 import { Entry } from '../../../src/engine/entry.ts';
 import { LoadReporter } from '../../../src/engine/load-reporter.ts';
-import { LoadError, LoadTimeoutError, LockUnavailableError } from '../../../src/errors.ts';
+import { TicklessError } from '../../../src/errors.ts';
 import { eventTypes, type TicklessEvent } from '../../../src/index.ts';
 import { Counters } from '../../../src/observe/counters.ts';
 import type { CoolingDown, LoadEndDetails } from '../../../src/observe/events.ts';
@@ -15,7 +15,11 @@ import { optionsOfKey, optionsOfTask, optionsOfValue } from '../../support/resol
 const NOW = Date.UTC(2026, 0, 1, 12);
 const down = new Error('down');
 const end: LoadEndDetails = { trigger: 'due', background: true, duration: 5, attempts: 2 };
-const failed = new LoadError('load failed: down', { cacheName: 'v', attempts: 2, cause: down });
+const failed = new TicklessError('LOAD_FAILED', 'load failed: down', {
+  member: 'v',
+  attempts: 2,
+  cause: down,
+});
 
 /** A reporter with the lines of its logger, and with `listens` the events that its listeners get. */
 async function make({ listens = true, optionsOf = optionsOfValue } = {}) {
@@ -61,26 +65,26 @@ describe('the log line of a failure', () => {
     );
   });
 
-  const about = { cacheName: 'v', attempts: 2, timeout: 3000 };
+  const about = { member: 'v', attempts: 2, timeout: 3000 };
   it.each([
     ['names the key', failed, { key: 'NL' }, /; background load of "NL" failed/],
     ['of a load that a caller waits for', failed, { background: false }, /; load failed at attempt 2/],
     ['may name the last instant of all', failed, { until: Infinity }, /\(\+275760-09-13T/],
     [
       'of a timeout has its length and the error of the last try',
-      new LoadTimeoutError('too long', { ...about, cause: down }),
+      new TicklessError('TIMED_OUT', 'too long', { ...about, cause: down }),
       { type: 'load-timed-out' },
       /load timed out after 3 s at attempt 2, .*: down$/,
     ],
     [
       'of a timeout of the first try has no error',
-      new LoadTimeoutError('too long', about),
+      new TicklessError('TIMED_OUT', 'too long', about),
       { type: 'load-timed-out' },
       /load timed out after 3 s at attempt 2, next try in [^:]*:[^:]*:[^:]*Z\)$/,
     ],
     [
       'of an error of the cluster has its message and cause, and counts no attempt where there was none',
-      new LockUnavailableError('no lock', { cacheName: 'v', cause: down }),
+      new TicklessError('BACKEND_DOWN', 'no lock', { member: 'v', cause: down }),
       { attempts: 0 },
       /failed before it began, .*: no lock: down$/,
     ],
@@ -130,7 +134,10 @@ describe('the events', () => {
 });
 
 it('of a task that does not run without its lock there is a line; of a value that is served there is none', async () => {
-  const error = new LockUnavailableError('the lock is unavailable: down', { cacheName: 'v', cause: down });
+  const error = new TicklessError('BACKEND_DOWN', 'the lock is unavailable: down', {
+    member: 'v',
+    cause: down,
+  });
   const linesOf = async (optionsOf: typeof optionsOfValue): Promise<readonly string[]> => {
     const { reporter, lines } = await make({ listens: false, optionsOf });
     const entry = Object.assign(new Entry(), { isLoaded: true, loadedAt: 0 });

@@ -6,9 +6,9 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
-const LOAD = 'ERR_TICKLESS_LOAD';
-const COOLING_DOWN = 'ERR_TICKLESS_COOLING_DOWN';
-const STALE = 'ERR_TICKLESS_STALE_VALUE';
+const LOAD = 'LOAD_FAILED';
+const COOLING_DOWN = 'COOLING_DOWN';
+const STALE = 'TOO_STALE';
 
 const refused = async (read: () => unknown): Promise<void> => {
   try {
@@ -29,7 +29,7 @@ describe('reads that are refused are counted, each once', () => {
     expect(value.stats()).toMatchObject({
       reads: 101,
       readsFailed: 101,
-      readsFailedBy: { [LOAD]: 99, ERR_TICKLESS_NOT_LOADED: 1, [COOLING_DOWN]: 1 },
+      readsFailedBy: { [LOAD]: 99, NOT_LOADED: 1, [COOLING_DOWN]: 1 },
     });
   });
 

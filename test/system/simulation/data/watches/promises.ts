@@ -1,10 +1,4 @@
-import {
-  isClosedError,
-  isLockUnavailableError,
-  isOptionError,
-  isPinnedError,
-  isStoreUnavailableError,
-} from '../../../../../src/index.ts';
+import { isTicklessError } from '../../../../../src/index.ts';
 import type { DataWatch, Order } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
@@ -43,12 +37,15 @@ export class Promises implements DataWatch {
   #isReason(order: Order, error: unknown): void {
     const { kind, instance } = order;
     if (kind === 'refresh') return; // the error of a load, or a pin: see there
-    const isOfBackend = isLockUnavailableError(error) || isStoreUnavailableError(error);
+    const isOfBackend = isTicklessError(error, 'BACKEND_DOWN');
     // There may be no version that can be put back by now.
-    const isOfVersion = kind === 'rollback' && isOptionError(error);
-    const isOfPin = kind === 'mark' && isPinnedError(error);
+    const isOfVersion = kind === 'rollback' && isTicklessError(error, 'OPTION');
+    const isOfPin = kind === 'mark' && isTicklessError(error, 'PINNED');
     const isReason =
-      isOfBackend || isOfVersion || isOfPin || (isClosedError(error) && instance.closing !== 'no');
+      isOfBackend ||
+      isOfVersion ||
+      isOfPin ||
+      (isTicklessError(error, 'CLOSED') && instance.closing !== 'no');
     this.#holds(order, isReason, `it fails with ${error}`);
   }
 
