@@ -42,7 +42,7 @@ console.log(`refused: ${prices.inspect().refused?.reason ?? 'nothing'}`);
 source = wholeList.slice(0, 1);
 await prices.refresh().catch(() => {});
 const { differences, digest } = prices.inspect().refused ?? {};
-console.log(`to decide on: ${differences?.removed.count} removed, ${differences?.unchanged} unchanged`);
+console.log(`to decide on: ${differences?.removed.count} removed, ${differences?.changed.count} changed`);
 await prices.refresh({ force: digest }); // only what was looked at
 
 await prices.refresh(); // one price is the normal size from now on
