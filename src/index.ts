@@ -50,7 +50,6 @@ export {
   type LoadReturn,
   loaded,
 } from './engine/load-result.ts';
-export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
