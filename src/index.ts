@@ -51,6 +51,7 @@ export {
   loaded,
 } from './engine/load-result.ts';
 export type { ReadOptions } from './engine/reader.ts';
+export type { Refused } from './engine/refused.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
 export { type ErrorCode, isTicklessError, TicklessError } from './errors.ts';
