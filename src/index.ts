@@ -129,15 +129,7 @@ export type { GuardOptions } from './guard/guard-options.ts';
 export type { Unchanged } from './guard/unchanged.ts';
 export type { JsonStatus } from './json.ts';
 // Observation.
-export {
-  type ChangeCause,
-  type ElsewhereDetails,
-  type EventFilter,
-  type EventOf,
-  type EventType,
-  eventTypes,
-  type TicklessEvent,
-} from './observe/events.ts';
+export type { EventOf, EventType, TicklessEvent } from './observe/events.ts';
 export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
 export type { MemberStats } from './observe/stats.ts';

@@ -5,9 +5,9 @@ import {
   LoadError,
   type TicklessError,
 } from '../errors.ts';
-import { type LoadDetails, type LoadEndDetails, loadEnd } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
+import type { CoolingDown } from './cool-down.ts';
 import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
@@ -27,13 +27,15 @@ import type { Timing } from './timing.ts';
 
 /** How the waiters of a load are to be settled. */
 export type Settlement<T> = (
-  | { readonly kind: 'loaded'; readonly value: T }
+  | { readonly kind: 'loaded'; readonly value: T; readonly isKept?: boolean }
   | { readonly kind: 'absent' | 'failed'; readonly error: TicklessError }
 ) & {
   /** It may also be the answer of those that came after the load was superseded. */
   readonly isForAll: boolean;
   /** A platform waits for this too; readers do not. */
   readonly settled: Promise<void> | undefined;
+  /** It has begun with this end. */
+  readonly coolingDown?: CoolingDown | undefined;
 };
 
 /** The load has no result, and its readers wait for another one. */
@@ -41,9 +43,6 @@ export interface Reload {
   readonly kind: 'again';
   readonly wanted: 'read' | 'forced';
 }
-
-/** The store was checked behind a read. */
-const CHECK: LoadDetails = { trigger: 'due', background: true };
 
 /** Applies the ends of flights to their entries, and reports them. */
 export class Settler<T> {
@@ -110,15 +109,13 @@ export class Settler<T> {
     this.#accept({ entry }, result, remote);
     this.#isOutdated(entry, result, undefined);
     this.#reporter.recovered(entry, false);
-    remote.report(entry, CHECK);
   }
 
   #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
     const { entry, round, outdatedBy } = run;
-    const duration = run.measured();
-    const details = loadEnd(run.details, end.attempts, duration);
+    const took = run.measured();
     if (end.kind === 'cancelled' || end.kind === 'timed-out') {
-      return this.#failed(run, end, details, end.error, round?.over); // which is when the load has settled
+      return this.#failed(run, end, end.error, round?.over); // which is when the load has settled
     }
     const remote = end.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
@@ -142,7 +139,7 @@ export class Settler<T> {
       this.isSynchronous = end.isSynchronous;
     } catch (cause) {
       const error = this.#errorOf(cause, run);
-      return this.#failed(run, end, details, error, round?.fail(error));
+      return this.#failed(run, end, error, round?.fail(error));
     }
     const isDropped = outdatedBy === 'drop';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
@@ -152,14 +149,28 @@ export class Settler<T> {
     if (remote === undefined) {
       settled = isDropped
         ? round?.discard()
-        : round?.complete({ isAbsent: result === 'absent', isKept: isKeptResult(result), took: duration });
-      this.#reporter.succeeded(entry, result, details);
-    } else if (!isDropped) remote.report(entry, run.details);
+        : round?.complete({ isAbsent: result === 'absent', isKept: isKeptResult(result), took });
+    }
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     const isForAll = !isOutdated;
-    if (result !== 'absent') return { kind: 'loaded', value: result.value, isForAll, settled };
+    if (result !== 'absent') {
+      return {
+        kind: 'loaded',
+        value: result.value,
+        isKept: isKeptResult(result),
+        isForAll,
+        settled,
+        coolingDown,
+      };
+    }
     const { name, clock } = this.#options;
-    return { kind: 'absent', error: absentError(entry, name, clock.monotonic()), isForAll, settled };
+    return {
+      kind: 'absent',
+      error: absentError(entry, name, clock.monotonic()),
+      isForAll,
+      settled,
+      coolingDown,
+    };
   }
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
@@ -213,7 +224,7 @@ export class Settler<T> {
       isLeaseLostError(cause) || isLockUnavailableError(cause) || isValueRejectedError(cause);
     // The load may itself have read another value or key, which has failed so; that error is a `LoadError` here.
     if (isPassedOn && cause.cacheName === this.#options.name && Object.is(cause.key, key)) return cause;
-    const errors = [...run.earlierErrors, cause];
+    const errors = [...run.tries.map(({ error }) => error), cause];
     const details = { cacheName: this.#options.name, key, attempts: run.attempts, cause, errors };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);
   }
@@ -221,15 +232,13 @@ export class Settler<T> {
   #failed(
     run: LoadExecution<T>,
     end: FlightEnd<KeyedLoadReturn<T>>,
-    details: LoadEndDetails,
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
     const { entry } = run;
     const coolingDown = this.#timing.failed(entry, error);
-    const type = end.kind === 'timed-out' ? 'load-timed-out' : 'load-failed';
-    this.#reporter.failed(entry, type, details, coolingDown);
-    return { kind: 'failed', error, isForAll: answersAll(run, end), settled };
+    this.#reporter.failed(entry, run.details, end, coolingDown);
+    return { kind: 'failed', error, isForAll: answersAll(run, end), settled, coolingDown };
   }
 }
 

@@ -1,5 +1,4 @@
-import { Counters } from '../observe/counters.ts';
-import type { EventType } from '../observe/events.ts';
+import { type Counted, Counters } from '../observe/counters.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
 import type { Member } from './member.ts';
 
@@ -22,7 +21,7 @@ export function groupStats(all: readonly Member[]): GroupStats {
 
 function add(counters: Counters, total: Counters): void {
   for (const name of NUMBERS) total[name] += counters[name];
-  for (const [type, count] of Object.entries(counters.events)) total.count(type as EventType, count);
+  for (const [type, count] of Object.entries(counters.counts)) total.count(type as Counted, count);
   for (const [code, count] of Object.entries(counters.readsFailed)) total.readFailed(code, count);
   const { loading } = counters;
   for (const [bucket, count] of loading.counts.entries()) {

@@ -493,12 +493,10 @@ export class RefreshGroup implements GroupLike {
   #logWhenReady(required: readonly Member[]): void {
     const check = (): void => {
       if (!this.#healthOf(required).ok) return;
-      for (const forget of forgets) forget();
+      forget();
       this.#readiness.succeeded();
     };
-    const forgets = (['load-succeeded', 'snapshot-adopted'] as const).map((type) =>
-      this.#listeners.on(type, check),
-    );
+    const forget = this.#listeners.on('load-ended', check);
   }
 
   #healthOf(members: readonly Member[]): Health {

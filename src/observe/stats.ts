@@ -1,5 +1,4 @@
-import type { Counters } from './counters.ts';
-import type { EventType } from './events.ts';
+import type { Counted, Counters } from './counters.ts';
 import type { LoadTimes } from './load-times.ts';
 
 /** The counters of a value, a cache or an executor, on this instance and since it was made. A copy: it does not change. */
@@ -50,10 +49,10 @@ export interface MemberStats {
 }
 
 export function memberStats(counters: Counters): MemberStats {
-  const { reads, misses, waited, keptElsewhere, bytesPublished, lockCommands, storeCommands } = counters;
-  const of = (type: EventType): number => counters.events[type] ?? 0;
-  const kept = of('load-kept') - keptElsewhere;
-  const failures = of('load-failed') + of('load-timed-out');
+  const { reads, misses, waited, bytesPublished, lockCommands, storeCommands } = counters;
+  const of = (word: Counted): number => counters.counts[word] ?? 0;
+  const kept = of('kept');
+  const failures = of('failed') + of('refused') + of('timed-out');
   return Object.freeze({
     reads,
     misses,
@@ -63,11 +62,11 @@ export function memberStats(counters: Counters): MemberStats {
     readsFailedBy: Object.freeze({ ...counters.readsFailed }),
     servedStale: of('stale-served'),
     tooStale: of('too-stale'),
-    loads: failures + of('load-succeeded') + kept,
+    loads: failures + of('loaded') + kept,
     failures,
-    rejections: of('value-rejected'),
+    rejections: of('refused'),
     kept,
-    adopted: of('snapshot-adopted') + keptElsewhere,
+    adopted: of('adopted'),
     tookOver: of('took-over'),
     loading: counters.loading.times,
     published: of('published'),

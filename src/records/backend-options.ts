@@ -37,7 +37,7 @@ export interface BackendOptions {
   readonly codec?: Codec | undefined;
   /**
    * Checks values from the backend: a snapshot that fails the check counts as absent, and is reported (event
-   * `snapshot-rejected`). Any Standard Schema: zod, valibot, arktype. Readers get the output of the schema.
+   * `load-ended`, `refused`). Any Standard Schema: zod, valibot, arktype. Readers get the output of the schema.
    * @default no check
    */
   readonly schema?: StandardSchema | undefined;

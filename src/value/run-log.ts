@@ -43,7 +43,7 @@ export class RunLog {
   }
 }
 
-function runOf({ at, took, error, token }: ExecutionRecord): ExecutorRun {
+function runOf({ startedAt: at, took, error, token }: ExecutionRecord): ExecutorRun {
   const lease = token === undefined ? {} : { token };
   return error === undefined
     ? { at, took, result: 'done', ...lease }

@@ -355,8 +355,10 @@ function Events({ heard, say }: { heard: Detail['events']; say: SayError }) {
 }
 
 function detailsOf(event: Detail['events'][number], say: SayError): string {
-  const { key, duration: took, attempts = 1, trigger, host, version: of, token, error } = event;
+  const { key, outcome, backend, took, attempts = 1, trigger, host, version: of, token, error } = event;
   return [
+    ...(outcome ? [outcome] : []),
+    ...(backend ? [backend] : []),
     ...(key ? [key] : []),
     ...(trigger ? [trigger] : []),
     ...(took === undefined ? [] : [duration(took)]),

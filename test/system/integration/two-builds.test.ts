@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import * as postgresNow from '../../../src/backends/postgres.ts';
 import * as redisNow from '../../../src/backends/redis.ts';
 import * as now from '../../../src/index.ts';
+import { onEnded } from '../../support/events.ts';
 import { storeOf } from '../../support/parts.ts';
 
 // A rolling upgrade: for a while instances of the build before and of this one share a backend. Formats may change by then only
@@ -135,10 +136,10 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
       const { a, b } = make(300);
       let [adopted, succeeded] = [0, 0];
       for (const { value } of [a, b]) {
-        value.on('snapshot-adopted', () => {
+        onEnded(value, 'adopted', () => {
           adopted += 1;
         });
-        value.on('load-succeeded', () => {
+        onEnded(value, 'loaded', () => {
           succeeded += 1;
         });
       }

@@ -277,7 +277,7 @@ describe('absent keys', () => {
     const events = recordEvents(cache);
     const error = { name: 'AbsentError', code: 'ERR_TICKLESS_ABSENT', key: 'x', cacheName: 'c' };
     expect(await rejectionOf(cache.get('x'))).toMatchObject({ ...error, retryAfter: 60_000 });
-    expect(events.at(-1)).toMatchObject({ type: 'load-succeeded', key: 'x', isAbsent: true });
+    expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'loaded', key: 'x', isAbsent: true });
     has.add('x');
     await clock.advance(20_000);
     expect(thrownBy(() => cache.current('x'))).toMatchObject({ ...error, retryAfter: 40_000 });

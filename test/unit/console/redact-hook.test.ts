@@ -44,7 +44,7 @@ async function streamed({ handler }: TestConsole, act: () => Promise<unknown>): 
   };
   await next();
   await act();
-  while (!/event: events\n.*load-failed.*\n\n/.test(text)) await next();
+  while (!/event: events\n.*load-ended.*\n\n/.test(text)) await next();
   await reader.cancel();
   return text;
 }

@@ -63,8 +63,6 @@ class PlannedFlight extends Flight<string> {
     return this.#restMs;
   }
 
-  protected override tryFailed(): void {}
-
   protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
     return new LoadTimeoutError('too long', { cacheName: 'f', attempts, timeout: 1000, cause });
   }

@@ -168,7 +168,7 @@ describe('nextExecuteTime of the load', () => {
   it('in the past is an error that names it, and starts a cool-down', async () => {
     const { clock, due, succeed } = await make();
     const coolingDown = succeed({ nextExecuteTime: clock.now() });
-    expect(coolingDown).toMatchObject({ failures: 1, until: clock.now() + 50 });
+    expect(coolingDown).toMatchObject({ until: clock.now() + 50 });
     expect(coolingDown?.error.message).toMatch(/nextExecuteTime must be a future instant/);
     expect(due()[0]).toBe(50);
   });
@@ -209,8 +209,8 @@ describe('a broken schedule', () => {
 
   it('counts as a failure after reschedule too, and another schedule mends it', async () => {
     const { timing, entry } = await makeLoaded({ results: [5e15, Number.NaN, Number.NaN, 5e15] });
-    expect([timing.rescheduled(entry)?.failures, entry.failures]).toEqual([1, 1]);
-    expect([timing.rescheduled(entry)?.failures, entry.failures]).toEqual([2, 2]);
+    expect([timing.rescheduled(entry) !== undefined, entry.failures]).toEqual([true, 1]);
+    expect([timing.rescheduled(entry) !== undefined, entry.failures]).toEqual([true, 2]);
     expect([timing.rescheduled(entry), entry.failures, entry.lastError]).toEqual([undefined, 0, undefined]);
   });
 

@@ -10,7 +10,7 @@ import {
   RefreshingCache,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordLines } from '../../support/events.ts';
+import { onEnded, recordLines } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -323,7 +323,7 @@ describe('a cache in a group', () => {
     const { clock, group } = make();
     const cache = group.cache({ name: 'c', load, schedule: 10, max: 1 });
     cache.set('a', 'old');
-    cache.on('load-succeeded', () => group.requestStart({ waitUntil: () => {} }));
+    onEnded(cache, 'loaded', () => group.requestStart({ waitUntil: () => {} }));
     await clock.advance(20);
     group.requestStart({ waitUntil: () => {} });
     await clock.flush();

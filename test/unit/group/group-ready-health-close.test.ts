@@ -12,7 +12,7 @@ import {
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, wordsOf } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { lockOf } from '../../support/parts.ts';
@@ -413,7 +413,7 @@ describe('close', () => {
       timerCount: clock.timerCount,
       running: group.inspect().running,
     }).toEqual({ calls: 3, timerCount: 0, running: 0 });
-    expect(events.map((list) => typesOf(list).at(-1))).toEqual(['closed', 'closed', 'closed']);
+    expect(events.map((list) => wordsOf(list).at(-1))).toEqual(['closed', 'closed', 'closed']);
   });
 
   for (const [options, ms] of [
@@ -458,7 +458,7 @@ describe('close', () => {
     expect(await settled(closing)).toEqual({ value: { drained: false, aborted, leases: [] } });
     expect(await settled(disposed)).toEqual({ value: undefined });
     expect(group.close()).toBe(closing);
-    expect(typesOf(events)).toEqual(['load-started', 'closed']);
+    expect(wordsOf(events)).toEqual(['load-started', 'cancelled', 'closed']);
   });
 
   it('returns the same promise to a call from within it', async () => {

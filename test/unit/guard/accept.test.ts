@@ -11,6 +11,7 @@ import {
   type StandardSchema,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { onEnded } from '../../support/events.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 
@@ -43,7 +44,7 @@ function values(results: readonly number[][], options: Parameters<typeof fakeVal
   const load = vi.fn(() => left.shift() as number[]);
   const events: unknown[] = [];
   const made = fakeValue<number[]>(load, { schedule: 1000, coolDown: 500, random: () => 0.5, ...options });
-  made.value.on('value-rejected', ({ name: _name, at: _at, error: _error, ...event }) => events.push(event));
+  onEnded(made.value, 'refused', (event) => events.push(event));
   return { ...made, load, events };
 }
 
@@ -63,9 +64,7 @@ describe('accept', () => {
     });
     expect(value.current).toEqual([1, 2]);
     expect(value.inspect()).toMatchObject({ failures: 1, lastError: error, value: [1, 2] });
-    expect(events).toEqual([
-      { type: 'value-rejected', reason: 'the list is empty', size: 0, previousSize: 2 },
-    ]);
+    expect(events).toMatchObject([{ type: 'load-ended', outcome: 'refused', attempts: 1, error }]);
     await clock.advance(100);
     value.current;
     await clock.flush();
@@ -174,7 +173,7 @@ describe('schema', () => {
     const { value, events } = values([[]], { schema });
     const reason = 'the schema refuses it: not a list; empty';
     expect(await failure(value.get())).toMatchObject({ name: 'ValueRejectedError', reason });
-    expect(events).toMatchObject([{ reason, size: 0 }]);
+    expect(events).toMatchObject([{ error: { reason, size: 0 } }]);
   });
 
   it('gives its output to what is set, also of a key', () => {

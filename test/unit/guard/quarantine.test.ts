@@ -4,6 +4,7 @@ import { keep, loaded, type RefreshingValue, type StandardSchema } from '../../.
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { onEnded } from '../../support/events.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 
@@ -153,7 +154,7 @@ describe('a refused value', () => {
 
 it('can be accepted from within the event', async () => {
   const { value, source, clock } = await refused();
-  value.on('value-rejected', () => void value.acceptQuarantined());
+  onEnded(value, 'refused', () => void value.acceptQuarantined());
   source.now = [7];
   await value.refresh().catch(() => {});
   await clock.flush();

@@ -14,6 +14,7 @@ import {
 } from '../../../src/index.ts';
 import { VALUE_SHARED } from '../../../src/options/resolve-options.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { onCoolDown } from '../../support/events.ts';
 import { thrownBy } from '../../support/settle.ts';
 
 const good = { name: 'v', load: () => 1 };
@@ -268,7 +269,7 @@ describe('a right option', () => {
     const clock = new FakeClock();
     const value = new RefreshingValue({ name: 'v', load, coolDown, retry: false, clock, random: () => 0.5 });
     const seen: number[] = [];
-    value.on('cooling-down', ({ delay }) => void seen.push(delay));
+    onCoolDown(value, (delay) => void seen.push(delay));
     for (const _ of delays) await value.refresh().catch(() => {});
     expect(seen).toEqual(delays);
   });

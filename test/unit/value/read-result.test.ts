@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { onEnded } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -60,7 +61,7 @@ describe('read() of a value', () => {
 
   it('of a value that is dropped in the moment in which it comes waits for the next one', async () => {
     const { clock, manual, value } = manualValue();
-    const off = value.on('load-succeeded', () => {
+    const off = onEnded(value, 'loaded', () => {
       off();
       value.invalidate({ drop: true });
     });

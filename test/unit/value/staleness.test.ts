@@ -7,7 +7,7 @@ import {
   type WhenTooStale,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { onEnded, recordEvents, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
@@ -45,7 +45,7 @@ describe('maxStaleness', () => {
     await clock.advance(5000);
     const events = recordEvents(value);
     expect(value.current).toBe('newer');
-    expect(typesOf(events)).not.toContain('too-stale');
+    expect(wordsOf(events)).not.toContain('too-stale');
     expect(value.inspect().state).toBe('stale');
     await clock.advance(1);
     expect(value.inspect()).toMatchObject({ state: 'too-stale', isStale: true, value: 'newer', age: 5001 });
@@ -183,13 +183,13 @@ describe('maxStaleness', () => {
     manual.call(1).resolve('new');
     await clock.flush();
     expect(value.current).toBe('new');
-    expect(typesOf(events)).toEqual([
+    expect(wordsOf(events)).toEqual([
       'too-stale',
       'load-started',
       'stale-served',
       'too-stale',
       'stale-served',
-      'load-succeeded',
+      'loaded',
     ]);
     expect(events[0]).toMatchObject({ age: 5001, maxStaleness: 5000 });
     expect(events[2]).toMatchObject({ age: 5001 });
@@ -230,7 +230,7 @@ describe('maxStaleness', () => {
         retry: false,
         logger: false,
       });
-      value.on('load-succeeded', () => {
+      onEnded(value, 'loaded', () => {
         elapsed += 5001;
       });
       if (served !== undefined) expect(value.current).toBe(served);

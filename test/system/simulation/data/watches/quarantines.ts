@@ -1,4 +1,5 @@
 import { isValueRejectedError, type TicklessEvent } from '../../../../../src/index.ts';
+import { wordOf } from '../../../../support/events.ts';
 import { type Edition, isPlausible } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
@@ -39,7 +40,7 @@ export class Quarantines implements DataWatch {
   /** A version that is put back is in place before it is published, which is when its event comes. */
   emitted(instance: DataInstance, event: TicklessEvent): void {
     const isReplaced = event.type === 'changed' && event.cause !== 'rolled-back';
-    if (isReplaced || event.type === 'load-kept') this.#kept.delete(instance);
+    if (isReplaced || wordOf(event) === 'kept') this.#kept.delete(instance);
   }
 
   ordered(order: Order): void {
