@@ -27,7 +27,6 @@ export {
   lockedTask,
 } from './cluster/locked-task.ts';
 export type { Codec } from './cluster/store-contract.ts';
-export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 export type { CloseReport, CutOff, LeaseLeft } from './data/close-report.ts';
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
@@ -112,7 +111,6 @@ export {
   TicklessError,
   ValueRejectedError,
 } from './errors.ts';
-export type { GroupStats } from './group/group-stats.ts';
 export type { GroupMember, HealthProblem } from './group/member.ts';
 export {
   type GroupDefaults,
@@ -128,11 +126,11 @@ export type { Accept, AcceptDetails } from './guard/accept.ts';
 export type { GuardOptions } from './guard/guard-options.ts';
 export type { Unchanged } from './guard/unchanged.ts';
 export type { JsonStatus } from './json.ts';
+export type { MemberCounts } from './observe/counts.ts';
 // Observation.
 export type { EventOf, EventType, TicklessEvent } from './observe/events.ts';
 export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
-export type { MemberStats } from './observe/stats.ts';
 export type { WaitUntil } from './observe/wait-until.ts';
 // Options of all members.
 export { defaults } from './options/defaults.ts';

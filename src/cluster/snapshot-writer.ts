@@ -179,7 +179,7 @@ export class SnapshotWriter {
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: WriteAnswer): WriteAnswer => {
-      if (answer.kind === 'written') events.counters.bytesPublished += length;
+      if (answer.kind === 'written') events.counters.bytes += length;
       return answer;
     };
     const step = async (): Promise<WriteAnswer> => {

@@ -50,7 +50,7 @@ export function executionsOf(
 ): readonly ShownExecution[] {
   const { kind } = member;
   const isAtBackend = runs.some(({ host }) => host !== undefined);
-  const own = member.executions().filter((one) => key.length === 0 || isOfKey(one, key[0]));
+  const own = member.inspect().executions.filter((one) => key.length === 0 || isOfKey(one, key[0]));
   const elsewhere = key.length === 0 ? reportedOf(member, fleet, now) : [];
   const remembered = [...own.map((one) => ({ ...one, ...keyOf(one, redact) })), ...elsewhere].filter(
     ({ attempts, error }) => !isAtBackend || (attempts === 0 && error !== undefined),
@@ -105,15 +105,15 @@ function reportedOf({ name }: GroupMember, fleet: Fleet | undefined, now: number
 }
 
 function shownRun(
-  { at, took, result, error, host, instance = '' }: ExecutorRun,
+  { startedAt, took, outcome, error, host, instance = '' }: ExecutorRun,
   redact: Redact,
 ): ShownExecution {
   const process = /^\d+/.exec(instance)?.[0];
   return {
     ...(host === undefined ? {} : { on: process === undefined ? host : `${host} (${process})` }),
-    startedAt: at,
+    startedAt,
     took,
-    outcome: result,
+    outcome: outcome === 'loaded' ? 'done' : outcome,
     ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
   };
 }

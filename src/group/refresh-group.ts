@@ -49,7 +49,6 @@ import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
-import { type GroupStats, groupStats } from './group-stats.ts';
 import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady, notReadyLine } from './readiness.ts';
 
@@ -360,11 +359,6 @@ export class RefreshGroup implements GroupLike {
    */
   on<E extends EventFilter>(type: E, listener: (event: EventOf<E>) => void): () => void {
     return this.#listeners.on(type, listener as (event: TicklessEvent) => void);
-  }
-
-  /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
-  stats(): GroupStats {
-    return groupStats(this.#all);
   }
 
   /**

@@ -16,7 +16,7 @@ interface RefusalLog<E> {
 /** An end of an execution, a step of a round, or an event that is neither. */
 export type Counted = ExecutionOutcome | RoundOutcome | EventType;
 
-/** Counts what happens to one member, by its events and by what emits none. `stats.ts` shows it to people. */
+/** Counts what happens to one member, by its events and by what emits none. `counts.ts` shows it to people. */
 export class Counters {
   /** Reads of all kinds. The coarse clock counts fresh ones. */
   reads: number = 0;
@@ -26,7 +26,7 @@ export class Counters {
   waited: number = 0;
   /** Reads that were refused, by the code of the error. */
   readonly readsFailed: { [code: string]: number } = {};
-  bytesPublished: number = 0;
+  bytes: number = 0;
   lockCommands: number = 0;
   storeCommands: number = 0;
   readonly loading: LoadTimeCounter = new LoadTimeCounter();

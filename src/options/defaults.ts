@@ -28,7 +28,6 @@ export const defaults: {
   readonly concurrency: number;
   readonly lookAhead: number;
   readonly readyTimeout: number;
-  readonly keepRuns: number;
 } = /* @__PURE__ */ Object.freeze({
   schedule: /* @__PURE__ */ Object.freeze({ minutes: 10 }),
   retry: /* @__PURE__ */ Object.freeze({ retries: 2, minTimeout: 250, factor: 2, randomize: true }),
@@ -50,5 +49,4 @@ export const defaults: {
   concurrency: 4,
   lookAhead: 0,
   readyTimeout: 30_000,
-  keepRuns: 20,
 });

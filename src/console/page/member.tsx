@@ -77,7 +77,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} say={say} />
         )}
-        {detail.stats && <Counters of={detail.stats} isTask={detail.kind === 'executor'} />}
+        {detail.counts && <Counters of={detail.counts} isTask={detail.kind === 'executor'} />}
         {detail.error && <Failure error={detail.error} say={errorSayer(detail.name, own, undefined)} />}
         {detail.kind === 'cache' && !detail.key && <Keys id={id} />}
         <Executions of={detail} say={say} />

@@ -391,7 +391,7 @@ describe('keys', () => {
         message: expect.stringContaining('keys that are objects'),
       });
     }
-    expect(cache.stats()).toMatchObject({ loads: 0 });
+    expect(cache.inspect().counts).toMatchObject({ loaded: 0 });
     const other = new RefreshingCache<unknown, string>({ name: 'c', load: String });
     expect([await other.get(null), await other.get(1n)]).toEqual(['null', '1']);
   });

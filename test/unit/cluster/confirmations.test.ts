@@ -100,9 +100,9 @@ describe('a load that finds its value unchanged', () => {
         expect(state).toBe('fresh');
         expect(lock?.version, 'version').toBe(cluster.instances[0].service.rates.inspect().lock?.version);
       }
-      const stats = cluster.instances.map(({ service }) => service.rates.stats());
-      expect(sum(stats.map(({ loads }) => loads)), 'loads').toBe(13);
-      expect(sum(stats.map(({ kept }) => kept)), 'kept here').toBe(12);
+      const all = cluster.instances.map(({ service }) => service.rates.inspect().counts);
+      expect(sum(all.map(({ loaded, kept }) => loaded + kept)), 'loads').toBe(13);
+      expect(sum(all.map(({ kept }) => kept)), 'kept here').toBe(12);
       expect(sum(counts(cluster, 'kept')), 'kept here').toBe(12);
       expect(sum(counts(cluster, 'adopted')), 'adopted').toBe(39);
     },
@@ -208,7 +208,7 @@ describe('a load that finds its value unchanged', () => {
     const table = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key ${i}`, i]));
     const cluster = ratesCluster(({ previous }) => (previous === undefined ? table : keep()));
     await readsOfAnHour(cluster);
-    const published = sum(cluster.instances.map(({ service }) => service.rates.stats().bytesPublished));
+    const published = sum(cluster.instances.map(({ service }) => service.rates.inspect().counts.bytes));
     const whole = JSON.stringify(table).length;
     expect(published - whole).toBeLessThan(12 * 600);
   });

@@ -339,8 +339,9 @@ describe('a cache in a group', () => {
     cache.current('a');
     cache.refresh('b').catch(() => {});
     await clock.flush();
-    const counted = { size: 2, running: 2, failing: 0, refusesReads: false, stats: cache.stats() };
-    expect(state()).toEqual({ name: 'c', ...counted, paused: false, closed: false });
+    const counted = { size: 2, running: 2, failing: 0, refusesReads: false };
+    const { counts, executions } = cache.inspect();
+    expect(state()).toEqual({ name: 'c', ...counted, counts, executions, paused: false, closed: false });
     manual.call(0).resolve('new');
     manual.call(1).reject(new Error('down'));
     await clock.flush();

@@ -18,7 +18,7 @@ function made(options: ConstructorParameters<typeof RefreshGroup>[0] = {}) {
     group
       .members()
       .find((one) => one.name === name)
-      ?.executions() ?? expect.unreachable();
+      ?.inspect().executions ?? expect.unreachable();
   return { clock, group, executions };
 }
 

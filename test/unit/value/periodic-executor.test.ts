@@ -452,7 +452,8 @@ describe('inspect', () => {
       lastEndedAt: undefined,
       failures: 0,
       lastError: undefined,
-      stats: executor.stats(),
+      counts: executor.inspect().counts,
+      executions: [],
     });
     const startedAt = clock.now();
     const first = executor.requestStart();

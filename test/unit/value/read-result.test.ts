@@ -39,7 +39,7 @@ describe('read() of a value', () => {
     expect(JSON.parse(JSON.stringify(stale))).toMatchObject({ maxStaleness: 'Infinity', value: 'load 1' });
     await clock.flush();
     expect(await value.read()).toMatchObject({ value: 'load 2', age: 0, state: 'fresh' });
-    expect(value.stats()).toMatchObject({ reads: 3, misses: 1, servedStale: 1 });
+    expect(value.inspect().counts).toMatchObject({ reads: 3, misses: 1, 'stale-served': 1 });
   });
 
   it('has the rules of get: it waits, rejects, and takes the same options', async () => {

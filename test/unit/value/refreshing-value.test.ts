@@ -610,7 +610,8 @@ describe('inspect', () => {
       lastEndedAt: undefined,
       failures: 0,
       lastError: undefined,
-      stats: value.stats(),
+      counts: value.inspect().counts,
+      executions: [],
     });
   });
 
