@@ -97,7 +97,7 @@ interface Publication {
   readonly as: Published;
   /** The version that the value is the same as; `undefined`: it has one of its own. */
   readonly confirms: number | undefined;
-  /** What was written; `undefined`: nothing. */
+  /** The length of the text that was written; `undefined`: nothing was. */
   readonly bytes?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from './execution-record.ts';
 
-/** One run of a task that has ended: a part of its {@link ExecutionRecord}, and who has run it. */
+/** One run of a task that has ended: a part of its {@link ExecutionRecord}, and the instance that has run it. */
 export interface ExecutorRun extends Pick<ExecutionRecord, 'took' | 'outcome'> {
   /** When it began, in epoch milliseconds; with a lock by the clock of its server. */
   readonly startedAt: number;

@@ -1,6 +1,5 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel';
-import type { ExecutionStart } from '../data/execution-record.ts';
-import type { ExecutionTrace, Instrument } from '../observe/instrument.ts';
+import type { ExecutionStart, ExecutionTrace, Instrument } from '../observe/instrument.ts';
 import { isThenable } from '../time/deferred.ts';
 import { instrumented, type Observed } from '../value/instrumented.ts';
 

@@ -205,7 +205,7 @@ export interface RoundHost extends ExecutionStart {
    * the result.
    */
   began(): void;
-  /** Its result was written, with so many bytes. */
+  /** Its result was written: the length of the text. */
   published(bytes: number): void;
   /** Ends the flight as failed and aborts its load: the lease is lost. */
   fail(error: Error): void;

@@ -1,14 +1,10 @@
-import type { ExecutionOutcome, ExecutionRecord } from '../data/execution-record.ts';
+import type { ExecutionOutcome } from '../data/execution-record.ts';
 import { isLoadTimeoutError, isValueRejectedError } from '../errors.ts';
 import type { FlightEnd } from './flight.ts';
-import type { LoadExecution } from './load-execution.ts';
+import type { ExecutionEnd, LoadExecution } from './load-execution.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { Reload, Settlement } from './settler.ts';
-
-/** The end of an execution, as it is told to observers, beside what the execution itself knows. */
-export type ExecutionEnd = Pick<ExecutionRecord<Error>, 'outcome' | 'error'> &
-  Partial<Pick<ExecutionRecord<Error>, 'retryAt' | 'nextExecuteTime' | 'age' | 'isAbsent' | 'version'>>;
 
 /** The end of an execution, once its result is applied. */
 export function executionEnd<T>(

@@ -8,7 +8,6 @@ import type { CoordinatedRound, Coordinator } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import type { ExecutionEnd } from './execution-end.ts';
 import { Flight, type FlightEnd, type FlightScope } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
@@ -41,6 +40,10 @@ export interface ExecutionHost<T> {
   /** An aborted load has settled, or its deadline has passed. */
   gone(execution: LoadExecution<T>): void;
 }
+
+/** The end of an execution, as observers get it, beside what the execution itself knows. */
+export type ExecutionEnd = Pick<ExecutionRecord<Error>, 'outcome' | 'error'> &
+  Partial<Pick<ExecutionRecord<Error>, 'retryAt' | 'nextExecuteTime' | 'age' | 'isAbsent' | 'version'>>;
 
 type Tries<T> = Promise<KeyedLoadReturn<T>>;
 

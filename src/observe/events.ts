@@ -37,7 +37,7 @@ export interface RoundDetails extends Keyed {
   readonly token?: number | undefined;
   /** The version in the store: `published`, `publish-refused`. */
   readonly version?: number;
-  /** What was written, in bytes of UTF-8: `published`. */
+  /** The length of the text that was written, in bytes of UTF-8: `published`. */
   readonly bytes?: number;
   /** In milliseconds: `held`, `done`. */
   readonly retryAfter?: number;
@@ -89,7 +89,7 @@ export interface EventDetails<V = unknown> {
    * key again.
    */
   evicted: Keyed;
-  /** A step in the cluster: who loads, and whether its value is published. */
+  /** A step in the cluster: this instance or another one loads, and its value is published. */
   round: RoundDetails;
   /**
    * The lock or the store does not answer: once per outage, when a load, a read or a check of this member first finds it so.

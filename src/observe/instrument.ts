@@ -3,6 +3,8 @@ import { ignoreThenable } from '../time/deferred.ts';
 import { callUserCode } from './call-user-code.ts';
 import type { TicklessEvent } from './events.ts';
 
+export type { ExecutionRecord, ExecutionStart } from '../data/execution-record.ts';
+
 /** Hears of the events of a member or a group, and surrounds its executions: for traces. See {@link guardedInstrument}. */
 export interface Instrument {
   /** It has subscribers. Asked before each event and each execution: nothing else is paid without them. */

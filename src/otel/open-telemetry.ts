@@ -12,11 +12,10 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { ExecutionRecord, ExecutionStart } from '../data/execution-record.ts';
 import { type Groups, groupsArgument, membersOf, samplesOf } from '../metrics/groups.ts';
 import { BOUNDS, LOAD_TIMES, observeLoads } from '../metrics/load-times.ts';
 import { COUNTERS, GAUGES, type Metric } from '../metrics/metrics.ts';
-import type { ExecutionTrace, Instrument } from '../observe/instrument.ts';
+import type { ExecutionRecord, ExecutionStart, ExecutionTrace, Instrument } from '../observe/instrument.ts';
 import { instrumented } from '../value/instrumented.ts';
 
 /** The options of {@link openTelemetry}; none is required. */
