@@ -92,7 +92,8 @@ function unitTests(node, paths) {
   });
   const [, counts = 'no result'] = /^ +Tests +(.*?)(?: \(\d+\))?$/m.exec(stdout) ?? [];
   const failures = `${stdout}\n${stderr}`.match(/^ *(?:FAIL |\S*Error: ).*$/gm) ?? [];
-  return { text: [counts, ...failures].join('\n'), hasFailed: status !== 0 };
+  const named = failures.map((line) => line.trim()).join('; '); // in one line: the last lines of all repeat it
+  return { text: named === '' ? counts : `${counts}: ${named}`, hasFailed: status !== 0 };
 }
 
 for (const version of ['22', '24', NEWEST]) {

@@ -199,11 +199,9 @@ it('items tell the service when it may delete them', async () => {
 
 it('without its table the error says what to do', async () => {
   await expect(lock(here, { table: 'missing' }).acquire({ name: 'a' })).rejects.toThrow(
-    /table missing .*dynamodbLockTable/,
+    /table missing .*dynamodbTable/,
   );
-  await expect(store(here, { table: 'missing' }).read('a')).rejects.toThrow(
-    /table missing .*dynamodbStoreTable/,
-  );
+  await expect(store(here, { table: 'missing' }).read('a')).rejects.toThrow(/table missing .*dynamodbTable/);
 });
 
 it('a server that does not answer, or is gone: steps reject in time; empty again, tokens and versions grow', async () => {

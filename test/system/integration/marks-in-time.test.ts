@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { disturb } from './support/disturbances.ts';
+import { disturb, LONGEST_GUST_MS } from './support/disturbances.ts';
 import { CHANGES, MarkedInstances } from './support/marked.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
 import { type FaultProxy, startProxy } from './support/proxy.ts';
@@ -63,7 +63,9 @@ describe.each(cases)(
           console.log(
             `${title}: ${change.padEnd(18)} ms after the bound: median ${at(times, 0.5)}, 99 % ${at(times, 0.99)}, most ${at(times, 1)} of ${times.length}`,
           );
-        for (const [change, times] of late) expect.soft(times.at(-1), change).toBeLessThan(COMMANDS_MS);
+        // The instance that loads for all may be another one than the reader's, and disturbed.
+        const most = COMMANDS_MS + (isDisturbed ? LONGEST_GUST_MS : 0);
+        for (const [change, times] of late) expect.soft(times.at(-1), change).toBeLessThan(most);
       },
       60_000 + OF_EACH * 10_000,
     );

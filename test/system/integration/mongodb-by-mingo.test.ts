@@ -444,8 +444,7 @@ describe('the commands, as the driver is asked for them', () => {
     const options = { collection, retention: 1000, leaseFor: 1000, timeout: 1000 };
     expect(() => lockOf(mongodbBackend(options))).not.toThrow();
     expect(() => lockOf(mongodbBackend({ ...options, client: {} } as never))).toThrow(/client/);
-    expect(() => lockOf(mongodbBackend({ collection: {} } as never))).toThrow(/^lock: .*collection/s);
-    expect(() => storeOf(mongodbBackend({ collection: {} } as never))).toThrow(/^store: .*collection/s);
+    expect(() => mongodbBackend({ collection: {} } as never)).toThrow(/^backend: .*collection/s);
   });
 });
 

@@ -5,6 +5,8 @@ import type { FaultProxy } from './proxy.ts';
 const CALM_MS = [300, 2000] as const;
 const GUST_MS = [20, 400] as const;
 const LONGEST_DELAY_MS = 200;
+/** For that long, in milliseconds, may what one process sends be under way. */
+export const LONGEST_GUST_MS: number = GUST_MS[1] + 2 * LONGEST_DELAY_MS;
 /** Clients connect again within this time. */
 const CONNECTS_MS = 100;
 

@@ -6,6 +6,9 @@ import { program, runProgram, versionOf } from './programs.ts';
 import type { RealServer, StartOptions } from './server.ts';
 import { startServer } from './server-process.ts';
 
+/** A server that starts removes the temporary tables of all others from the folder. */
+const tmp = (directory: string): string => join(directory, 'tmp');
+
 /** Starts a MariaDB. Its user `root` has no password; its database `tickless` is empty. */
 export async function startMariadb(options: StartOptions = {}): Promise<RealServer> {
   return startServer(await mariadbKind(), options);
@@ -26,9 +29,11 @@ async function mariadbKind(): Promise<Kind> {
     async initialise({ directory }) {
       const data = join(directory, 'data');
       await mkdir(data);
+      await mkdir(tmp(directory));
       await runProgram(install, [
         '--no-defaults',
         `--datadir=${data}`,
+        `--tmpdir=${tmp(directory)}`,
         '--auth-root-authentication-method=normal',
         '--skip-test-db',
         '--innodb-log-file-size=4M',
@@ -42,6 +47,7 @@ async function mariadbKind(): Promise<Kind> {
       const args = [
         '--no-defaults',
         `--datadir=${data}`,
+        `--tmpdir=${tmp(directory)}`,
         `--init-file=${join(data, 'init.sql')}`,
         '--bind-address=127.0.0.1',
         `--port=${port}`,
