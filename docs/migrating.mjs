@@ -15,11 +15,31 @@ const RULES = [
   // A lock and a store with the same options are one backend.
   [/^([ *]*import \{.*)\b(\w+)Lock, \2Store\b/gm, '$1$2Backend'],
   [/\block: (\w+)Lock\(([^()]*)\),(\s*)store: \1Store\(\2\)/g, 'backend: $1Backend($2)'],
+  // Errors have one class with codes.
+  [/\bis([A-Z]\w+Error)\(([^()]*)\)/g, isOfCode],
+  [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, importsOneGuard],
   // Times of the calendar have an entry of their own.
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, splitImport],
 ];
 
 const CALENDAR = new Set(['cron', 'dailyAt', 'duringHours', 'HoursOptions', 'ZoneOptions']);
+
+const ERROR_CODES = {
+  OptionError: 'OPTION',
+  NotLoadedError: 'NOT_LOADED',
+  LoadError: 'LOAD_FAILED',
+  DeriveError: 'LOAD_FAILED',
+  LoadTimeoutError: 'TIMED_OUT',
+  ValueRejectedError: 'REFUSED',
+  CoolingDownError: 'COOLING_DOWN',
+  StaleValueError: 'TOO_STALE',
+  AbsentError: 'ABSENT',
+  PinnedError: 'PINNED',
+  LockUnavailableError: 'BACKEND_DOWN',
+  StoreUnavailableError: 'BACKEND_DOWN',
+  LeaseLostError: 'LEASE_LOST',
+  ClosedError: 'CLOSED',
+};
 
 const CODE = /\.([cm]?[jt]sx?|md)$/;
 
@@ -35,6 +55,19 @@ function filesOf(path) {
   if (!statSync(path).isDirectory()) return [path];
   const names = readdirSync(path).filter((name) => name !== 'node_modules');
   return names.flatMap((name) => filesOf(join(path, name))).filter((file) => CODE.test(file));
+}
+
+function isOfCode(call, error, argument) {
+  return error in ERROR_CODES ? `isTicklessError(${argument}, '${ERROR_CODES[error]}')` : call;
+}
+
+function importsOneGuard(line, indent, list) {
+  const names = list.split(',').map((name) => name.trim());
+  const renamed = names.map((name) =>
+    name.slice(2) in ERROR_CODES && name.startsWith('is') ? 'isTicklessError' : name,
+  );
+  if (renamed.every((name, i) => name === names[i])) return line;
+  return `${indent}import { ${[...new Set(renamed)].filter(Boolean).join(', ')} } from 'tickless';`;
 }
 
 function splitImport(line, indent, list) {

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isStaleValueError, RefreshingValue } from 'tickless';
+import { isTicklessError, RefreshingValue } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
 let isUp = true;
@@ -36,7 +36,7 @@ async function quote(euros: number): Promise<string> {
     const { USD = Number.NaN } = await rates.get();
     return `${euros} EUR = ${(euros * USD).toFixed(2)} USD, at a rate ${(rates.inspect().age ?? 0) / 60_000} minutes old`;
   } catch (error) {
-    if (!isStaleValueError(error)) throw error;
+    if (!isTicklessError(error, 'TOO_STALE')) throw error;
     return `no quote: the rates are ${error.age / 60_000} minutes old`;
   }
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler } from 'express';
-import { ageHeaders, isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from 'tickless';
+import { ageHeaders, isTicklessError, RefreshingValue } from 'tickless';
 
 let isUp = false;
 const countries = new RefreshingValue({
@@ -21,8 +21,9 @@ app.get('/countries', async (_request, response) => {
   response.set(ageHeaders(countries.inspect())).json(value);
 });
 const unavailable: ErrorRequestHandler = (error, _request, response, next) => {
-  if (isCoolingDownError(error)) response.set('Retry-After', String(Math.ceil(error.retryAfter / 1000)));
-  else if (!isLoadError(error) && !isLoadTimeoutError(error)) return next(error);
+  if (isTicklessError(error, 'COOLING_DOWN'))
+    response.set('Retry-After', String(Math.ceil((error.retryAt - Date.now()) / 1000)));
+  else if (!isTicklessError(error, 'LOAD_FAILED') && !isTicklessError(error, 'TIMED_OUT')) return next(error);
   response.status(503).json({ error: error.message });
 };
 app.use(unavailable);

@@ -1,6 +1,6 @@
 // A price list that shrinks by more than a third is not served before a person has looked at it. Here the source loses most
 // of its rows, as after an import that broke off, and the operator decides.
-import { isValueRejectedError, RefreshingValue } from 'tickless';
+import { RefreshingValue } from 'tickless';
 import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
 
 interface Price {
@@ -22,9 +22,10 @@ const prices = new RefreshingValue({
   ),
   logger: false, // the events below are the log
 });
-prices.on('load-ended', ({ error }) => {
-  if (!isValueRejectedError(error)) return;
-  console.log(`refused: ${error.reason} (${error.previousSize} before, ${error.size} now)`);
+prices.on('load-ended', ({ outcome }) => {
+  const { quarantine, value } = prices.inspect();
+  if (outcome !== 'refused') return;
+  console.log(`refused: ${quarantine?.reason} (${value?.length} before, ${quarantine?.size} now)`);
 });
 prices.on('changed', ({ value, cause }) => console.log(`${cause}: ${value.length} prices`));
 

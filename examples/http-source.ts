@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { httpFreshness, isLoadError, RefreshingValue } from 'tickless';
+import { httpFreshness, isTicklessError, RefreshingValue } from 'tickless';
 import { httpSource } from 'tickless/sources';
 
 const prices: Record<string, number> = { apple: 120, pear: 135 };
@@ -49,7 +49,9 @@ prices.apple = 125;
 console.log(`an apple costs ${(await priceList.refresh()).apple}`);
 
 for (fault of ['error page', 'overload'] as const) {
-  await priceList.refresh().catch((error) => console.log(isLoadError(error) && error.message));
+  await priceList
+    .refresh()
+    .catch((error) => console.log(isTicklessError(error, 'LOAD_FAILED') && error.message));
   console.log(`still, an apple costs ${priceList.current.apple}`);
 }
 console.log(`the source answered ${sent.join(', ')}`);

@@ -1,6 +1,6 @@
 // A reload with heavy computation runs in a thread, and the service continues to respond. The thread is started for one
 // load, and ends with it.
-import { isLoadTimeoutError, RefreshingValue } from 'tickless';
+import { isTicklessError, RefreshingValue } from 'tickless';
 import { isWorkerError, loadInWorker } from 'tickless/worker';
 
 interface Codes {
@@ -49,4 +49,4 @@ const busy = new RefreshingValue({
   timeout: 500,
 });
 const late = await busy.get().catch((error) => error);
-console.log(`a load that never ends was ended at its deadline: ${isLoadTimeoutError(late)}`);
+console.log(`a load that never ends was ended at its deadline: ${isTicklessError(late, 'TIMED_OUT')}`);

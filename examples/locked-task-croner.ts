@@ -2,7 +2,7 @@
 // task; with node-cron it is `cron.schedule('* * * * * *', report)`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cron } from 'croner';
-import { isLockUnavailableError, type LockedOutcome, lockedTask } from 'tickless';
+import { isTicklessError, type LockedOutcome, lockedTask } from 'tickless';
 import { memoryBackend } from 'tickless/memory';
 
 const backend = memoryBackend(); // in production a shared one: redisBackend({ client }), postgresBackend({ client }), …
@@ -29,7 +29,10 @@ function startInstance(instance: string): Cron {
       outcomes.push(outcome.kind); // executed here, held elsewhere, or done elsewhere: not an error
       if (outcome.kind === 'executed') console.log(`${instance} has sent the report`);
     } catch (error) {
-      console.log(isLockUnavailableError(error) ? 'lock unavailable, not run' : 'the report failed', error);
+      console.log(
+        isTicklessError(error, 'BACKEND_DOWN') ? 'lock unavailable, not run' : 'the report failed',
+        error,
+      );
     }
   };
   return new Cron('* * * * * *', run); // every second

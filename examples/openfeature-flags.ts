@@ -1,7 +1,7 @@
 // Feature flags with OpenFeature in flagd's format: reloaded when they are evaluated, served while their source is down, and a
 // bad edition never replaces a good one. The source would be an endpoint, a table or a file.
 import { OpenFeature, ProviderEvents } from '@openfeature/server-sdk';
-import { isValueRejectedError, RefreshingValue } from 'tickless';
+import { RefreshingValue } from 'tickless';
 import { flagsSchema, ticklessProvider } from 'tickless/openfeature';
 import { FakeClock } from 'tickless/testing';
 
@@ -26,7 +26,9 @@ for (const type of Object.values(ProviderEvents)) {
     if (details?.providerName === 'tickless') console.log(`${type} ${message ?? flagsChanged ?? ''}`.trim());
   });
 }
-flags.on('load-ended', ({ error }) => isValueRejectedError(error) && console.log(`refused: ${error.reason}`));
+flags.on('load-ended', ({ outcome }) => {
+  if (outcome === 'refused') console.log(`refused: ${flags.inspect().quarantine?.reason}`);
+});
 await OpenFeature.setProviderAndWait(ticklessProvider({ flags }));
 const client = OpenFeature.getClient();
 

@@ -11,6 +11,7 @@ const BASE = [
   'errors.ts',
   'time',
   'option-checks.ts',
+  'option-error.ts',
   'schema.ts',
   'plain-object.ts',
 ];
@@ -41,7 +42,8 @@ const MAY_IMPORT = {
   'errors.ts': ['printable.ts', 'json.ts'],
   time: ['errors.ts', 'plain-object.ts'],
   'name-hints.ts': [],
-  'option-checks.ts': ['errors.ts', 'name-hints.ts', 'time'],
+  'option-checks.ts': ['option-error.ts', 'name-hints.ts', 'time'],
+  'option-error.ts': ['errors.ts', 'printable.ts'],
   'schema.ts': [],
   'plain-object.ts': [],
   data: BASE,

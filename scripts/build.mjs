@@ -77,12 +77,12 @@ const CHUNKS = [
   // All of the cluster that `tickless` itself imports, for `lockedTask`.
   [
     'task',
-    /^(cluster\/(locked-task|task-runs|running-tasks|pending-request|(acquire|held)-lease|answer-watch|backend-(access|patience)|circuit-breaker|damage|identity|longest-lease|namespace|plausible|registration|time-limits))\.ts$/,
+    /^(cluster\/(locked-task|task-runs|running-tasks|pending-request|(acquire|held)-lease|answer-watch|backend-(access|patience)|circuit-breaker|damage|identity|longest-lease|namespace|plausible|registration|time-limits|unavailable))\.ts$/,
   ],
   ['cluster', /^cluster\//],
   [
     'engine',
-    /^(engine|due|guard|options|schedule|value|data\/(count-of|id-of|value-meta|backup|origin|late-deep-equal|close-report|content-digest)|errors|option-checks|plain-object|schema|time|observe)\b/,
+    /^(engine|due|guard|options|schedule|value|data\/(count-of|id-of|value-meta|backup|origin|late-deep-equal|close-report|content-digest)|errors|option-checks|option-error|plain-object|schema|time|observe)\b/,
   ],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');

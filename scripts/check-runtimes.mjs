@@ -148,7 +148,7 @@ for (const flags of [[], ['nodejs_compat']]) {
     await fetch('/burst');
     await sleep(1000);
     const after = await (await fetch('/after')).text();
-    report(name, 'reads after a request', after, after !== 'StaleValueError');
+    report(name, 'reads after a request', after, after !== 'TOO_STALE');
     const deadline = sleep(30_000, 'the console: no answer within 30 s', { ref: false });
     const shown = await Promise.race([checkConsole(fetch), deadline]).catch((error) => error.message);
     report(name, 'console', shown, shown !== 'the console');

@@ -79,38 +79,7 @@ export type { RetryOptions } from './engine/retry.ts';
 export type { ScopeOptions } from './engine/scope.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
-export {
-  AbsentError,
-  ClosedError,
-  CoolingDownError,
-  DeriveError,
-  isAbsentError,
-  isClosedError,
-  isCoolingDownError,
-  isDeriveError,
-  isLeaseLostError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isNotLoadedError,
-  isOptionError,
-  isPinnedError,
-  isStaleValueError,
-  isStoreUnavailableError,
-  isValueRejectedError,
-  LeaseLostError,
-  LoadError,
-  LoadTimeoutError,
-  LockUnavailableError,
-  NotLoadedError,
-  OptionError,
-  type OptionProblem,
-  PinnedError,
-  StaleValueError,
-  StoreUnavailableError,
-  TicklessError,
-  ValueRejectedError,
-} from './errors.ts';
+export { type ErrorCode, isTicklessError, TicklessError } from './errors.ts';
 export type { GroupMember, HealthProblem } from './group/member.ts';
 export {
   type GroupDefaults,

@@ -7,18 +7,15 @@ export const MOST_LISTED = 3;
 /** Beyond this depth of causes and lists, lists are left out: each level multiplies their number. */
 const DEEPEST_LIST = 2;
 
-/**
- * The errors that an error lists: those of an `AggregateError`, and `errors` of other libraries. Not of an error of tickless, whose
- * `cause` is the last of them.
- */
+/** The errors that an error lists: those of an `AggregateError`, and `errors` of other libraries. */
 export function errorsOf(error: unknown): readonly unknown[] {
   if (!(error instanceof Error)) return [];
-  const { errors, code } = error as Error & { readonly errors?: unknown; readonly code?: unknown };
-  return Array.isArray(errors) && !String(code).startsWith('ERR_TICKLESS_') ? errors : [];
+  const { errors } = error as Partial<AggregateError>;
+  return Array.isArray(errors) ? errors : [];
 }
 
-/** The message of an error contains what these say. The values that were received may be anything. */
-const LEFT_OUT: readonly string[] = ['name', 'code', 'message', 'cause', 'received', 'problems', 'missing'];
+/** Not details of an error: shown before them, or after. */
+const LEFT_OUT: readonly string[] = ['name', 'code', 'message', 'cause'];
 
 /** A status that `JSON.stringify` shows as it is, for a log or an endpoint. */
 export interface JsonStatus {
@@ -37,7 +34,7 @@ export function errorJson(error: Error, depth: number = 0): object {
   try {
     const { name, code, message, cause } = error as Error & { readonly code?: unknown };
     const hasCode = typeof code === 'string' || typeof code === 'number';
-    const isOwn = String(code).startsWith('ERR_TICKLESS_');
+    const isOwn = name === 'TicklessError' || String(code).startsWith('ERR_TICKLESS_');
     const listed = depth > DEEPEST_LIST ? [] : errorsOf(error);
     const details = Object.entries(error).filter(([name]) => isOwn && !LEFT_OUT.includes(name));
     return {

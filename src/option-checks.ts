@@ -1,18 +1,18 @@
-import { OptionError, type OptionProblem } from './errors.ts';
 import { durationHint, nameHere } from './name-hints.ts';
+import { type OptionProblem, optionError } from './option-error.ts';
 import { ignoreThenable } from './time/deferred.ts';
 import { type DurationLike, toMillis } from './time/duration.ts';
 import { showDuration } from './time/show-duration.ts';
 
 /** Collects the rules that options break, so that one error reports all of them. */
 export class OptionChecks {
-  readonly #cacheName: string;
+  readonly #member: string;
   readonly #key: unknown;
   readonly #problems: OptionProblem[] = [];
 
   /** @param key the key that the options are about, in a keyed cache. */
-  constructor(cacheName: string, key?: unknown) {
-    this.#cacheName = cacheName;
+  constructor(member: string, key?: unknown) {
+    this.#member = member;
     this.#key = key;
   }
 
@@ -119,11 +119,10 @@ export class OptionChecks {
     );
   }
 
-  /** @throws {OptionError} with all broken rules, if there are any. */
+  /** @throws {TicklessError} `OPTION` with all broken rules, if there are any. */
   done(): void {
-    const [first, ...others] = this.#problems;
-    const about = { cacheName: this.#cacheName, key: this.#key };
-    if (first !== undefined) throw new OptionError([first, ...others], about);
+    if (this.#problems.length === 0) return;
+    throw optionError(this.#problems, { member: this.#member, key: this.#key });
   }
 }
 
@@ -148,10 +147,10 @@ function areOptions(given: unknown): boolean {
   );
 }
 
-/** @throws {OptionError} when options are given that are not an object. `undefined` and `null` count as none. */
-export function optionsArgument(cacheName: string, given: unknown): void {
+/** @throws {TicklessError} `OPTION` when options are given that are not an object. `undefined` and `null` count as none. */
+export function optionsArgument(member: string, given: unknown): void {
   if (given === undefined || given === null) return;
-  const checks = new OptionChecks(cacheName);
+  const checks = new OptionChecks(member);
   checks.that(areOptions(given), 'options', 'must be an object', given);
   checks.done();
 }
@@ -189,10 +188,10 @@ function shorten(text: string): string[] {
  * Checks a duration given to a method.
  *
  * @returns milliseconds.
- * @throws {OptionError} when it is not a duration of 0 or more.
+ * @throws {TicklessError} `OPTION` when it is not a duration of 0 or more.
  */
-export function durationArgument(cacheName: string, option: string, received: DurationLike): number {
-  const checks = new OptionChecks(cacheName);
+export function durationArgument(member: string, option: string, received: DurationLike): number {
+  const checks = new OptionChecks(member);
   const ms = checks.durationFromZero(option, received);
   checks.done();
   return ms;
@@ -201,15 +200,15 @@ export function durationArgument(cacheName: string, option: string, received: Du
 /**
  * Checks the names of the options given to a method. `undefined` and `null` count as none.
  *
- * @throws {OptionError} for a name that is not among them, unless its value is `undefined`.
+ * @throws {TicklessError} `OPTION` for a name that is not among them, unless its value is `undefined`.
  */
 export function namesArgument(
-  cacheName: string,
+  member: string,
   given: object | null | undefined,
   known: readonly string[],
 ): void {
   if (given === undefined || given === null) return;
-  const checks = new OptionChecks(cacheName);
+  const checks = new OptionChecks(member);
   checks.names('', given, known);
   checks.done();
 }
@@ -217,11 +216,11 @@ export function namesArgument(
 /**
  * Checks a signal given to a method. `undefined` is allowed.
  *
- * @throws {OptionError} when it is not an `AbortSignal`.
+ * @throws {TicklessError} `OPTION` when it is not an `AbortSignal`.
  */
-export function signalArgument(cacheName: string, received: AbortSignal | undefined): void {
+export function signalArgument(member: string, received: AbortSignal | undefined): void {
   if (received === undefined) return;
-  const checks = new OptionChecks(cacheName);
+  const checks = new OptionChecks(member);
   checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
   checks.done();
 }
@@ -230,7 +229,7 @@ export function signalArgument(cacheName: string, received: AbortSignal | undefi
  * Checks the names given to a step for several of them.
  *
  * @param about the subject of the error: 'lock' or 'store'.
- * @throws {OptionError} when a name occurs twice.
+ * @throws {TicklessError} `OPTION` when a name occurs twice.
  */
 export function distinctNames(about: string, names: readonly string[]): void {
   const checks = new OptionChecks(about);

@@ -3,7 +3,7 @@
 
 import {
   type Execution,
-  isLoadError,
+  isTicklessError,
   type LoadContext,
   PeriodicExecutor,
   RefreshingCache,
@@ -107,7 +107,7 @@ export const used = [
   Hourly,
   cron('0 5 * * *'),
   dailyAt('05:00'),
-  isLoadError,
+  isTicklessError,
   isWorkerError,
   publishDiagnostics,
 ] as const;

@@ -67,7 +67,7 @@ export async function states() {
     fresh: 'reads are served',
     stale: 'reads are served,\\none load runs behind them',
     'too-stale': 'reads wait, throw or are served:\\nwhenTooStale',
-    absent: 'reads reject with AbsentError',
+    absent: 'reads reject with ABSENT',
   };
   return `digraph {
     rankdir = TB; nodesep = 0.4; ranksep = 0.6

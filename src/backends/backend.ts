@@ -9,7 +9,7 @@ import { createStore } from '../records/store/create-store.ts';
 /** Opens records, and checks the options that concern them. @param part of the backend, whose steps they are for. */
 export type Open<O> = (part: 'lock' | 'store', options: O) => OpenRecords;
 
-/** @throws {OptionError} when an option breaks a rule. */
+/** @throws {TicklessError} `OPTION` when an option breaks a rule. */
 export function backendOn<O extends BackendOptions>(open: Open<O>, given: O): Backend {
   optionsArgument('backend', given);
   const options = ownOptions(given ?? ({} as O));

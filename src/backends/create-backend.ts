@@ -14,8 +14,8 @@ export interface BackendKind {
 }
 
 /**
- * Makes a backend of records. It limits the time of each step, and turns any error of the records into `LockUnavailableError` or
- * `StoreUnavailableError`. It carries the limits of concurrent steps and the circuit breakers, which all members that use it share. Call it
+ * Makes a backend of records. It limits the time of each step, and turns any error of the records into `BACKEND_DOWN`
+ *. It carries the limits of concurrent steps and the circuit breakers, which all members that use it share. Call it
  * once for each backend of a process.
  *
  * ```ts
@@ -43,7 +43,7 @@ export interface BackendKind {
  * console.log((await rates.get()).USD); // 1.08
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function createBackend(records: Records, given: BackendOptions = {}, kind: BackendKind = {}): Backend {
   const checks = new OptionChecks('backend');

@@ -50,7 +50,7 @@ export interface DurableObjectBackendOptions extends BackendOptions, InObject {
  * };
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function durableObjectBackend(given: DurableObjectBackendOptions): Backend {
   return backendOn(openDurableObject, given);

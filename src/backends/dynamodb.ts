@@ -61,7 +61,7 @@ export interface DynamodbBackendOptions extends BackendOptions, DynamodbService 
  * console.log(await rates.get());
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function dynamodbBackend(given: DynamodbBackendOptions): Backend {
   return backendOn(openDynamodb, given);

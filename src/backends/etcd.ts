@@ -49,7 +49,7 @@ export interface EtcdBackendOptions extends BackendOptions, EtcdServers {
  * console.log(await rates.get());
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function etcdBackend(given: EtcdBackendOptions): Backend {
   return backendOn(openEtcd, given);

@@ -18,8 +18,8 @@ export interface FileBackendOptions extends BackendOptions {
   readonly directory: string | URL;
   /**
    * Trusts other users of the machine. By default folders and files are for the user of the process only (0700, 0600); a
-   * directory that belongs to another user, or that others can write to, is refused (`LockUnavailableError`,
-   * `StoreUnavailableError`), and a file of another user counts as damaged. With `true` the umask decides over new files and folders,
+   * directory that belongs to another user, or that others can write to, is refused (`BACKEND_DOWN`
+   *), and a file of another user counts as damaged. With `true` the umask decides over new files and folders,
    * and those of any user are used. Symbolic links in the place of the directory, its folders and files are never followed.
    * @default false
    */
@@ -56,7 +56,7 @@ export interface FileBackendOptions extends BackendOptions {
  * await rates.close();
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function fileBackend(given: FileBackendOptions): Backend {
   return backendOn(openFile, given);

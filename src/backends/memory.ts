@@ -27,7 +27,7 @@ export interface MemoryBackendOptions extends BackendOptions {
  * await rates.close();
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function memoryBackend(given: MemoryBackendOptions = {}): Backend {
   return backendOn(openMemory, given);

@@ -53,7 +53,7 @@ export interface MongodbBackendOptions extends BackendOptions {
  * console.log(await rates.get());
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function mongodbBackend(given: MongodbBackendOptions): Backend {
   return backendOn(openMongodb, given);

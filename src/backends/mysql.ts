@@ -46,7 +46,7 @@ export interface MysqlBackendOptions extends BackendOptions, SqlOptions {
  * console.log(await rates.get());
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function mysqlBackend(given: MysqlBackendOptions): Backend {
   return backendOn(openMysql, given);

@@ -57,7 +57,7 @@ export interface PostgresBackendOptions extends BackendOptions, SqlOptions {
  *
  * With a `listener` it has hints too: the other instances learn of `set`, `refresh` and `invalidate` in milliseconds.
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function postgresBackend(given: PostgresBackendOptions): Backend {
   const { listener, ...options } = ownOptions(given ?? ({} as PostgresBackendOptions));

@@ -82,7 +82,7 @@ export interface RedisBackendOptions extends BackendOptions {
  *
  * With a `subscriber` it has hints too: the other instances learn of `set`, `refresh` and `invalidate` in milliseconds.
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function redisBackend(given: RedisBackendOptions): Backend {
   const { subscriber, ...options } = ownOptions(given ?? ({} as RedisBackendOptions));

@@ -40,7 +40,7 @@ export interface SqliteBackendOptions extends BackendOptions, SqlOptions {
  * console.log(await rates.get());
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function sqliteBackend(given: SqliteBackendOptions): Backend {
   return backendOn(openSqlite, given);

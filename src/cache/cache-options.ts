@@ -51,7 +51,7 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
   /**
    * The highest number of calls of `load` or `loadMany` under way at a time, whatever has started them: first reads,
    * due reloads, `refresh`, `requestStart`, tries after a failure. Further ones wait in line, within the deadline of
-   * their load (`timeout`): a load that has not begun by then fails with a `LoadTimeoutError` that says so. A call
+   * their load (`timeout`): a load that has not begun by then fails with a `TIMED_OUT` error that says so. A call
    * counts until it has settled, also after an abort that it ignores, but not beyond its deadline. A whole number
    * from 1; `Infinity`: no limit, so an outage in which loads hang holds as many as there are keys asked for. A group
    * has a limit of the same name for all its members together. @default 1000
@@ -72,7 +72,7 @@ export interface RefreshingCacheOptions<K, V, Previous = V>
   readonly sizeOf?: ((value: V, key: K) => number) | undefined;
   /**
    * Says which keys are the same: those for which it answers with the same string (or number, …). Required for keys that are
-   * objects, since two equal ones would never be the same: without it they are refused with `OptionError`. Called at each
+   * objects, since two equal ones would never be the same: without it they are refused with `OPTION`. Called at each
    * read; it should be quick. @default the key itself
    */
   readonly keyOf?: ((key: K) => string | number | bigint | boolean | symbol) | undefined;

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import type { KeyId } from './keyed-entry.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
@@ -6,7 +6,7 @@ import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 /** The types of what `keyOf` may return. */
 const IDS: readonly string[] = ['string', 'number', 'bigint', 'boolean'];
 
-/** @returns the identity of a key. It throws `OptionError` when the key is `undefined`, or has none. */
+/** @returns the identity of a key. Throws `OPTION` when the key is `undefined`, or has none. */
 export function keyIdentity<K, V>({
   idOf,
   keepsKeys,
@@ -22,7 +22,7 @@ export function keyIdentity<K, V>({
         : keepsKeys
           ? ['keyOf', 'must return a string, a number, a bigint or a boolean', ignoreThenable(id)]
           : ['keyOf', 'must be given for keys that are objects: two equal ones are never the same', key];
-    throw new OptionError([{ option, rule, received }], { cacheName: member.name });
+    throw optionError([{ option, rule, received }], { member: member.name });
   };
 }
 

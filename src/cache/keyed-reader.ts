@@ -21,7 +21,7 @@ export class KeyedReader<K, V> {
     this.#along = along;
   }
 
-  /** A read that may wait; the caller has counted it. @throws {OptionError} when the key is `undefined`, or has no identity. */
+  /** A read that may wait; the caller has counted it. @throws {TicklessError} `OPTION` when the key is `undefined`, or has no identity. */
   read(key: K, options: ReadOptions | undefined): Promise<V> {
     const id = this.#entries.idOf(key);
     const begun = options === undefined ? this.#entries.validActive(id) : undefined;

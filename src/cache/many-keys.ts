@@ -1,6 +1,6 @@
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { OptionError } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { optionError } from '../option-error.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
@@ -61,7 +61,7 @@ export class ManyKeys<K, V> {
   /**
    * Makes the entries out of date for which the predicate returns true. @returns how many.
    *
-   * @throws {OptionError} when it is not a function, or returns a promise.
+   * @throws {TicklessError} `OPTION` when it is not a function, or returns a promise.
    */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
     const isPicked = checkedPredicate(this.#engine.options.name, predicate);
@@ -125,16 +125,16 @@ export class ManyKeys<K, V> {
 }
 
 function checkedPredicate<K, V>(
-  cacheName: string,
+  member: string,
   predicate: (key: K, value: V) => boolean,
 ): (key: K, value: V) => boolean {
-  const checks = new OptionChecks(cacheName);
+  const checks = new OptionChecks(member);
   checks.function('predicate', predicate);
   checks.done();
   return (key, value) => {
     const received: unknown = ignoreThenable(predicate(key, value));
     if (!isThenable(received)) return Boolean(received);
     const rule = 'must not return a promise';
-    throw new OptionError([{ option: 'predicate', rule, received }], { cacheName, key });
+    throw optionError([{ option: 'predicate', rule, received }], { member, key });
   };
 }

@@ -1,4 +1,4 @@
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { createLru, type Lru } from './lru.ts';
 
@@ -64,7 +64,7 @@ export class NegativeCache<K, V> {
   }
 
   #lruOf({ lastError, isInvalidated }: KeyedEntry<K, V>): Lru<KeyedEntry<K, V>> | undefined {
-    if (lastError !== undefined) return isAbsentError(lastError) ? this.#absent : this.#failed;
+    if (lastError !== undefined) return isTicklessError(lastError, 'ABSENT') ? this.#absent : this.#failed;
     return isInvalidated ? this.#deleted : undefined;
   }
 }

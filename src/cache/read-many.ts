@@ -1,6 +1,6 @@
 import type { EngineOptions } from '../engine/engine-options.ts';
 import { READ_OPTIONS, type ReadOptions } from '../engine/reader.ts';
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { callUserCode } from '../observe/call-user-code.ts';
 import { messageOf } from '../observe/logger.ts';
 import { passToPlatform } from '../observe/wait-until.ts';
@@ -19,7 +19,7 @@ export interface GetManyOptions<K> extends ReadOptions {
 /**
  * Reads several keys at once, each by itself. The resulting `Map` lacks absent keys, and keys whose errors were passed to
  * `onError`. Without `onError` it rejects once all reads are settled: with the error, or with an `AggregateError` of
- * several. Rejects with `OptionError` for keys that can't be walked, and for unknown or wrong options.
+ * several. Rejects with `OPTION` for keys that can't be walked, and for unknown or wrong options.
  */
 export async function readMany<K, V>(
   { name, logger }: EngineOptions,
@@ -52,7 +52,7 @@ export async function readMany<K, V>(
 }
 
 function collect<K, V>(
-  cacheName: string,
+  member: string,
   requested: readonly K[],
   results: readonly PromiseSettledResult<V>[],
   onError: ((error: unknown, key: K) => void) | undefined,
@@ -62,15 +62,12 @@ function collect<K, V>(
   for (const [index, result] of results.entries()) {
     const key = requested[index] as K;
     if (result.status === 'fulfilled') found.set(key, result.value);
-    else if (isAbsentError(result.reason)) continue;
+    else if (isTicklessError(result.reason, 'ABSENT')) continue;
     else if (onError === undefined) errors.add(result.reason);
     else onError(result.reason, key);
   }
   if (errors.size === 0) return found;
   const [first] = errors;
   if (errors.size === 1) throw first;
-  throw new AggregateError(
-    errors,
-    `${cacheName}: ${errors.size} keys could not be read: ${messageOf(first)}`,
-  );
+  throw new AggregateError(errors, `${member}: ${errors.size} keys could not be read: ${messageOf(first)}`);
 }

@@ -8,7 +8,7 @@ import { MemberEngine } from '../engine/member-engine.ts';
 import type { SeenQuarantine } from '../engine/quarantined.ts';
 import type { ReadOptions } from '../engine/reader.ts';
 import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
@@ -88,7 +88,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
-  /** @throws {OptionError} naming every option that breaks a rule. */
+  /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
   constructor(
     options: RefreshingCacheOptions<K, V, Previous> &
       KeyOfObjects<K> &
@@ -152,8 +152,8 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   }
 
   /**
-   * Reads the value of a key; as `get` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the source
-   * has no such key, and with `OptionError` for the key `undefined`. Each call makes a promise of its own.
+   * Reads the value of a key; as `get` of `RefreshingValue`, for each key. Rejects with `ABSENT` when the source
+   * has no such key, and with `OPTION` for the key `undefined`. Each call makes a promise of its own.
    *
    * With `loadMany`, keys whose loads begin in the same turn of the event loop come in one call.
    */
@@ -186,7 +186,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    */
   getIfPresent(key: K, options?: ReadOptions): Promise<V | undefined> {
     const ifPresent = (error: unknown): undefined => {
-      if (!isAbsentError(error)) throw error;
+      if (!isTicklessError(error, 'ABSENT')) throw error;
     };
     return ignoreRejection(this.get(key, options).catch(ifPresent));
   }
@@ -195,11 +195,11 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Reads the value of a key without a promise; as `current` of `RefreshingValue`, for each key. With a synchronous
    * `load` (not with `loadMany`, which waits for others) it works on the very first read.
    *
-   * @throws {NotLoadedError} before the first success of that key; the load has been started if it may.
-   * @throws {AbsentError} when the source has no such key.
-   * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
-   * @throws {LoadError} or another error of the last reload, with `whenFailing: 'throw'`.
-   * @throws {OptionError} for the key `undefined`.
+   * @throws {TicklessError} `NOT_LOADED` before the first success of that key; the load has been started if it may.
+   * @throws {TicklessError} `ABSENT` when the source has no such key.
+   * @throws {TicklessError} `TOO_STALE` beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {TicklessError} `LOAD_FAILED` or another error of the last reload, with `whenFailing: 'throw'`.
+   * @throws {TicklessError} `OPTION` for the key `undefined`.
    */
   current(key: K): V {
     if (this === undefined) asMethod(this);
@@ -225,7 +225,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * The value of a key as it is, however old; `undefined` while there is none. Starts nothing, and does not count as
    * use.
    *
-   * @throws {OptionError} for the key `undefined`.
+   * @throws {TicklessError} `OPTION` for the key `undefined`.
    */
   peek(key: K): V | undefined {
     return asMethod(this).#entries.peek(key);
@@ -237,7 +237,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * The value of a key, its age, and the state of its reloads; `undefined` for an unknown key. Starts nothing, and does
    * not count as use.
    *
-   * @throws {OptionError} for the key `undefined`.
+   * @throws {TicklessError} `OPTION` for the key `undefined`.
    */
   inspect(key: K, options?: InspectOptions): ValueStatus<V> | undefined;
   inspect(...args: [key?: K, options?: InspectOptions]): CacheStatus | ValueStatus<V> | undefined {
@@ -254,7 +254,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * @param options `recentFirst: true`: the most recently used first, without a copy: of a million keys some can be looked at
    * without a pause of the process. Each step finds the next key as they are then: a key that is used meanwhile may come
    * again, and the walk ends early where the key at which it stands is deleted or evicted. @default all of them, copied
-   * @throws {OptionError} for an unknown option.
+   * @throws {TicklessError} `OPTION` for an unknown option.
    */
   keys(options?: { readonly recentFirst?: boolean }): IterableIterator<K> {
     namesArgument(this.#options.member.name, options, ['recentFirst']);
@@ -263,7 +263,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   }
 
   /**
-   * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the
+   * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `ABSENT` when the
    * source has no such key.
    */
   refresh(key: K, options?: ScopeOptions): Promise<V> {
@@ -283,7 +283,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Marks the value of a key as out of date; as `invalidate` of `RefreshingValue`. A key that was absent is loaded again.
    * Without an argument it marks all keys: the cost does not depend on their number, each is checked at its next read.
    *
-   * @throws {OptionError} for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
+   * @throws {TicklessError} `OPTION` for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
    */
   invalidate(...given: [key?: K, options?: InvalidateOptions]): Promise<void> {
     const [key, options] = given;
@@ -309,7 +309,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * for the first time or absent, it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
    *
    * @returns how many were marked.
-   * @throws {OptionError} when it is not a function, or returns a promise.
+   * @throws {TicklessError} `OPTION` when it is not a function, or returns a promise.
    */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
     return this.#many.invalidateWhere(predicate);
@@ -324,7 +324,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * are older than the mark are adopted by none.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} when it is not a string; nothing was changed then.
+   * @throws {TicklessError} `OPTION` when it is not a string; nothing was changed then.
    */
   invalidateTag(tag: string, options?: ScopeOptions): Promise<void> {
     const checks = new OptionChecks(this.#options.member.name);
@@ -338,9 +338,9 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /**
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
-   * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
+   * @throws {TicklessError} `OPTION` for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
    * for which `sizeOf` returns no size or one over `maxSize`, and when the `schema` is asynchronous; nothing was changed then.
-   * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
+   * @throws {TicklessError} `REFUSED` when the `schema` refuses it; nothing was changed then.
    */
   set(key: K, value: V, options?: SetOptions): Promise<void> {
     const [isForAll, origin] = setArgument(this.#options.member, options);
@@ -358,7 +358,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /**
    * Takes the last loaded value of a key that the guard refused (`inspect(key).quarantine`), with its tags; as
    * `acceptQuarantined` of `RefreshingValue`, for each key. The values of the last 100 refused keys are kept. Rejects with
-   * `OptionError` also when it is larger than `maxSize`.
+   * `OPTION` also when it is larger than `maxSize`.
    */
   acceptQuarantined(key: K, seen?: SeenQuarantine): Promise<boolean> {
     return droppable(async () => {
@@ -381,7 +381,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    *
    * @param seen the value that was looked at. @default undefined: the one that was refused last
    * @returns whether there was one.
-   * @throws {OptionError} for the key `undefined`, and where another value was refused since than the one of the `digest`.
+   * @throws {TicklessError} `OPTION` for the key `undefined`, and where another value was refused since than the one of the `digest`.
    */
   discardQuarantined(key: K, seen?: SeenQuarantine): boolean {
     const discard = (entry: Entry<V>): boolean => discardQuarantined(engineOf(this), entry, seen);
@@ -394,7 +394,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * instances, as {@link invalidate} with `drop`.
    *
    * @returns whether there was a value here. The promise may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} for the key `undefined`, and for an unknown option.
+   * @throws {TicklessError} `OPTION` for the key `undefined`, and for an unknown option.
    */
   delete(key: K, options?: ScopeOptions): Promise<boolean> {
     const isForAll = reachesAll(this.#options.member, options);
@@ -410,7 +410,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * other keys: the `signal` of `loadMany` is aborted with the last of them.
    *
    * @returns whether a load of the key was under way.
-   * @throws {OptionError} for the key `undefined`.
+   * @throws {TicklessError} `OPTION` for the key `undefined`.
    */
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
@@ -421,7 +421,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * {@link delete} of all keys: as {@link invalidateTag}, for all keys.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} for an unknown option; nothing was changed then.
+   * @throws {TicklessError} `OPTION` for an unknown option; nothing was changed then.
    */
   clear(options?: ScopeOptions): Promise<void> {
     const isForAll = reachesAll(this.#options.member, options);
@@ -432,7 +432,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /**
    * Starts loads for the due keys that have a value, without a read: soonest first, at most 4 loads at a time, each of one
    * key or, with `loadMany`, of one batch. As one ends the next begins, until all keys are loaded that were due at the
-   * call. Rejects with `ClosedError` after `close`.
+   * call. Rejects with `CLOSED` after `close`.
    */
   requestStart(options?: StartKeysOptions): Promise<void> {
     return ignoreRejection(this.#requests.request(options));

@@ -1,5 +1,5 @@
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { RequiredEntries, RequiredEntry } from '../options/group-handle.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
@@ -34,7 +34,7 @@ export class RequiredKeys<K, V> implements RequiredEntries<V> {
 
   /** An entry may have had its first success. An answer that the key is absent is one. */
   changed({ id, isLoaded, lastError }: KeyedEntry<K, V>): void {
-    if (this.#hadSuccess || !(isLoaded || isAbsentError(lastError))) return;
+    if (this.#hadSuccess || !(isLoaded || isTicklessError(lastError, 'ABSENT'))) return;
     this.#missing.delete(id);
     this.#hadSuccess = this.#missing.size === 0;
     if (this.#hadSuccess) this.#first.resolve();
@@ -60,7 +60,7 @@ export class RequiredKeys<K, V> implements RequiredEntries<V> {
       const start = (entry: KeyedEntry<K, V>): Promise<void> =>
         this.#engine.requestStart(entry, true, undefined, signal);
       await this.#entries.useId(id, keys.get(id) as K, start).catch((error: unknown) => {
-        if (!isAbsentError(error)) throw error;
+        if (!isTicklessError(error, 'ABSENT')) throw error;
       });
     });
   }

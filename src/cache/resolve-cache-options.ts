@@ -58,7 +58,7 @@ const OWN = [
   'required',
 ];
 
-/** @throws {OptionError} with every rule that is broken. */
+/** @throws {TicklessError} `OPTION` with every rule that is broken. */
 export function resolveCacheOptions<K, V, P>(
   given: RefreshingCacheOptions<K, V, P>,
 ): ResolvedCacheOptions<K, V> {

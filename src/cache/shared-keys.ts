@@ -2,7 +2,7 @@ import type { KeyMark, KeysMark } from '../data/mark.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { rejected } from '../time/deferred.ts';
 
 /** Publishes a mark on keys, which was applied here, if that is asked for. */
@@ -25,7 +25,7 @@ export function thenMarked<V, R>(
       return result;
     },
     async (error) => {
-      if (isAbsentError(error)) {
+      if (isTicklessError(error, 'ABSENT')) {
         await entry.cluster?.published; // the others are to know that the key is gone
         await engine.coordinator?.markKey(entry, mark);
       }

@@ -1,6 +1,6 @@
-import { OptionError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
+import { optionError } from '../option-error.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 
@@ -29,7 +29,7 @@ export function sizeToKeep<K, V>({ sizeOf, bound }: SizeOptions<K, V>, value: V,
 /**
  * As {@link sizeToKeep}, for a value that was given to a method.
  *
- * @throws {OptionError} naming the key.
+ * @throws {TicklessError} `OPTION` naming the key.
  */
 export function sizeArgument<K, V>(options: SizeOptions<K, V>, value: V, key: K): number {
   try {
@@ -40,6 +40,6 @@ export function sizeArgument<K, V>(options: SizeOptions<K, V>, value: V, key: K)
       rule: `must have a size up to maxSize: ${messageOf(cause)}`,
       received: value,
     };
-    throw new OptionError([problem], { cacheName: options.member.name, key, cause });
+    throw optionError([problem], { member: options.member.name, key, cause });
   }
 }

@@ -25,7 +25,7 @@ import { localClock } from './local-time.ts';
  *
  * @param line the cron expression.
  * @param options `zone`: an IANA time zone. @default the zone of the machine
- * @throws {OptionError} when the expression is invalid (with croner's error as `cause`), or the zone is unknown.
+ * @throws {TicklessError} `OPTION` when the expression is invalid (with croner's error as `cause`), or the zone is unknown.
  */
 export function cron(line: string, options: ZoneOptions = {}): Schedule {
   checkNames('cron', options, ['zone']);

@@ -23,7 +23,7 @@ export interface ZoneOptions {
  * that occurs twice executes only the first time.
  *
  * @param time `HH:mm` or `HH:mm:ss`, from 00:00 to 23:59:59.
- * @throws {OptionError} when `time` is not such a time, or the zone is unknown.
+ * @throws {TicklessError} `OPTION` when `time` is not such a time, or the zone is unknown.
  */
 export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
   const timeMs = timeOfDay('dailyAt', 'time', time);

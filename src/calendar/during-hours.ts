@@ -33,7 +33,7 @@ export interface HoursOptions extends ZoneOptions {
  * When the clocks change, the hours still open and close once: a time that does not exist means the first instant after
  * the gap, a time that occurs twice means its first occurrence. Hours entirely inside a gap are skipped.
  *
- * @throws {OptionError} when `schedule` is not a schedule, a time is malformed, `from` equals `to`, a day is not an
+ * @throws {TicklessError} `OPTION` when `schedule` is not a schedule, a time is malformed, `from` equals `to`, a day is not an
  * integer from 1 to 7, or the zone is unknown.
  */
 export function duringHours(schedule: ScheduleLike, given: HoursOptions): Schedule {

@@ -27,7 +27,7 @@ export interface LocalClock {
 /**
  * The wall clock of an IANA zone; of the machine's own zone when `zone` is `undefined`.
  *
- * @throws {OptionError} when the runtime does not know the zone.
+ * @throws {TicklessError} `OPTION` when the runtime does not know the zone.
  */
 export function localClock(schedule: string, zone: string | undefined): LocalClock {
   if (zone !== undefined && !(typeof zone === 'string' && IANAZone.isValidZone(zone))) {

@@ -6,7 +6,7 @@ const TIME_OF_DAY = /^([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?$/;
  * Parses a time `HH:mm` or `HH:mm:ss`, from 00:00 to 23:59:59, to milliseconds after midnight on a day without a clock
  * change.
  *
- * @throws {OptionError} for anything else.
+ * @throws {TicklessError} `OPTION` for anything else.
  */
 export function timeOfDay(schedule: string, option: string, received: string): number {
   const match = typeof received === 'string' ? TIME_OF_DAY.exec(received) : null;

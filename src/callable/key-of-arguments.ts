@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import { isPlainObject } from '../plain-object.ts';
 
 /** Bounds of arguments with a text: how deep they may be, and how many values they may have inside. */
@@ -10,7 +10,7 @@ const MOST_VALUES = 100_000;
  * its own; others become a text that looks like the call: `("1012",{"lang":"nl"})`. An `undefined` at the end counts as
  * left out, 0 and -0 are the same, and so are plain objects with and without a prototype.
  *
- * @throws {OptionError} for an argument that has no text: a symbol, a function, an instance of a class other than `Date`, an
+ * @throws {TicklessError} `OPTION` for an argument that has no text: a symbol, a function, an instance of a class other than `Date`, an
  *   object or array with properties that a text would leave out, one that contains itself, is deeper than 100 levels or has
  *   more than 100,000 values, and one that can't be read: its getter throws.
  */
@@ -101,5 +101,5 @@ class Texts {
 function refuse(name: string, received: unknown, key: readonly unknown[], cause: unknown): never {
   const rule =
     'must be given for arguments other than primitives, dates, and plain objects and arrays of them';
-  throw new OptionError([{ option: 'keyOf', rule, received }], { cacheName: name, key, cause });
+  throw optionError([{ option: 'keyOf', rule, received }], { member: name, key, cause });
 }

@@ -1,7 +1,8 @@
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
-import { OptionError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
+import { optionError } from '../option-error.ts';
 import { rejected } from '../time/deferred.ts';
 import { RefreshingValue } from '../value/refreshing-value.ts';
 import {
@@ -43,10 +44,10 @@ export type Call = (...args: unknown[]) => unknown;
  *
  * Whether it is keyed follows from `load.length`, the number of parameters before the first default. Give `keyed` where the
  * load can be called with and without arguments (`(code = 'nl') => …`, `(...codes) => …`), and where another function wraps
- * it. A call with arguments of a function that is not keyed rejects with `OptionError`, and so does one with an argument
+ * it. A call with arguments of a function that is not keyed rejects with `OPTION`, and so does one with an argument
  * that has no key: see `keyOf`.
  *
- * @throws {OptionError} naming every option that breaks a rule.
+ * @throws {TicklessError} `OPTION` naming every option that breaks a rule.
  */
 export function refreshing<F extends AnyLoad>(
   load: F,
@@ -147,13 +148,13 @@ function callable(read: Call, member: object, methods: object, name: string): Ca
   return Object.assign(read, { member });
 }
 
-function unexpected(cacheName: string, received: readonly unknown[]): OptionError {
+function unexpected(member: string, received: readonly unknown[]): TicklessError {
   const rule =
     'must be true for calls with arguments: the load has no parameter before its first default, so there is one value';
-  return new OptionError([{ option: 'keyed', rule, received }], { cacheName });
+  return optionError([{ option: 'keyed', rule, received }], { member });
 }
 
-function noArguments(cacheName: string, received: unknown): OptionError {
+function noArguments(member: string, received: unknown): TicklessError {
   const rule = "must be an array with the arguments of a call, such as ['1012']";
-  return new OptionError([{ option: 'key', rule, received }], { cacheName });
+  return optionError([{ option: 'key', rule, received }], { member });
 }

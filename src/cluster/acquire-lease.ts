@@ -1,4 +1,4 @@
-import { isOptionError, showKey } from '../errors.ts';
+import { isTicklessError, showKey } from '../errors.ts';
 import { isNumber } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import { type AnswerWatch, OverdueError, SilenceError, type StepLimits } from './answer-watch.ts';
@@ -81,7 +81,11 @@ export async function acquireLease(
       cause = new Error('the answer came after the lease had expired');
     } catch (thrown) {
       pending.gaveUp(request);
-      if (isOptionError(thrown) || thrown instanceof SilenceError || thrown instanceof OverdueError)
+      if (
+        isTicklessError(thrown, 'OPTION') ||
+        thrown instanceof SilenceError ||
+        thrown instanceof OverdueError
+      )
         throw thrown;
       cause = thrown;
     }

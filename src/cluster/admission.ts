@@ -77,7 +77,7 @@ export class Admission<T> {
 
   /**
    * @returns `undefined`: the load is to begin, with the lease or, where the lock can't be asked, without. Rejects with
-   * `LockUnavailableError` where it must not begin without, with `OptionError` for a name that the lock or the store does not
+   * `BACKEND_DOWN` where it must not begin without, with `OPTION` for a name that the lock or the store does not
    * accept, and with the reason of the signal.
    */
   async run(signal: AbortSignal, sleep: (ms: number) => Promise<void>): Promise<RemoteResult<T> | undefined> {
@@ -196,7 +196,7 @@ export class Admission<T> {
     return given.result ?? (pinned && new StillPinned(options, pinned));
   }
 
-  /** `undefined`: the load begins without the lock. @throws {LockUnavailableError} if it must not. */
+  /** `undefined`: the load begins without the lock. @throws {TicklessError} `BACKEND_DOWN` if it must not. */
   #unavailable({ error, notAskedFor }: AcquiredAs<'unavailable'>): RemoteResult<T> | undefined {
     const { options } = this.#member;
     if (options.whenLockUnavailable === 'load') return undefined;

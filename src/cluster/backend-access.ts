@@ -1,6 +1,6 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
-import { isOptionError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { Outage } from '../observe/outage.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
@@ -42,7 +42,7 @@ export type BackendReply<R> =
       readonly cause: unknown;
       /** Milliseconds; 0: a probe is under way, or the step was not wanted any longer. */
       readonly openFor: number;
-      /** The step of this caller, which runs behind it as the probe. May reject with an `OptionError`. */
+      /** The step of this caller, which runs behind it as the probe. May reject with an `OPTION` error. */
       readonly probe?: Promise<BackendReply<R>>;
     }
   | { readonly kind: 'failed'; readonly cause: unknown };
@@ -115,7 +115,7 @@ export class BackendAccess<S> {
    * Asks the backend, unless the breaker is open.
    *
    * @param step gets whether it is a probe: the first step after the breaker was open.
-   * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
+   * @throws {TicklessError} `OPTION` of the step: the caller has broken a rule, which says nothing of the backend.
    */
   async ask<R>(
     step: (isProbe: boolean) => Promise<R>,
@@ -203,7 +203,7 @@ export class BackendAccess<S> {
       breaker.succeeded(clock.monotonic());
       return { kind: 'answered', answer };
     } catch (thrown) {
-      if (isOptionError(thrown)) throw thrown;
+      if (isTicklessError(thrown, 'OPTION')) throw thrown;
       const cause = this.#explain(thrown);
       if (thrown instanceof OverdueError) return { kind: 'failed', cause }; // the backend answers others
       const isInconclusive = isWrite ? !isOpen : !isProbe && isDamage(thrown);

@@ -144,7 +144,7 @@ export interface ListOptions {
  * A distributed lock: one holder per name at a time, and one completed execution per round.
  *
  * Only the backend's clock decides; only durations travel. Each method is one atomic step at the backend. It rejects
- * with `LockUnavailableError` within a bounded time when the backend does not answer, and with `OptionError` when an
+ * with `BACKEND_DOWN` within a bounded time when the backend does not answer, and with `OPTION` when an
  * argument breaks a rule; with nothing else.
  *
  * The token of an acquire is `max(previous + 1, the backend's clock in microseconds)`: a safe integer that grows

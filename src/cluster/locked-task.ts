@@ -12,13 +12,7 @@ import {
 } from '../engine/backend.ts';
 import type { LockLike } from '../engine/coordinator.ts';
 import { callOwned, unlessOwn } from '../engine/own-load.ts';
-import {
-  ClosedError,
-  isLockUnavailableError,
-  isOptionError,
-  LeaseLostError,
-  LockUnavailableError,
-} from '../errors.ts';
+import { isTicklessError, TicklessError } from '../errors.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
 import { type Logger, messageOf, SafeLogger } from '../observe/logger.ts';
 import {
@@ -46,6 +40,7 @@ import { RunningTasks, type TaskRun } from './running-tasks.ts';
 import type { Store } from './store-contract.ts';
 import { addRun } from './task-runs.ts';
 import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
+import { unavailable } from './unavailable.ts';
 
 /** The options of {@link lockedTask}. `name`, and `backend` or `lock`, are required. */
 export interface LockedTaskOptions<A extends readonly unknown[] = readonly unknown[]> {
@@ -109,9 +104,9 @@ export type LockedOutcome<R = unknown> =
 export interface LockedTask<A extends readonly unknown[], R> {
   /**
    * Runs the task with these arguments, if no other instance does. Rejects with the error of the task; with
-   * `LeaseLostError` where it succeeded after its lease was lost, so that another instance may have run it meanwhile; with
-   * `LockUnavailableError` when the lock can't be asked, with `OptionError` when the name of these arguments is not a name,
-   * and with `ClosedError` after {@link close}: the task was not run.
+   * `LEASE_LOST` where it succeeded after its lease was lost, so that another instance may have run it meanwhile; with
+   * `BACKEND_DOWN` when the lock can't be asked, with `OPTION` when the name of these arguments is not a name,
+   * and with `CLOSED` after {@link close}: the task was not run.
    */
   (...args: A): Promise<LockedOutcome<R>>;
   /**
@@ -123,10 +118,10 @@ export interface LockedTask<A extends readonly unknown[], R> {
   /**
    * Starts no more runs, waits for those under way and the release of their leases, and aborts their `signal` after
    * `timeout`. Every call returns the same promise; the options of the first count. Resolves with the runs that were aborted, and
-   * the leases that may still be held, of which there is one log line. Never rejects, but with `OptionError` for a
+   * the leases that may still be held, of which there is one log line. Never rejects, but with `OPTION` for a
    * call of the task itself before its first `await`, which would wait for itself; it closes all the same.
    *
-   * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
+   * @throws {TicklessError} `OPTION` when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
   close(options?: {
     /** 0: abort at once; `Infinity`: wait as long as they take. @default 10 seconds */
@@ -158,7 +153,7 @@ export interface LockedTask<A extends readonly unknown[], R> {
  * Arguments of the call are passed on to the task, after the context. The lease is extended while the task runs, up to
  * `lockAtMostFor`.
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function lockedTask<R, A extends readonly unknown[] = []>(
   task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
@@ -219,9 +214,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     try {
       return await step();
     } catch (cause) {
-      if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
-      const message = `the lock is unavailable: ${messageOf(cause)}`;
-      throw new LockUnavailableError(message, { cacheName: lockName, cause });
+      throw isTicklessError(cause, 'OPTION') ? cause : unavailable('lock', cause, lockName);
     }
   }
 
@@ -256,11 +249,11 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     run.lease = lease;
     const { token } = lease.id;
     const until = sentAt + atMostMs;
-    const lost = (cause?: unknown): LeaseLostError => {
+    const lost = (cause?: unknown): TicklessError => {
       const isOverdue = clock.monotonic() >= until;
       const why = `it ran longer than lockAtMostFor of ${showDuration(atMostMs)}`;
       const message = isOverdue ? why : 'the lease is lost while it ran';
-      return new LeaseLostError(message, { cacheName: lockName, token, cause });
+      return new TicklessError('LEASE_LOST', message, { member: lockName, cause });
     };
     const record = async (error?: string): Promise<void> => {
       if (store === undefined || lease.isLost) return;
@@ -294,8 +287,8 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     }
   }
 
-  function closed(): ClosedError {
-    return new ClosedError('is closed and starts no more runs', { cacheName: about });
+  function closed(): TicklessError {
+    return new TicklessError('CLOSED', 'is closed and starts no more runs', { member: about });
   }
 
   async function run(...args: A): Promise<LockedOutcome<R>> {

@@ -3,7 +3,7 @@ import type { ShareRequest } from '../engine/coordinator.ts';
 import { inDetachedContext } from '../engine/detached-context.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
-import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
+import { TicklessError } from '../errors.ts';
 import { Deferred } from '../time/deferred.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -27,7 +27,7 @@ import { withoutResult } from './without-result.ts';
  */
 export class ManualRound extends SerialRound<unknown> {
   readonly isLoading: boolean = false;
-  /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
+  /** Resolves when the store has the value, with the token if there is a lock. Rejects with `BACKEND_DOWN` or `CLOSED`. */
   readonly shared: Promise<number | undefined>;
   readonly #until: number;
   /** It is published only where the store has no newer version than the person has seen. */
@@ -94,7 +94,7 @@ export class ManualRound extends SerialRound<unknown> {
     this.before?.overtakenBy(version);
   }
 
-  /** Ends it unless it has its lease: it rejects with `ClosedError`. One that has it goes on to its end, which is near. */
+  /** Ends it unless it has its lease: it rejects with `CLOSED`. One that has it goes on to its end, which is near. */
   giveUp(): void {
     this.#isGivenUp = true;
     this.#wake?.();
@@ -128,11 +128,11 @@ export class ManualRound extends SerialRound<unknown> {
     }
   }
 
-  #unpublished(why: string): StoreUnavailableError {
+  #unpublished(why: string): TicklessError {
     const { store, options } = this.member;
     const { error } = store ?? {};
-    const about = { cacheName: options.name, key: this.entry.key, cause: error?.cause };
-    return new StoreUnavailableError(`the value is not published: ${error?.message ?? why}`, about);
+    const about = { member: options.name, key: this.entry.key, cause: error?.cause };
+    return new TicklessError('BACKEND_DOWN', `the value is not published: ${error?.message ?? why}`, about);
   }
 
   async #recordOf(prepared: (token: number) => Promise<PublishRecord>): Promise<PublishRecord> {
@@ -234,10 +234,10 @@ export class ManualRound extends SerialRound<unknown> {
     throw closedError(name, this.entry.key, 'was closed before the value was published');
   }
 
-  #tooLate(why: string): LockUnavailableError {
+  #tooLate(why: string): TicklessError {
     const { name, timeoutMs } = this.member.options;
     const text = `the value was not published within ${showDuration(timeoutMs)}: ${why}`;
-    return new LockUnavailableError(text, { cacheName: name, key: this.entry.key });
+    return new TicklessError('BACKEND_DOWN', text, { member: name, key: this.entry.key });
   }
 
   /** The next round begins when this one is over, and the one before it. */

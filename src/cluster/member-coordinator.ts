@@ -31,7 +31,7 @@ import { ReportedTask } from './reported-task.ts';
 import { Round } from './round.ts';
 import type { StoreFleet } from './store-fleet.ts';
 import type { Reporting } from './store-reports.ts';
-import { storeUnavailable } from './unavailable.ts';
+import { unavailable } from './unavailable.ts';
 import { EntryVersions } from './version-control.ts';
 import type { VersionPoll } from './version-poll.ts';
 
@@ -214,7 +214,7 @@ export class MemberCoordinator implements Coordinator {
 
   get #checkError(): Error | undefined {
     const { failingSince, error } = this.checks ?? {};
-    return failingSince === undefined ? undefined : storeUnavailable(error, this.#member.options.name);
+    return failingSince === undefined ? undefined : unavailable('store', error, this.#member.options.name);
   }
 
   #checksStatus(now: number): ChecksStatus | undefined {

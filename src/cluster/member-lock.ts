@@ -1,6 +1,6 @@
 import type { LeaseLeft } from '../data/close-report.ts';
 import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
-import type { LockUnavailableError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
 import { SilenceError } from './answer-watch.ts';
 import { type BackendAccess, type BackendReply, withStepTimeout } from './backend-access.ts';
@@ -20,7 +20,7 @@ import { isPlausibleToken } from './plausible.ts';
 import { type Registrar, register } from './registration.ts';
 import type { ServerClock } from './server-clock.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
-import { lockUnavailable, unavailableCause } from './unavailable.ts';
+import { unavailable, unavailableCause } from './unavailable.ts';
 import { withoutResult } from './without-result.ts';
 
 type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
@@ -42,7 +42,7 @@ export type Acquired =
     })
   | {
       readonly kind: 'unavailable';
-      readonly error: LockUnavailableError;
+      readonly error: TicklessError;
       /** Milliseconds: it was not asked, and will not be for this long. 0: it was asked. */
       readonly notAskedFor: number;
     };
@@ -81,7 +81,7 @@ export class MemberLock {
       extend: async (...lease) => answers.hear(Promise.resolve(counted.extend(...lease)), options.clock),
       release: async (...end) => answers.hear(Promise.resolve(counted.release(...end)), options.clock),
     };
-    this.#outages = new OutageEvents('lock', events, (cause) => lockUnavailable(cause, options.name));
+    this.#outages = new OutageEvents('lock', events, (cause) => unavailable('lock', cause, options.name));
     const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
     this.#source = { steps, answers, limitMs, backgroundTimeoutMs, forcedEnd };
     this.#serverClock = serverClock;
@@ -94,15 +94,17 @@ export class MemberLock {
   }
 
   /** Why it could not be asked the last time. */
-  get error(): LockUnavailableError | undefined {
+  get error(): TicklessError | undefined {
     const { isTripped, cause = this.#leaseError } = this.#access.breaker;
-    return isTripped || cause !== undefined ? lockUnavailable(cause, this.#context.options.name) : undefined;
+    return isTripped || cause !== undefined
+      ? unavailable('lock', cause, this.#context.options.name)
+      : undefined;
   }
 
   /**
    * Asks for the lease of an entry. A lock that can't be asked is a result here.
    *
-   * @throws {OptionError} when the lock does not accept the name of the entry.
+   * @throws {TicklessError} `OPTION` when the lock does not accept the name of the entry.
    */
   async acquire(entry: Entry<unknown>, force: boolean, patienceOf: () => BackendPatience): Promise<Acquired> {
     const access = this.#access;
@@ -145,10 +147,10 @@ export class MemberLock {
     return this.#acquired(entry, state, asked);
   }
 
-  /** Makes its name known to operators: of a cache that of the cache. Rejects with `LockUnavailableError`, and for a name that the lock does not accept. */
+  /** Makes its name known to operators: of a cache that of the cache. Rejects with `BACKEND_DOWN`, and for a name that the lock does not accept. */
   async register(): Promise<void> {
     const { steps, limitMs } = this.#access;
-    const { clock, name: cacheName } = this.#context.options;
+    const { clock, name: member } = this.#context.options;
     const { leaseFor, longestName } = steps;
     const name = await this.#context.names.atBackend({ id: undefined, key: undefined }, longestName);
     const registrar: Registrar = {
@@ -163,7 +165,7 @@ export class MemberLock {
       },
     };
     const asked = await this.#access.ask(() => register(registrar), clock);
-    if (asked.kind !== 'answered') throw lockUnavailable(asked.cause, cacheName);
+    if (asked.kind !== 'answered') throw unavailable('lock', asked.cause, member);
   }
 
   /** Releases a lease. Never rejects. @returns whether it was released at once. */
@@ -186,14 +188,14 @@ export class MemberLock {
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
       case 'open': {
-        const error = lockUnavailable(asked.cause, options.name, entry.key);
+        const error = unavailable('lock', asked.cause, options.name, entry.key);
         return { kind: 'unavailable', error, notAskedFor: asked.openFor };
       }
       case 'failed': {
         const { isTripped } = this.#access.breaker;
         if (!isTripped) this.#leaseError = asked.cause;
         log.lockFailed(entry, unavailableCause(asked.cause), isTripped);
-        const error = lockUnavailable(asked.cause, options.name, entry.key);
+        const error = unavailable('lock', asked.cause, options.name, entry.key);
         return { kind: 'unavailable', error, notAskedFor: 0 };
       }
       case 'answered': {

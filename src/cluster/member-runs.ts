@@ -5,7 +5,7 @@ import { thisHost, thisProcess } from './identity.ts';
 import type { MemberContext } from './member-context.ts';
 import { addRun, keptRuns, type TaskRun } from './task-runs.ts';
 import { writeTimeoutMs } from './time-limits.ts';
-import { lockUnavailable } from './unavailable.ts';
+import { unavailable } from './unavailable.ts';
 
 type RunSteps = NonNullable<LockSteps['runs']>;
 
@@ -28,7 +28,7 @@ export class MemberRuns implements SharedRuns {
       withStepTimeout(() => keptRuns(this.#steps, lockName), clock, this.#access.limitMs);
     const asked = await this.#access.ask(step, clock);
     if (asked.kind === 'answered') return asked.answer;
-    throw lockUnavailable(asked.cause, name);
+    throw unavailable('lock', asked.cause, name);
   }
 
   /** A run without a lease is in no order with the others. */

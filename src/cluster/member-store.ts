@@ -1,7 +1,7 @@
 import { checkStart, executionRecord } from '../data/execution-record.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { deadlineOf, type Entry } from '../engine/entry.ts';
-import { StoreUnavailableError } from '../errors.ts';
+import { TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { type BackendPatience, PATIENT, readSilenceMs, stepLimits } from './backend-patience.ts';
@@ -17,7 +17,7 @@ import { type SliceBudget, sliceBudgetOf } from './slice-budget.ts';
 import { decodeSnapshot, type Snapshot } from './snapshot.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import type { Codec, StoredSnapshot } from './store-contract.ts';
-import { storeUnavailable, unavailableCause } from './unavailable.ts';
+import { unavailable, unavailableCause } from './unavailable.ts';
 
 /** A snapshot from the store. */
 export interface ReadSnapshot extends Snapshot {
@@ -70,7 +70,7 @@ export class MemberStore {
       ...countedSteps(access.steps, ['read', 'write', 'history'], count),
       ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
     };
-    this.#outages = new OutageEvents('store', events, (cause) => storeUnavailable(cause, options.name));
+    this.#outages = new OutageEvents('store', events, (cause) => unavailable('store', cause, options.name));
     this.writer = new SnapshotWriter(context, access, this.#steps, this.#format.codec, () =>
       this.noteOutage(),
     );
@@ -87,9 +87,11 @@ export class MemberStore {
   }
 
   /** Why it could not be written or read the last time. */
-  get error(): StoreUnavailableError | undefined {
+  get error(): TicklessError | undefined {
     const { isTripped, cause = this.writer.error } = this.#access.breaker;
-    return isTripped || cause !== undefined ? storeUnavailable(cause, this.#context.options.name) : undefined;
+    return isTripped || cause !== undefined
+      ? unavailable('store', cause, this.#context.options.name)
+      : undefined;
   }
 
   /** A version in it may be confirmed, instead of written again. */
@@ -155,13 +157,13 @@ export class MemberStore {
     }
   }
 
-  /** The versions of an entry that the store has, newest first. Rejects with `StoreUnavailableError`. */
+  /** The versions of an entry that the store has, newest first. Rejects with `BACKEND_DOWN`. */
   history(entry: Entry<unknown>): Promise<readonly VersionRecord[]> {
     return this.#demand(entry, (name) => this.#steps.history(name));
   }
 
   /**
-   * One of the versions that the store has; `undefined`: it has not. Rejects with `StoreUnavailableError`, also where the
+   * One of the versions that the store has; `undefined`: it has not. Rejects with `BACKEND_DOWN`, also where the
    * version can't be read.
    */
   async edition(entry: Entry<unknown>, version: number): Promise<ReadSnapshot | undefined> {
@@ -171,13 +173,13 @@ export class MemberStore {
       return await found.decoded();
     } catch (cause) {
       const text = `version ${version} can't be read: ${messageOf(cause)}`;
-      const about = { cacheName: this.#context.options.name, key: entry.key, cause };
-      throw new StoreUnavailableError(text, about);
+      const about = { member: this.#context.options.name, key: entry.key, cause };
+      throw new TicklessError('BACKEND_DOWN', text, about);
     }
   }
 
   /**
-   * The snapshot that the store has now; `undefined`: there is none that can be used. Rejects with `StoreUnavailableError`
+   * The snapshot that the store has now; `undefined`: there is none that can be used. Rejects with `BACKEND_DOWN`
    * when the store does not answer.
    *
    * @param waits for a probe of a store that was down.
@@ -264,7 +266,7 @@ export class MemberStore {
     if (asked.kind === 'open') asked.probe?.catch(() => {});
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;
-    throw storeUnavailable(asked.cause, name);
+    throw unavailable('store', asked.cause, name);
   }
 
   #noteRead(asked: BackendReply<unknown>): void {

@@ -1,6 +1,6 @@
 import type { PinStatus } from '../data/pin.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { PinnedError } from '../errors.ts';
+import { TicklessError } from '../errors.ts';
 import { showInstant } from '../time/show-instant.ts';
 
 /** The origin of a pin, as it travels with a snapshot. */
@@ -44,9 +44,9 @@ export function pinStatus({ by, note, sinceAt, untilAt }: Pin, now: number, wall
 }
 
 /** The error of a caller that would replace a pinned version. */
-export function pinnedError({ name, clock, now }: ResolvedOptions, pin: Pin): PinnedError {
+export function pinnedError({ name, clock, now }: ResolvedOptions, pin: Pin): TicklessError {
   const status = pinStatus(pin, clock.monotonic(), now());
   const until = status.until === Infinity ? '' : ` until ${showInstant(status.until)}`;
   const why = status.note === undefined ? '' : `: ${status.note}`;
-  return new PinnedError(`pinned by ${status.by}${until}${why}`, { cacheName: name, ...status });
+  return new TicklessError('PINNED', `pinned by ${status.by}${until}${why}`, { member: name });
 }

@@ -105,8 +105,8 @@ export abstract class PolledRecord<T, C> implements PolledName {
   }
 
   /**
-   * Publishes a change, which was made here. Resolves when the store has it; rejects with `LockUnavailableError`,
-   * `StoreUnavailableError` or `ClosedError`.
+   * Publishes a change, which was made here. Resolves when the store has it; rejects with `BACKEND_DOWN`
+   * or `CLOSED`.
    */
   publish(change: C): Promise<void> {
     if (this.#isClosed) return rejected(closed(this.memberFor(change)));
@@ -166,7 +166,7 @@ export abstract class PolledRecord<T, C> implements PolledName {
     );
   }
 
-  /** Rejects with `StoreUnavailableError`. */
+  /** Rejects with `BACKEND_DOWN`. */
   async #read(member: ClusterMember, waits: boolean): Promise<void> {
     const snapshot = await member.store?.present(this.#entry, waits);
     this.#isKnown = true;

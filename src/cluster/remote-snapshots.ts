@@ -2,7 +2,7 @@ import type { RemoteResult } from '../engine/coordinator.ts';
 import { isDue, isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
@@ -255,7 +255,7 @@ export class RemoteSnapshots<T> {
     const pinned = this.#isPinned(snapshot);
     const { isLoaded, isInitial, lastError, last } = this.#entry;
     if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it
-    const isKnown = isLoaded || isAbsentError(lastError);
+    const isKnown = isLoaded || isTicklessError(lastError, 'ABSENT');
     const isInNoOrder = this.#state.held.as === 'local';
     return isKnown && isInNoOrder && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
   }

@@ -3,7 +3,7 @@ import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '.
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { FlightScope } from '../engine/flight.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import { isLoadError, isLoadTimeoutError, isValueRejectedError, LeaseLostError } from '../errors.ts';
+import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Admission } from './admission.ts';
 import type { ClusterMember } from './cluster-member.ts';
@@ -136,7 +136,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     // A load that ignores its signal keeps the lease while it runs, but it may run for ever.
     const abortedWhileLoading = (): void => {
       if (this.lease === undefined) this.end();
-      else if (isLoadTimeoutError(signal.reason)) this.lease.stop(() => this.end());
+      else if (isTicklessError(signal.reason, 'TIMED_OUT')) this.lease.stop(() => this.end());
       else this.lease.renewUntil(drainDeadline(), () => this.end());
     };
     signal.addEventListener('abort', abortedWhileLoading);
@@ -202,11 +202,11 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     this.#host.fail(this.#reportLoss(reason, cause));
   }
 
-  #reportLoss(reason: LossReason, cause: unknown): LeaseLostError {
+  #reportLoss(reason: LossReason, cause: unknown): TicklessError {
     this.#isLossReported = true;
     const token = (this.lease as HeldLease).id.token;
-    const details = { cacheName: this.member.options.name, key: this.entry.key, cause, token };
-    const error = new LeaseLostError(LOSSES[reason], details);
+    const details = { member: this.member.options.name, key: this.entry.key, cause };
+    const error = new TicklessError('LEASE_LOST', LOSSES[reason], details);
     this.member.events.round({ outcome: 'lost', token, error, ...keyOf(this.entry) });
     return error;
   }
@@ -228,7 +228,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     const { coolDownUntil } = this.entry; // a person may end it here, while the release waits for the lock
     // Another connection may help, so others may try soon. Of a refused value they would load the same.
     const holdFor = (): number =>
-      isValueRejectedError(error)
+      isTicklessError(error, 'REFUSED')
         ? Math.max(0, coolDownUntil - clock.monotonic())
         : coolDownMs(coolDown, 1, random());
     return () => ({
@@ -264,7 +264,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
 /** An execution that was aborted for this reason has failed: at its deadline, or by `cancel()`. */
 function isFailure(reason: unknown): boolean {
-  return isLoadTimeoutError(reason) || isLoadError(reason);
+  return isTicklessError(reason, 'TIMED_OUT') || isTicklessError(reason, 'LOAD_FAILED');
 }
 
 const LOSSES: Readonly<Record<LossReason, string>> = {

@@ -1,22 +1,23 @@
 import type { VersionRecord } from '../data/version-record.ts';
 import type { Entry } from '../engine/entry.ts';
-import { OptionError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import type { ClusterMember } from './cluster-member.ts';
 
 // A decision of a person is refused when it was based on another version than the one in place.
 
 /** The error of what may not be done to an entry, as an option and its rule. */
 export function refusedOption(
-  { options: { name: cacheName } }: ClusterMember,
+  { options: { name: member } }: ClusterMember,
   { key }: Entry<unknown>,
   option: string,
   rule: string,
   received: unknown,
-): OptionError {
-  return new OptionError([{ option, rule, received }], { cacheName, key });
+): TicklessError {
+  return optionError([{ option, rule, received }], { member, key });
 }
 
-/** @throws {OptionError} when the version that the person has seen, if one was named, is not in place. */
+/** @throws {TicklessError} `OPTION` when the version that the person has seen, if one was named, is not in place. */
 export function throwUnlessSeen(
   member: ClusterMember,
   entry: Entry<unknown>,
@@ -32,7 +33,7 @@ export function throwUnlessSeen(
 /**
  * Of what was looked at beside the version that is known here. Beside a value without a version nothing is newer.
  *
- * @throws {OptionError} when the store has a newer value.
+ * @throws {TicklessError} `OPTION` when the store has a newer value.
  */
 export function throwIfNewer(
   member: ClusterMember,

@@ -1,5 +1,5 @@
 import type { Entry } from '../engine/entry.ts';
-import { isOptionError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
@@ -186,7 +186,7 @@ export class SnapshotWriter {
       try {
         return counted(await write());
       } catch (error) {
-        if (isOptionError(error) || lease?.isLost) throw error;
+        if (isTicklessError(error, 'OPTION') || lease?.isLost) throw error;
         return counted(await write()); // the answer of the first may be lost
       }
     };

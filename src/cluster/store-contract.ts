@@ -95,7 +95,7 @@ export interface WriteAnswer {
  * Keeps the last snapshot of each name for all instances of a cluster, over restarts.
  *
  * Each method is one atomic step at the backend; only the backend's clock measures the age of a snapshot. It rejects
- * with `StoreUnavailableError` within a bounded time when the backend does not answer, and with `OptionError` when an
+ * with `BACKEND_DOWN` within a bounded time when the backend does not answer, and with `OPTION` when an
  * argument breaks a rule; with nothing else.
  *
  * `createBackend` of `tickless/backend` makes it of records.
@@ -186,7 +186,7 @@ export interface Store extends SnapshotStore {
    * their checks and rounds. Those that are not read are not among them. Of at most 1,000 instances. Empty: there are none, or
    * the backend keeps no reports.
    *
-   * Rejects with `StoreUnavailableError` when the backend does not answer.
+   * Rejects with `BACKEND_DOWN` when the backend does not answer.
    */
   readonly fleet: () => Promise<Fleet>;
 }

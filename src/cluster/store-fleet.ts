@@ -4,7 +4,7 @@ import type { StoreSteps } from './backend-steps.ts';
 import { fleetOf } from './fleet.ts';
 import type { StoredReport } from './store-contract.ts';
 import type { Reporting, StoreReports } from './store-reports.ts';
-import { storeUnavailable, unavailableCause } from './unavailable.ts';
+import { unavailable, unavailableCause } from './unavailable.ts';
 import type { Poller, VersionPoll } from './version-poll.ts';
 
 /** The instances that use one store, by the reports that they have left there. */
@@ -29,11 +29,11 @@ export class StoreFleet {
     if (this.#reports.leave(member)) await this.#checks.withdraw(poller);
   }
 
-  /** Those with these members. Rejects with `StoreUnavailableError`. */
+  /** Those with these members. Rejects with `BACKEND_DOWN`. */
   async read(of: readonly MemberName[], asker: Poller): Promise<Fleet> {
     const asked = await this.#ask(asker);
     if (asked.kind === 'answered') return fleetOf(asked.answer, of, this.#reports.instance);
-    throw storeUnavailable(asked.cause, asker.options.name);
+    throw unavailable('store', asked.cause, asker.options.name);
   }
 
   async #ask({ options: { clock }, log }: Poller): Promise<BackendReply<readonly StoredReport[]>> {

@@ -1,26 +1,22 @@
-import {
-  isLockUnavailableError,
-  isStoreUnavailableError,
-  LockUnavailableError,
-  StoreUnavailableError,
-} from '../errors.ts';
+import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 
-/** The error of a member whose lock could not be asked. */
-export function lockUnavailable(thrown: unknown, cacheName: string, key?: unknown): LockUnavailableError {
+/** The error of a member whose lock or store could not be used. */
+export function unavailable(
+  which: 'lock' | 'store',
+  thrown: unknown,
+  member: string,
+  key?: unknown,
+): TicklessError {
   const cause = unavailableCause(thrown);
-  return new LockUnavailableError(`the lock is unavailable: ${messageOf(cause)}`, { cacheName, key, cause });
-}
-
-/** The error of a member whose store could not be read or written. */
-export function storeUnavailable(thrown: unknown, cacheName: string): StoreUnavailableError {
-  const cause = unavailableCause(thrown);
-  return new StoreUnavailableError(`the store is unavailable: ${messageOf(cause)}`, { cacheName, cause });
+  return new TicklessError('BACKEND_DOWN', `the ${which} is unavailable: ${messageOf(cause)}`, {
+    member,
+    key,
+    cause,
+  });
 }
 
 /** The error of the client, for an error or a line that names the lock or store itself. */
 export function unavailableCause(thrown: unknown): unknown {
-  return isLockUnavailableError(thrown) || isStoreUnavailableError(thrown)
-    ? (thrown.cause ?? thrown)
-    : thrown;
+  return isTicklessError(thrown, 'BACKEND_DOWN') ? (thrown.cause ?? thrown) : thrown;
 }

@@ -7,7 +7,7 @@ import type { VersionRecord } from '../data/version-record.ts';
 import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
-import type { OptionError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { yieldsFor } from '../time/yield-to-event-loop.ts';
 import type { ClusterMember } from './cluster-member.ts';
@@ -224,7 +224,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     return { by, note, holdMs };
   }
 
-  #refused(option: string, rule: string, received: unknown): OptionError {
+  #refused(option: string, rule: string, received: unknown): TicklessError {
     return refusedOption(this.#member, this.#entry, option, rule, received);
   }
 }

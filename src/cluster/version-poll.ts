@@ -1,7 +1,7 @@
 import { inDetachedContext } from '../engine/detached-context.ts';
 import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { isOptionError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { passToPlatform } from '../observe/wait-until.ts';
 import { type BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
@@ -124,7 +124,7 @@ export class VersionPoll {
   }
 
   /**
-   * Leaves a report now. Rejects with an `OptionError` of the store only.
+   * Leaves a report now. Rejects with an `OPTION` error of the store only.
    *
    * @param isForced in any case; else if it says something new, or the last one is to be renewed.
    * @returns whether the store has answered.
@@ -237,7 +237,7 @@ export class VersionPoll {
         const name = await polled.nameAtBackend();
         byName.set(name, [...(byName.get(name) ?? []), polled]);
       } catch (error) {
-        if (!isOptionError(error)) throw error; // its loads report it
+        if (!isTicklessError(error, 'OPTION')) throw error; // its loads report it
       }
     });
     await Promise.all(all);

@@ -50,7 +50,7 @@ const ACTIONS = { burst: 20, perSecond: 1 };
  * Nothing is shown without `authorize`, nothing can be done without `actions`, and no value is shown without `showValue`.
  * While no page is open it holds no timer and no listener.
  *
- * @throws {OptionError} naming every option that breaks a rule.
+ * @throws {TicklessError} `OPTION` naming every option that breaks a rule.
  */
 export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): ConsoleHandler {
   const checks = new OptionChecks('console');

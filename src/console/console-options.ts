@@ -126,7 +126,7 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
   'refreshEvery',
 ];
 
-/** @throws {OptionError} naming every option that breaks a rule. */
+/** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
 export function resolveConsoleOptions(
   options: ConsoleOptions = {},
   logger: Logger | false = console,

@@ -36,7 +36,7 @@ export class Journal {
     this.#name = name;
   }
 
-  /** The entries, newest first. Rejects with `StoreUnavailableError`. */
+  /** The entries, newest first. Rejects with `BACKEND_DOWN`. */
   async read(): Promise<readonly unknown[]> {
     const { payload = '' } = (await this.#backend.store.read(this.#name)) ?? {};
     if (!payload.startsWith(FORMAT)) return [];

@@ -32,7 +32,7 @@ export interface NodeConsole {
  * createServer(console).listen(8080, '127.0.0.1'); // http://127.0.0.1:8080/tickless/
  * ```
  *
- * @throws {OptionError} naming every option that breaks a rule.
+ * @throws {TicklessError} `OPTION` naming every option that breaks a rule.
  */
 export function nodeConsole(group: RefreshGroup, options?: ConsoleOptions): NodeConsole {
   const handler = consoleHandler(group, options);

@@ -19,7 +19,7 @@ export const MOST_RUNS = 20;
 
 /** Where the runs of a task are kept for all instances. */
 export interface SharedRuns {
-  /** Newest first. Rejects with `LockUnavailableError`. */
+  /** Newest first. Rejects with `BACKEND_DOWN`. */
   read(): Promise<readonly ExecutorRun[]>;
   /** Adds one. Never rejects: one that can't be written is not recorded. */
   add(run: ExecutorRun): Promise<void>;

@@ -13,10 +13,10 @@ export interface RollbackOptions {
   readonly to?: number | undefined;
   /**
    * The version that is in place, of `history()`, as the person has seen it: with another one by now it rejects with
-   * `OptionError`, and nothing is changed. @default undefined: whichever is in place
+   * `OPTION`, and nothing is changed. @default undefined: whichever is in place
    */
   readonly version?: number | undefined;
-  /** The person or tool that does it, for the others: `inspect().pinned`, `history()`, `PinnedError`. Not empty. */
+  /** The person or tool that does it, for the others: `inspect().pinned`, `history()`, the error `PINNED`. Not empty. */
   readonly by: string;
   /** The reason, for the others. @default undefined: none */
   readonly note?: string | undefined;
@@ -53,7 +53,7 @@ export interface VersionControl<T> {
   refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
   /**
    * The changes from one version to another, by parts: records of lists by the `idOf` of the guard or the source. Rejects with
-   * `OptionError` for a version that the store does not keep.
+   * `OPTION` for a version that the store does not keep.
    */
   compare(before: number, after: number): Promise<Difference>;
 }

@@ -41,7 +41,7 @@ const namedAt = new WeakMap<object, Map<string, WeakRef<object>>>();
 /**
  * Notes that the class of the instance has that default name at the lock, store, backend or group of its options.
  *
- * @throws {OptionError} when another class has it there.
+ * @throws {TicklessError} `OPTION` when another class has it there.
  */
 export function claimName(instance: object, name: string, at: readonly unknown[]): void {
   const owner = classOf(instance) as object;

@@ -55,7 +55,7 @@ export interface LockedDecorator {
  * `lockedTask` does; a task that needs the `signal` or the token of its lease is a `lockedTask`. {@link lockedTaskOf} returns the task, which has the outcome of a call, `register` and `close`.
  *
  * For standard decorators and `experimentalDecorators`, above or below that of the scheduler. Options that break a rule make
- * the first call throw an `OptionError`: they may depend on the instance.
+ * the first call throw an `OPTION` error: they may depend on the instance.
  *
  * @throws {TypeError} on anything but a method.
  */
@@ -101,7 +101,7 @@ export type LockedTaskOf<M> = M extends (...args: infer A) => Promise<infer R> ?
  * The task behind a decorated method of an instance: `await lockedTaskOf(reports, 'send').register()`. Runs nothing.
  *
  * @throws {TypeError} when the property is not decorated with `@locked`.
- * @throws {OptionError} when it is made now, and an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when it is made now, and an option breaks a rule.
  */
 export function lockedTaskOf<T extends object, K extends keyof T>(instance: T, name: K): LockedTaskOf<T[K]> {
   return madeFor('locked', instance, name) as LockedTaskOf<T[K]>;

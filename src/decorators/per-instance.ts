@@ -82,7 +82,7 @@ export function makeAllRequired(instance: object, owner: object | null): void {
   }
 }
 
-/** The options of one instance: given to all, or computed from it. @throws {OptionError} for a promise. */
+/** The options of one instance: given to all, or computed from it. @throws {TicklessError} `OPTION` for a promise. */
 export function optionsOf<O>(
   options: O | ((instance: never) => O) | undefined,
   instance: object,

@@ -72,7 +72,7 @@ export interface RefreshingDecorator {
  * instance), and collected with it; a `group`
  * holds its members, and so the instance, until it is closed. {@link refreshingOf} returns it.
  *
- * Options that break a rule make the first use throw an `OptionError`: they may depend on the instance, of which a function is
+ * Options that break a rule make the first use throw an `OPTION` error: they may depend on the instance, of which a function is
  * asked with the first use, and right after the constructor for `required`.
  *
  * @throws {TypeError} on anything but a method or a getter.
@@ -133,7 +133,7 @@ export type RefreshingOf<M> = M extends AnyLoad
  * `refreshingOf(cities, 'city').inspect('1012')`, `await refreshingOf(cities, 'countries').close()`. Starts no load.
  *
  * @throws {TypeError} when the property is not decorated with `@refreshing`.
- * @throws {OptionError} when it is made now, and an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when it is made now, and an option breaks a rule.
  */
 export function refreshingOf<T extends object, K extends keyof T>(instance: T, name: K): RefreshingOf<T[K]> {
   return madeFor('refreshing', instance, name) as RefreshingOf<T[K]>;

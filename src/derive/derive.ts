@@ -52,12 +52,12 @@ export interface DeriveOptions {
  *
  * The function gets the values of the sources as its arguments, and must be synchronous and free of effects: it runs on the
  * stack of the read that finds a source replaced. If it throws, the last result stays and the error is logged; without one
- * the read gets a `DeriveError`. It is not called again before a source is replaced. Equal values are replacements too.
+ * the read gets a `LOAD_FAILED` error. It is not called again before a source is replaced. Equal values are replacements too.
  *
  * @param sources a `RefreshingValue`, a function without arguments made by `refreshing`, another derived value, or an array of them.
  *   Each `RefreshingValue` is read once by a read, in however many ways the result depends on it. At most 100 derived values
  *   may follow one another.
- * @throws {OptionError} for anything else, for a 101st step, for an unknown option, and when `compute` is not a function.
+ * @throws {TicklessError} `OPTION` for anything else, for a 101st step, for an unknown option, and when `compute` is not a function.
  */
 export function derive<T, R>(
   source: Derivable<T>,

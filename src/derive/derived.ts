@@ -1,5 +1,5 @@
 import type { ReadOptions } from '../engine/reader.ts';
-import { DeriveError, NotLoadedError } from '../errors.ts';
+import { TicklessError } from '../errors.ts';
 import { type JsonStatus, withJson } from '../json.ts';
 import { messageOf, type SafeLogger } from '../observe/logger.ts';
 import { OutageLog } from '../observe/outage-log.ts';
@@ -28,7 +28,7 @@ export interface DerivedStatus<R> extends JsonStatus {
   /** How many versions of the sources in a row the function has thrown for; 0 after a result. */
   readonly failures: number;
   /** The error of the last version; `undefined` after a result. */
-  readonly lastError: DeriveError | undefined;
+  readonly lastError: TicklessError | undefined;
 }
 
 /** Where a result comes from. */
@@ -90,7 +90,7 @@ export class Derived<R> {
   /** The versions that were computed last, also where the function has thrown. */
   readonly #tried: unknown[];
   #failures = 0;
-  #lastError: DeriveError | undefined;
+  #lastError: TicklessError | undefined;
   #isComputing = false;
   /** The promises of the last read, and its own for these. */
   readonly #reads: unknown[];
@@ -128,7 +128,7 @@ export class Derived<R> {
    * Reads the sources, and returns what follows from them. While none of them is replaced every call returns the same
    * resolved promise. The options are those of each source: a read waits until all have answered.
    *
-   * Rejects with the error of a source whose read rejects. Rejects with `DeriveError` if the function throws and there is no
+   * Rejects with the error of a source whose read rejects. Rejects with `LOAD_FAILED` if the function throws and there is no
    * result of earlier versions; else that result stays.
    */
   get(options?: ReadOptions): Promise<R> {
@@ -154,7 +154,7 @@ export class Derived<R> {
    * Reads the sources without a promise, and returns what follows from them.
    *
    * @throws the error of the first source whose `current` throws; all of them are read.
-   * @throws {DeriveError} if the function throws and there is no result of earlier versions.
+   * @throws {TicklessError} `LOAD_FAILED` if the function throws and there is no result of earlier versions.
    */
   get current(): R {
     const values = this.#values;
@@ -175,7 +175,7 @@ export class Derived<R> {
     return this.#held.value;
   }
 
-  /** The last result, its age, and the state of its sources. Computes nothing. @throws {OptionError} for an unknown option. */
+  /** The last result, its age, and the state of its sources. Computes nothing. @throws {TicklessError} `OPTION` for an unknown option. */
   inspect(options?: InspectOptions): DerivedStatus<R> {
     const hasValue = inspectsValues(this.#name, options);
     const isLoaded = this.#origin !== undefined;
@@ -260,7 +260,7 @@ export class Derived<R> {
     const held = this.#sources.map((source) => source.held);
     const isGone = (one: HeldValue<unknown>): boolean => one.promise === undefined && !read.has(one);
     if (held.some(isGone)) {
-      throw new NotLoadedError('a source was dropped while it was read', { cacheName: this.#name });
+      throw new TicklessError('NOT_LOADED', 'a source was dropped while it was read', { member: this.#name });
     }
     const values = held.map((one) => (one.promise === undefined ? read.get(one) : one.value));
     const now = this.#clock.monotonic();
@@ -296,7 +296,7 @@ export class Derived<R> {
   #failed(cause: unknown): void {
     const message = `the function of derive() failed: ${messageOf(cause)}`;
     this.#failures += 1;
-    this.#lastError = new DeriveError(message, { cacheName: this.#name, cause });
+    this.#lastError = new TicklessError('LOAD_FAILED', message, { member: this.#name, cause });
     const what = this.#origin === undefined ? 'reads are refused' : 'the result of before stays';
     const text = (): string => `the function of derive() failed, ${what}`;
     this.#outage.failed({ retryAt: this.#clock.monotonic(), text, cause });
@@ -304,6 +304,6 @@ export class Derived<R> {
 
   #result(): { readonly value: R; readonly promise: Promise<R> } {
     if (this.#origin !== undefined) return this.#held as { value: R; promise: Promise<R> };
-    throw this.#lastError ?? new NotLoadedError('is being computed', { cacheName: this.#name });
+    throw this.#lastError ?? new TicklessError('NOT_LOADED', 'is being computed', { member: this.#name });
   }
 }

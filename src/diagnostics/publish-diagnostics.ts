@@ -46,7 +46,7 @@ const PHASES = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
  * ```
  *
  * @returns the function that ends it. A group ends it when it is closed.
- * @throws {OptionError} when `source` is not a group, value, cache or executor of this copy of tickless.
+ * @throws {TicklessError} `OPTION` when `source` is not a group, value, cache or executor of this copy of tickless.
  */
 export function publishDiagnostics<T>(source: Observed<T>): () => void {
   const events = channel(EVENTS);

@@ -70,12 +70,12 @@ export interface Coordinator {
   followControl(member: ControlledMember): void;
   /**
    * Publishes what was set here for all instances, which look for it where there are checks. Resolves when the store has it.
-   * Rejects with `LockUnavailableError` or `StoreUnavailableError`. Only with a lock.
+   * Rejects with `BACKEND_DOWN`. Only with a lock.
    */
   control(isPaused: boolean): Promise<void>;
   /**
    * Publishes a mark on keys, which was applied here. Resolves when the store has it; at once where no instance looks for it.
-   * Rejects with `LockUnavailableError` or `StoreUnavailableError`.
+   * Rejects with `BACKEND_DOWN`.
    */
   markKeys(mark: KeysMark): Promise<void>;
   /** The same for the key of an entry, whose value or mark has just been published. */
@@ -103,9 +103,9 @@ export interface Coordinator {
   takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void>;
   /** The store, the same for all members that use the object; `undefined`: there is none. */
   readonly store: object | undefined;
-  /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
+  /** The instances that have these members of the store. Only with a store. Rejects with `BACKEND_DOWN`. */
   fleet(of: readonly MemberName[]): Promise<Fleet>;
-  /** Makes its lock name known to operators. Rejects with `LockUnavailableError`, and for a name that the lock does not accept. */
+  /** Makes its lock name known to operators. Rejects with `BACKEND_DOWN`, and for a name that the lock does not accept. */
   register(): Promise<void>;
   /** Those of a task, for all instances; `undefined`: its lock keeps none, or it has no lock. */
   readonly runs: SharedRuns | undefined;
@@ -117,7 +117,7 @@ export interface Coordinator {
    * Publishes what a person has done, as a round of its own: the value in place, which was set by hand, or a mark. Resolves
    * when the store has it, with its version where there is a lock.
    *
-   * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
+   * Rejects with `BACKEND_DOWN` when it was not published; within the `timeout`.
    *
    * @param as a mark; the value with its pin; as due at once; or no longer pinned. @default the value, due when it is due here
    */
@@ -169,12 +169,12 @@ export interface VersionHost<T> {
    * Puts an earlier version into place, with its times; a load under way is aborted. Listeners hear of it when the result is
    * called: with the version under which it is published, or with `undefined` if it could not be.
    *
-   * @throws {ClosedError} after `close()`.
+   * @throws {TicklessError} `CLOSED` after `close()`.
    */
   put(value: T, edition: RemoteResult<T>): (version: number | undefined) => void;
   /** Makes the value out of date here. @param drop forgets it too. */
   invalidate(drop: boolean): void;
-  /** @throws {OptionError} when the load of the entry is on the stack, and would wait for its own end. */
+  /** @throws {TicklessError} `OPTION` when the load of the entry is on the stack, and would wait for its own end. */
   refuseOwnLoad(): void;
   /** As {@link Coordinator.share}. */
   share(as: ShareRequest): Promise<number | undefined>;

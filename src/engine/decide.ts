@@ -1,4 +1,4 @@
-import { isAbsentError, isOptionError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { Entry } from './entry.ts';
 
 /**
@@ -112,7 +112,7 @@ export function decideNext(
 export function refusesReads(entry: Times, rules: DecisionRules, now: number): boolean {
   const decision = decide(entry, rules, now);
   if (entry.isLoaded) return decision === 'reject' || decision === 'reject-and-start';
-  return entry.lastError === undefined ? decision === 'reject' : !isAbsentError(entry.lastError);
+  return entry.lastError === undefined ? decision === 'reject' : !isTicklessError(entry.lastError, 'ABSENT');
 }
 
 /**
@@ -128,7 +128,7 @@ export function isRefusedAsFailing(
   { lastError }: Pick<Times, 'lastError'>,
   { whenFailing }: Pick<DecisionRules, 'whenFailing'>,
 ): boolean {
-  return whenFailing === 'throw' && lastError !== undefined && !isOptionError(lastError);
+  return whenFailing === 'throw' && lastError !== undefined && !isTicklessError(lastError, 'OPTION');
 }
 
 /** A load is under way, and nothing has superseded it: it needs no successor. */

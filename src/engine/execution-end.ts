@@ -1,5 +1,5 @@
 import type { ExecutionOutcome } from '../data/execution-record.ts';
-import { isLoadTimeoutError, isValueRejectedError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { FlightEnd } from './flight.ts';
 import type { ExecutionEnd, LoadExecution } from './load-execution.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
@@ -43,6 +43,6 @@ function outcomeOf<T>(round: LoadExecution<T>['round'], settlement: Settlement<T
 
 function failureOf({ kind }: FlightEnd<unknown>, error: Error): ExecutionOutcome {
   if (kind === 'cancelled' || kind === 'timed-out') return kind;
-  if (isValueRejectedError(error)) return 'refused';
-  return isLoadTimeoutError(error) ? 'timed-out' : 'failed';
+  if (isTicklessError(error, 'REFUSED')) return 'refused';
+  return isTicklessError(error, 'TIMED_OUT') ? 'timed-out' : 'failed';
 }

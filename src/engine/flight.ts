@@ -1,5 +1,5 @@
 import type { FailedTry } from '../data/execution-record.ts';
-import type { LoadError, LoadTimeoutError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
@@ -19,12 +19,12 @@ export type FlightEnd<A> =
   | { readonly kind: 'failed'; readonly error: unknown; readonly attempts: number }
   | {
       readonly kind: 'cancelled';
-      readonly error: LoadError;
+      readonly error: TicklessError;
       readonly attempts: number;
       /** It has begun, and keeps its place until it has settled. */
       readonly isLive: boolean;
     }
-  | { readonly kind: 'timed-out'; readonly error: LoadTimeoutError; readonly attempts: number };
+  | { readonly kind: 'timed-out'; readonly error: TicklessError; readonly attempts: number };
 
 /** The flight, as the wrapper of its tries sees it. */
 export interface FlightScope {
@@ -104,7 +104,7 @@ export abstract class Flight<A> implements LoadHandle {
   /** How long the source asked not to be called after that error, in milliseconds. */
   protected abstract restAfter(error: unknown): number;
   /** The reason of the abort at the deadline. */
-  protected abstract timeoutReason(attempts: number, lastError: unknown): LoadTimeoutError;
+  protected abstract timeoutReason(attempts: number, lastError: unknown): TicklessError;
   /** Called once, unless the flight is ended from outside before. Never throws. */
   protected abstract settled(end: FlightEnd<A>): void;
   /** Called when it is ended before its load has settled, first of all. Never throws. */
@@ -194,7 +194,7 @@ export abstract class Flight<A> implements LoadHandle {
     this.settled({ kind: 'failed', error, attempts: this.#attempts });
   }
 
-  cancel(errorOf: (attempts: number) => LoadError): void {
+  cancel(errorOf: (attempts: number) => TicklessError): void {
     if (this.#isOver) return;
     const attempts = this.#attempts;
     const error = errorOf(attempts);

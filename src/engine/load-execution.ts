@@ -1,5 +1,5 @@
 import { type ExecutionRecord, type ExecutionStart, executionRecord } from '../data/execution-record.ts';
-import type { LoadTimeoutError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import type { ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
@@ -126,7 +126,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
     return this.round?.waitedFor ?? place ?? (context && TryContext.waitedFor(context));
   }
 
-  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
+  protected override timeoutReason(attempts: number, cause: unknown): TicklessError {
     return timeoutError(this.#host.options, this.entry.key, attempts, cause, this.waitedFor);
   }
 

@@ -1,4 +1,4 @@
-import type { LoadError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 
 /**
  * Why the load under way answers no caller that comes from now on:
@@ -31,7 +31,7 @@ export interface LoadHandle {
   /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
   end(reason: Error): void;
   /** Ends it from outside, as failed. Its place is free as with {@link abortAndDrain}. @param errorOf also the reason. */
-  cancel(errorOf: (attempts: number) => LoadError): void;
+  cancel(errorOf: (attempts: number) => TicklessError): void;
   /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
   abortAndDrain(reason: Error): void;
 }

@@ -1,17 +1,6 @@
 import { isOfBackup } from '../data/backup.ts';
 import type { ExecutionStart } from '../data/execution-record.ts';
-import {
-  failureText,
-  isAbsentError,
-  isClosedError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isOptionError,
-  isStaleValueError,
-  showKey,
-  TicklessError,
-} from '../errors.ts';
+import { type ErrorCode, failureText, isTicklessError, showKey } from '../errors.ts';
 import { OutageLog, type ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { showInstant } from '../time/show-instant.ts';
@@ -19,8 +8,12 @@ import type { CoolingDown } from './cool-down.ts';
 import type { DecisionRules } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { FlightEnd } from './flight.ts';
+import { limitIn } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { servedState } from './served-state.ts';
+
+/** Mistakes, absent keys and reads after `close()`. */
+const NOT_LOGGED: readonly ErrorCode[] = ['OPTION', 'ABSENT', 'CLOSED'];
 
 type FailedEnd = Pick<FlightEnd<unknown>, 'kind' | 'attempts'>;
 
@@ -52,11 +45,9 @@ export class LoadReporter {
 
   /** Reads got an error. Mistakes, absent keys and reads after `close()` are not logged. */
   refused(entry: Entry<unknown>, error: unknown, times: number): void {
-    const isOutage =
-      error instanceof TicklessError &&
-      ![isOptionError, isAbsentError, isClosedError].some((is) => is(error));
+    const isOutage = isTicklessError(error) && !NOT_LOGGED.includes(error.code);
     if (!isOutage) return;
-    const limit = isStaleValueError(error) ? `a limit of ${showDuration(error.maxStaleness)}` : undefined;
+    const limit = isTicklessError(error, 'TOO_STALE') ? `a limit of ${limitIn(error)}` : undefined;
     const state = (): ServedState => this.#stateOf(entry);
     const retryAt = Math.max(entry.coolDownUntil, this.#options.clock.monotonic());
     const cause = error.cause ?? (entry.flight === undefined ? undefined : error); // which says what it has waited for
@@ -78,14 +69,19 @@ export class LoadReporter {
     const { error } = coolingDown;
     const { clock, kind } = this.#options;
     // An outage of the lock is logged once, for all members. A task that does not run is more than that.
-    const isLogged = isLockUnavailableError(error) && kind !== 'task' && this.#stateOf(entry).isServed;
+    const isLogged =
+      isTicklessError(error, 'BACKEND_DOWN') && kind !== 'task' && this.#stateOf(entry).isServed;
     if (!isLogged)
       this.#ofLoads.failed({
         id: entry.id,
         retryAt: clock.monotonic() + coolingDown.delay,
         state: () => this.#stateOf(entry),
         text: (others) => this.#textOf(start, end, coolingDown, others),
-        cause: isLoadTimeoutError(error) ? error.cause : isLoadError(error) ? (error.cause ?? error) : error,
+        cause: isTicklessError(error, 'TIMED_OUT')
+          ? error.cause
+          : isTicklessError(error, 'LOAD_FAILED')
+            ? (error.cause ?? error)
+            : error,
       });
   }
 

@@ -94,7 +94,7 @@ export function loaded<T>(value: T, options: LoadedOptions = {}): Loaded<T> {
 }
 
 /**
- * Reports that the source does not have the key. `get` rejects with `AbsentError`, and the source is not asked for this key
+ * Reports that the source does not have the key. `get` rejects with `ABSENT`, and the source is not asked for this key
  * again for `absentFor`. Only for the load of a `RefreshingCache`; anywhere else it is a failed load.
  *
  * @returns the value for a load to return.

@@ -1,6 +1,6 @@
 import { type CloseReport, closeReport, cutOff } from '../data/close-report.ts';
 import { checkStart, type ExecutionStart, executionRecord, type Trigger } from '../data/execution-record.ts';
-import { LoadError } from '../errors.ts';
+import { TicklessError } from '../errors.ts';
 import { Counters } from '../observe/counters.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Events } from '../observe/member-events.ts';
@@ -290,8 +290,8 @@ export class Loader<T> implements ExecutionHost<T> {
     const { flight, key } = entry;
     if (flight === undefined || flight.outdatedBy === 'abort') return false;
     const message = reason === undefined ? 'cancelled' : `cancelled: ${messageOf(reason)}`;
-    const about = { cacheName: this.options.name, key, cause: reason };
-    flight.cancel((attempts) => new LoadError(message, { ...about, attempts }));
+    const about = { member: this.options.name, key, cause: reason };
+    flight.cancel((attempts) => new TicklessError('LOAD_FAILED', message, { ...about, attempts }));
     return true;
   }
 
@@ -335,7 +335,7 @@ export class Loader<T> implements ExecutionHost<T> {
         this.#start(entry, nextTrigger(entry), true, 'now');
         return;
       case 'reject':
-        takeWaiters(entry)?.reject(nextError(entry, this.rules, this.options.name, now));
+        takeWaiters(entry)?.reject(nextError(entry, this.rules, this.options));
         return;
       case 'serve':
         takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
@@ -426,8 +426,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { entry } = execution;
     if (settlement.isForAll) settleWaiters(takeWaiters(entry), settlement);
     else if (settlement.kind === 'failed' && execution.reloadAfter !== 'forced') {
-      const { clock, name } = this.options;
-      takeWaiters(entry)?.reject(coolingDownError(entry, name, clock.monotonic()));
+      takeWaiters(entry)?.reject(coolingDownError(entry, this.options));
     } else return;
     execution.reloadAfter = undefined;
   }

@@ -18,7 +18,7 @@ export interface ControlledEngine extends ControlledMember {
  * Pauses or resumes a member.
  *
  * @returns a promise, which may be dropped.
- * @throws {OptionError} nothing was changed then.
+ * @throws {TicklessError} `OPTION`; nothing was changed then.
  */
 export function control(
   engine: ControlledEngine,

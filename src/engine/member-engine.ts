@@ -1,6 +1,6 @@
 import type { CloseReport } from '../data/close-report.ts';
 import type { VersionControl } from '../data/version-control.ts';
-import { StoreUnavailableError } from '../errors.ts';
+import { TicklessError } from '../errors.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -108,9 +108,9 @@ export class MemberEngine<T> {
     if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.loader.next(entry, signal));
     else if (mayStart && entry.isLoaded) this.loader.startBehind(entry);
     else if (mayStart) this.loader.startNow(entry, nextTrigger(entry), true);
-    else if (waits && !entry.isLoaded) next = rejected(readError(entry, rules, name, clock.monotonic()));
+    else if (waits && !entry.isLoaded) next = rejected(readError(entry, rules, this.options));
     else if (waits && runState === 'open' && isDue(entry, clock.monotonic())) {
-      next = rejected(coolingDownError(entry, name, clock.monotonic()));
+      next = rejected(coolingDownError(entry, this.options));
     }
     this.loader.callWaitUntil(entry, waitUntil);
     this.loader.triggerPiggyback();
@@ -153,9 +153,9 @@ export class MemberEngine<T> {
     return ignoreRejection(next.then(published));
   }
 
-  #unpublished({ key }: Entry<T>): StoreUnavailableError {
-    const about = { cacheName: this.options.name, key };
-    return new StoreUnavailableError('the value was loaded here, and is not published', about);
+  #unpublished({ key }: Entry<T>): TicklessError {
+    const about = { member: this.options.name, key };
+    return new TicklessError('BACKEND_DOWN', 'the value was loaded here, and is not published', about);
   }
 
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */
@@ -220,7 +220,7 @@ export class MemberEngine<T> {
     });
   }
 
-  /** For what a person replaces by a method that waits. @throws {ClosedError} after `close()`. */
+  /** For what a person replaces by a method that waits. @throws {TicklessError} `CLOSED` after `close()`. */
   throwIfClosed({ key }: Entry<T>): void {
     if (this.runState === 'closed')
       throw closedError(this.options.name, key, 'is closed, nothing was changed');
@@ -231,7 +231,7 @@ export class MemberEngine<T> {
     return control(this, isPaused, options);
   }
 
-  /** Replaces the schedule: due times are computed anew from the last executions. @throws {OptionError} when it is not one. */
+  /** Replaces the schedule: due times are computed anew from the last executions. @throws {TicklessError} `OPTION` when it is not one. */
   reschedule(schedule: ScheduleLike): void {
     this.putSchedule(scheduleArgument(this.options.name, schedule), schedule);
   }

@@ -1,4 +1,5 @@
-import { OptionError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import { rejected } from '../time/deferred.ts';
 
 /** The entries or tasks whose calls are on the stack, the innermost last. */
@@ -23,13 +24,13 @@ export function isOnStack(owners: Iterable<object>): boolean {
 }
 
 /** The load of a member calls what would wait for the end of that load. */
-export function ownLoadError(cacheName: string, key?: unknown): OptionError {
+export function ownLoadError(member: string, key?: unknown): TicklessError {
   const rule =
     'must not wait for its own end: for a first read, refresh, rollback, close or the like, nor may its schema and accept';
-  return new OptionError([{ option: 'load', rule, received: 'a call from within it' }], { cacheName, key });
+  return optionError([{ option: 'load', rule, received: 'a call from within it' }], { member, key });
 }
 
 /** The result of a method that waits for these, or at once an error if one of them calls it. */
-export function unlessOwn<R>(owners: Iterable<object>, cacheName: string, result: Promise<R>): Promise<R> {
-  return isOnStack(owners) ? rejected(ownLoadError(cacheName)) : result;
+export function unlessOwn<R>(owners: Iterable<object>, member: string, result: Promise<R>): Promise<R> {
+  return isOnStack(owners) ? rejected(ownLoadError(member)) : result;
 }

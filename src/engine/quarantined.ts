@@ -35,6 +35,8 @@ export interface SeenQuarantine {
 /** The last refused value of an entry, until another one takes its place. */
 export interface Quarantined<T> {
   readonly status: Omit<QuarantineStatus, 'value' | 'digest' | 'idOf'>;
+  /** The size of the value that it would have replaced. `undefined`: unknown, or there was none. */
+  readonly previousSize?: number | undefined;
   /** `undefined`: it is not kept. */
   readonly candidate:
     | {

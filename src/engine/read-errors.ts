@@ -1,153 +1,151 @@
-import {
-  AbsentError,
-  ClosedError,
-  CoolingDownError,
-  isAbsentError,
-  isCoolingDownError,
-  isLeaseLostError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isValueRejectedError,
-  LoadTimeoutError,
-  NotLoadedError,
-  reasonOf,
-  StaleValueError,
-  type TicklessError,
-} from '../errors.ts';
+import { type ErrorCode, isTicklessError, reasonOf, TicklessError } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, isTooStale, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
+/** The options of a member that its errors need. */
+type NameAndClocks = Pick<ResolvedOptions, 'name' | 'clock' | 'now'>;
+
 /**
  * The error of a read that may neither be served nor wait.
  *
- * @param now the monotonic clock in milliseconds.
  * @param maxAge of this read, in milliseconds.
  * @param reason why no load may replace the value. @default the last load failed
  */
 export function readError(
   entry: Entry<unknown>,
   rules: Pick<DecisionRules, 'runState' | 'whenClosed' | 'whenFailing'> & { readonly isTask?: boolean },
-  cacheName: string,
-  now: number,
+  options: NameAndClocks,
   maxAge: number = Infinity,
   reason?: Error,
 ): TicklessError {
   const { runState, whenClosed } = rules;
   const { key, lastError: cause } = entry;
-  const why = reason ?? cause;
+  const about = { member: options.name, key, cause };
   if (runState === 'closed' && whenClosed === 'throw') {
-    return new ClosedError('is closed, and whenClosed is throw', { cacheName, key, cause });
+    return new TicklessError('CLOSED', 'is closed, and whenClosed is throw', about);
   }
   if (entry.isLoaded && isRefusedAsFailing(entry, rules)) return cause as TicklessError;
   if (entry.isLoaded) {
+    const now = options.clock.monotonic();
     const age = now - entry.loadedAt;
     const [limit, maxStaleness] = isOverMaxAge(entry, maxAge, now)
       ? ['maxAge', maxAge]
       : ['maxStaleness', entry.maxStalenessMs];
     const old = showDuration(age);
     const what = rules.isTask ? `the last success was ${old} ago` : `the value is ${old} old`;
+    const why = reason ?? cause;
     const message = `${what}, ${limit} is ${showDuration(maxStaleness)}${why === undefined ? '' : `: ${reasonOf(why)}`}`;
-    return new StaleValueError(message, { cacheName, key, cause: why, age, maxStaleness });
+    return new TicklessError('TOO_STALE', message, { ...about, cause: why, age });
   }
-  if (isAbsentError(cause)) return absentError(entry, cacheName, now);
-  if (runState === 'closed')
-    return new ClosedError('is closed, and was never loaded', { cacheName, key, cause });
-  if (runState === 'paused') {
-    return new NotLoadedError('is paused, and was never loaded', { cacheName, key, cause });
-  }
-  return coolingDownError(entry, cacheName, now);
+  if (isTicklessError(cause, 'ABSENT')) return absentError(entry, options);
+  if (runState === 'closed') return new TicklessError('CLOSED', 'is closed, and was never loaded', about);
+  if (runState === 'paused') return new TicklessError('NOT_LOADED', 'is paused, and was never loaded', about);
+  return coolingDownError(entry, options);
+}
+
+/** The limit of a read that found the value too old, as its error has it. */
+export function limitIn(error: TicklessError): string {
+  return /, (?:maxAge|maxStaleness) is ([^:]*)/.exec(error.message)?.[1] ?? '';
 }
 
 /** The error of a reader that has waited for the next load, which may not start. */
 export function nextError(
   entry: Entry<unknown>,
   rules: Parameters<typeof readError>[1],
-  cacheName: string,
-  now: number,
+  options: NameAndClocks,
 ): TicklessError {
   const { key, lastError: cause } = entry;
-  if (rules.runState === 'closed') return closedError(cacheName, key);
-  if (!entry.isLoaded || isTooStale(entry, now)) return readError(entry, rules, cacheName, now);
+  const { name: member, clock } = options;
+  if (rules.runState === 'closed') return closedError(member, key);
+  if (!entry.isLoaded || isTooStale(entry, clock.monotonic())) return readError(entry, rules, options);
   // The value in place is older than the last invalidation before this read.
-  if (rules.runState === 'open') return coolingDownError(entry, cacheName, now);
-  return new NotLoadedError('is paused, and its value was invalidated', { cacheName, key, cause });
+  if (rules.runState === 'open') return coolingDownError(entry, options);
+  return new TicklessError('NOT_LOADED', 'is paused, and its value was invalidated', { member, key, cause });
 }
 
 /** The error of a caller that asks for a load before one may start. */
-export function coolingDownError(entry: Entry<unknown>, cacheName: string, now: number): CoolingDownError {
+export function coolingDownError(entry: Entry<unknown>, options: NameAndClocks): TicklessError {
   const { key, lastError: cause } = entry;
-  const retryAfter = Math.max(0, entry.coolDownUntil - now);
+  const pauseMs = leftOf(entry, options);
   const reason = cause === undefined ? '' : ` after: ${reasonOf(cause)}`;
-  const message = `cooling down for ${showDuration(retryAfter)}${reason}`;
-  return new CoolingDownError(message, { cacheName, key, cause, retryAfter });
+  const retryAt = options.now() + Math.ceil(pauseMs);
+  const message = `cooling down for ${showDuration(pauseMs)}${reason}`;
+  return new TicklessError('COOLING_DOWN', message, { member: options.name, key, cause, retryAt });
 }
 
 /** The error of a read of a key that the source does not have. */
-export function absentError(
-  { key, coolDownUntil }: Entry<unknown>,
-  cacheName: string,
-  now: number,
-): AbsentError {
-  const retryAfter = Math.max(0, coolDownUntil - now);
-  return new AbsentError('the source does not have this key', { cacheName, key, retryAfter });
+export function absentError(entry: Entry<unknown>, options: NameAndClocks): TicklessError {
+  const { name: member, now } = options;
+  const retryAt = now() + Math.ceil(leftOf(entry, options));
+  return new TicklessError('ABSENT', 'the source does not have this key', {
+    member,
+    key: entry.key,
+    retryAt,
+  });
+}
+
+/** The rest of the cool-down, or of the time for which a key is absent, in milliseconds. */
+function leftOf({ coolDownUntil }: Entry<unknown>, { clock }: NameAndClocks): number {
+  return Math.max(0, coolDownUntil - clock.monotonic());
 }
 
 /** The error of a caller that asks for a load after `close()`. */
 export function closedError(
-  cacheName: string,
+  member: string,
   key?: unknown,
   message: string = 'is closed and starts no more loads',
-): ClosedError {
-  return new ClosedError(message, { cacheName, key });
+): TicklessError {
+  return new TicklessError('CLOSED', message, { member, key });
 }
 
 /** The error of a read that can't wait, of an entry without a value. */
-export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheName: string): NotLoadedError {
+export function notLoadedError(entry: Entry<unknown>, runState: RunState, member: string): TicklessError {
   const { key, lastError: cause } = entry;
   const isOpen = runState === 'open';
   const state = isOpen ? 'not loaded yet' : `is ${runState}, and was never loaded`;
   const advice = isOpen ? ': await get() or ready() first' : '';
   const message = state + (cause === undefined ? advice : `: ${reasonOf(cause)}`);
-  return new NotLoadedError(message, { cacheName, key, cause });
+  return new TicklessError('NOT_LOADED', message, { member, key, cause });
 }
 
 /** The error of a read whose patience, in milliseconds, has ended before there was a value that answers it. */
 export function impatientError(
   { key, flight, lastError: cause }: Entry<unknown>,
-  cacheName: string,
+  member: string,
   patienceMs: number,
-): NotLoadedError {
+): TicklessError {
   const patience = patienceMs < 1 ? '' : `, ${showDuration(patienceMs)}`; // it has waited before, or not at all
   const waitedFor = flight?.waitedFor === undefined ? '' : `, ${flight.waitedFor}`;
   const reason = cause === undefined ? '' : `: ${reasonOf(cause)}`;
   const message = `not loaded within the patience of this read${patience}${waitedFor}${reason}`;
-  return new NotLoadedError(message, { cacheName, key, cause });
+  return new TicklessError('NOT_LOADED', message, { member, key, cause });
 }
 
 /** The load was not over in time. @param waitedFor what it waited for until then. */
 export function timeoutError(
-  { name, timeoutMs }: ResolvedOptions,
+  { name: member, timeoutMs }: ResolvedOptions,
   key: unknown,
   attempts: number,
   cause?: unknown,
   waitedFor?: string,
-): LoadTimeoutError {
-  const about = { cacheName: name, key, attempts, timeout: timeoutMs, cause };
+): TicklessError {
   const reason = waitedFor === undefined ? '' : `, ${waitedFor}`;
-  return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${reason}`, about);
+  const message = `load timed out after ${showDuration(timeoutMs)}${reason}`;
+  return new TicklessError('TIMED_OUT', message, { member, key, attempts, cause });
 }
+
+const FAILED_LOADS: readonly ErrorCode[] = [
+  'LOAD_FAILED',
+  'TIMED_OUT',
+  'COOLING_DOWN',
+  'BACKEND_DOWN',
+  'LEASE_LOST',
+  'REFUSED',
+];
 
 /** A caller that has waited for a load gets this error because that has failed; not: its own signal, `pause` or `close`. */
 export function isFailedLoad(error: unknown): boolean {
-  return (
-    isLoadError(error) ||
-    isLoadTimeoutError(error) ||
-    isCoolingDownError(error) ||
-    isLockUnavailableError(error) ||
-    isLeaseLostError(error) ||
-    isValueRejectedError(error)
-  );
+  return isTicklessError(error) && FAILED_LOADS.includes(error.code);
 }

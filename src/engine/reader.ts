@@ -1,4 +1,4 @@
-import { isAbsentError, isNotLoadedError, type TicklessError } from '../errors.ts';
+import { isTicklessError, type TicklessError } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -18,7 +18,7 @@ export interface ReadOptions {
   /**
    * The longest that this read waits, whatever for: a load, a backend, another instance. A read of a value that is due waits for a
    * fresh one; after that time, or when the load fails, the old value is served. Where no value may be served (there is none, it is beyond
-   * `maxAge`, or beyond `maxStaleness` with `wait`) the read rejects with `NotLoadedError` or `StaleValueError`; the load goes on. 0: not
+   * `maxAge`, or beyond `maxStaleness` with `wait`) the read rejects with `NOT_LOADED` or `TOO_STALE`; the load goes on. 0: not
    * at all; `Infinity`: as long as the load takes. @default undefined: not at all for a value that may be served, else as long as it takes
    */
   readonly patience?: DurationLike | undefined;
@@ -26,8 +26,8 @@ export interface ReadOptions {
    * A value younger than this is served. For another one the read waits for the reload that it starts or finds running,
    * due or not: at least 0, `Infinity` for any age; 0 waits for a load each time. Reads that wait at a time share one
    * load, which ignores what the lock says of the round. If the reload fails, or may not start (cooling down, paused,
-   * closed), the read rejects with `StaleValueError`, and the error of the reload as its cause (`whenFailing: 'throw'`:
-   * with that error itself); of a pinned version with a `PinnedError` as its cause. `maxStaleness` holds too.
+   * closed), the read rejects with `TOO_STALE`, and the error of the reload as its cause (`whenFailing: 'throw'`:
+   * with that error itself); of a pinned version with a `PINNED` error as its cause. `maxStaleness` holds too.
    * @default Infinity
    */
   readonly maxAge?: DurationLike | undefined;
@@ -180,7 +180,7 @@ export class Reader<T> {
       return this.#readNow(entry);
     } catch (error) {
       this.#counters.refused(error);
-      const isTooEarly = isNotLoadedError(error) && error.cause === undefined; // the load has not ended yet
+      const isTooEarly = isTicklessError(error, 'NOT_LOADED') && error.cause === undefined; // the load has not ended yet
       if (!isTooEarly || this.#rules.runState !== 'open') this.#loader.reporter.refused(entry, error, 1);
       throw error;
     } finally {
@@ -314,15 +314,14 @@ export class Reader<T> {
   }
 
   #readError(entry: Entry<T>, maxAgeMs?: number, reason?: Error): TicklessError {
-    const { name, clock } = this.#options;
-    return readError(entry, this.#rules, name, clock.monotonic(), maxAgeMs, reason);
+    return readError(entry, this.#rules, this.#options, maxAgeMs, reason);
   }
 
   /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */
   #readNowError(entry: Entry<T>): TicklessError {
     const { runState } = this.#rules;
     const isShut = runState === 'closed' && this.#options.whenClosed === 'throw';
-    if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.#readError(entry);
+    if (entry.isLoaded || isShut || isTicklessError(entry.lastError, 'ABSENT')) return this.#readError(entry);
     return notLoadedError(entry, runState, this.#options.name);
   }
 }

@@ -1,4 +1,4 @@
-import { isCoolingDownError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { deltaSeconds } from '../schedule/cache-control.ts';
 import { parseHttpDate } from '../schedule/http-date.ts';
 import { headerOf } from '../schedule/http-headers.ts';
@@ -15,13 +15,13 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  * `error.headers`, `error.response.headers` (`Headers` or a plain object). The value is the one of the HTTP header
  * (RFC 9110 §10.2.3): a number of seconds, or a date, which counts from the `Date` of the response; of several the first one.
  * Anything else is none. Without that header those of a used-up quota count: see `rate-limit.ts`.
- * A `CoolingDownError` of a value that the load reads has it too. More than a day counts as a day. Never throws.
+ * A `COOLING_DOWN` error of a value that the load reads has it too. More than a day counts as a day. Never throws.
  *
  * @param now the wall clock in epoch milliseconds, for instants.
  */
 export function retryAfterMs(error: unknown, now: number): number {
   const found = alongCauses(error, (at) => {
-    if (isCoolingDownError(at)) return at.retryAfter; // ours: milliseconds
+    if (isTicklessError(at, 'COOLING_DOWN')) return at.retryAt - now;
     return (
       ownPause(at, now) ?? asked(at, now) ?? (isObject(at.response) ? asked(at.response, now) : undefined)
     );

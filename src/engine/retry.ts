@@ -1,5 +1,5 @@
 import pRetry, { AbortError, type Options, type RetryContext } from 'p-retry';
-import { isValueRejectedError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { ownOptions } from '../option-checks.ts';
 
 /**
@@ -55,7 +55,7 @@ export function retrying<A>(
     try {
       return await attempt(number);
     } catch (error) {
-      throw isValueRejectedError(error) ? new AbortError(error) : error;
+      throw isTicklessError(error, 'REFUSED') ? new AbortError(error) : error;
     }
   }
 

@@ -6,7 +6,7 @@ export interface ScopeOptions {
   /**
    * The change is made on this instance only. Without it a change of a member with a `backend` reaches all instances: here at once, the
    * others within their `propagateWithin`. The promise resolves when the backend has it, and rejects with
-   * `LockUnavailableError` or `StoreUnavailableError` when it could not be reached within the `timeout`, with `ClosedError` when
+   * `BACKEND_DOWN` when it could not be reached within the `timeout`, with `CLOSED` when
    * `close()` ended the wait; the change stays here. It may be dropped. A member without a backend changes here.
    * @default false
    */
@@ -24,7 +24,7 @@ interface Flags {
  *
  * @param flags those that the method takes beside `here`.
  * @returns whether the change reaches all instances.
- * @throws {OptionError} for an unknown option, and for one that is not a boolean.
+ * @throws {TicklessError} `OPTION` for an unknown option, and for one that is not a boolean.
  */
 export function reachesAll(
   { name, membership }: Pick<EngineOptions, 'name' | 'membership'>,

@@ -1,10 +1,4 @@
-import {
-  isLeaseLostError,
-  isLockUnavailableError,
-  isValueRejectedError,
-  LoadError,
-  type TicklessError,
-} from '../errors.ts';
+import { type ErrorCode, isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
 import type { CoolingDown } from './cool-down.ts';
@@ -154,23 +148,10 @@ export class Settler<T> {
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     const isForAll = !isOutdated;
     if (result !== 'absent') {
-      return {
-        kind: 'loaded',
-        value: result.value,
-        isKept: isKeptResult(result),
-        isForAll,
-        settled,
-        coolingDown,
-      };
+      const isKept = isKeptResult(result);
+      return { kind: 'loaded', value: result.value, isKept, isForAll, settled, coolingDown };
     }
-    const { name, clock } = this.#options;
-    return {
-      kind: 'absent',
-      error: absentError(entry, name, clock.monotonic()),
-      isForAll,
-      settled,
-      coolingDown,
-    };
+    return { kind: 'absent', error: absentError(entry, this.#options), isForAll, settled, coolingDown };
   }
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
@@ -217,16 +198,19 @@ export class Settler<T> {
     return { kind: 'loaded', value: entry.value as T, isForAll: false, settled: undefined };
   }
 
-  /** Errors of the cluster and of a guard are passed on; any other is an error of the load. */
+  /** Those of the cluster and of a guard are passed on; any other is an error of the load. */
   #errorOf(cause: unknown, run: LoadExecution<T>): TicklessError {
     const { key } = run.entry;
-    const isPassedOn =
-      isLeaseLostError(cause) || isLockUnavailableError(cause) || isValueRejectedError(cause);
-    // The load may itself have read another value or key, which has failed so; that error is a `LoadError` here.
-    if (isPassedOn && cause.cacheName === this.#options.name && Object.is(cause.key, key)) return cause;
-    const errors = [...run.tries.map(({ error }) => error), cause];
-    const details = { cacheName: this.#options.name, key, attempts: run.attempts, cause, errors };
-    return new LoadError(`load failed: ${messageOf(cause)}`, details);
+    const { name: member } = this.#options;
+    // The load may itself have read another value or key, which has failed so; that is `LOAD_FAILED` here.
+    const isOwn = isTicklessError(cause) && cause.member === member && Object.is(cause.key, key);
+    if (isOwn && PASSED_ON.includes(cause.code)) return cause;
+    const text = messageOf(cause);
+    const others = new Set(run.tries.map(({ error }) => messageOf(error)));
+    others.delete(text);
+    const before = others.size === 0 ? '' : `; earlier tries: ${[...others].join('; ')}`;
+    const details = { member, key, attempts: run.attempts, cause };
+    return new TicklessError('LOAD_FAILED', `load failed: ${text}${before}`, details);
   }
 
   #failed(
@@ -241,6 +225,9 @@ export class Settler<T> {
     return { kind: 'failed', error, isForAll: answersAll(run, end), settled, coolingDown };
   }
 }
+
+/** Errors of the cluster and of a guard. */
+const PASSED_ON: readonly ErrorCode[] = ['LEASE_LOST', 'BACKEND_DOWN', 'REFUSED'];
 
 function isKeptResult(result: LoadResult<unknown> | 'absent'): boolean {
   return result !== 'absent' && result.origin === 'kept';

@@ -1,5 +1,6 @@
 import { isOfBackup } from '../data/backup.ts';
-import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import { methodOf } from '../plain-object.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { type StoredHeaders, withFields } from '../schedule/stored-headers.ts';
@@ -202,7 +203,7 @@ export class Timing {
     entry.loadedAt = now;
     entry.setDueNow();
     entry.coolDownUntil = now + absentForMs;
-    entry.lastError = absentError(entry, this.#options.name, now);
+    entry.lastError = absentError(entry, this.#options);
   }
 
   /** The snapshot of another instance is in place: see {@link restored}. */
@@ -285,7 +286,7 @@ export class Timing {
     entry.setDueNow();
     entry.deferredUntil = -Infinity;
     entry.cluster?.invalidated(this.#options.clock.monotonic());
-    if (isAbsentError(entry.lastError)) {
+    if (isTicklessError(entry.lastError, 'ABSENT')) {
       entry.clearFailures(); // the source may have the key by now
       entry.coolDownUntil = -Infinity;
     }
@@ -301,7 +302,7 @@ export class Timing {
     const step = clockStep(entry.clockOffset, wall - now);
     entry.last = { ...afterStep(entry.last, step, wall), dueAt: undefined };
     const coolingDown = this.#plan(entry, {}, now, wall, -Infinity);
-    if (coolingDown === undefined && isOptionError(entry.lastError)) entry.clearFailures();
+    if (coolingDown === undefined && isTicklessError(entry.lastError, 'OPTION')) entry.clearFailures();
     this.#refuseIfFailing(entry);
     return coolingDown;
   }
@@ -382,8 +383,8 @@ export class Timing {
     else {
       const { rule, received, cause } = next;
       const option = isScheduled ? 'schedule' : 'nextExecuteTime';
-      const about = { cacheName: this.#options.name, key: entry.key, cause };
-      coolingDown = this.#coolDown(entry, new OptionError([{ option, rule, received }], about), 0);
+      const about = { member: this.#options.name, key: entry.key, cause };
+      coolingDown = this.#coolDown(entry, optionError([{ option, rule, received }], about), 0);
       instant = coolingDown.until;
     }
     entry.isScheduled = isScheduled && coolingDown === undefined;

@@ -58,7 +58,7 @@ export interface TicklessFastifyOptions {
  * effect. The problems in the routes have the name of the member, its key and their kind, without messages, which may contain
  * addresses of sources.
  *
- * Rejects with `OptionError` for an unknown option, and for an option of the wrong type.
+ * Rejects with `OPTION` for an unknown option, and for an option of the wrong type.
  */
 export const ticklessFastify: (app: FastifyInstance, options: TicklessFastifyOptions) => Promise<void> =
   /* @__PURE__ */ Object.assign(plugin, {

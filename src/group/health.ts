@@ -5,7 +5,7 @@ import { type DecisionRules, isRefusedAsFailing, isTooStale, type RunState } fro
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { EndlessPlace } from '../engine/load-limit.ts';
-import { isValueRejectedError, reasonOf, showKey } from '../errors.ts';
+import { isTicklessError, reasonOf, showKey } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { showInstant } from '../time/show-instant.ts';
 import type { HealthProblem } from './member.ts';
@@ -57,7 +57,7 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
 
 /** The problem of an entry whose last load failed with that error. */
 export function failureKind(error: unknown): 'failing' | 'value-rejected' {
-  return isValueRejectedError(error) ? 'value-rejected' : 'failing';
+  return isTicklessError(error, 'REFUSED') ? 'value-rejected' : 'failing';
 }
 
 /** The problem of values that are served, and that the first source has not made. */

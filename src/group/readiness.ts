@@ -1,5 +1,5 @@
 import { isFailedLoad } from '../engine/read-errors.ts';
-import { isCoolingDownError, showName } from '../errors.ts';
+import { showName, type TicklessError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
@@ -43,7 +43,8 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
         return;
       } catch (error) {
         if (!isFailedLoad(error)) return; // paused, closed
-        const pause = isCoolingDownError(error) ? error.retryAfter : 0;
+        const { retryAt = 0 } = error as TicklessError;
+        const pause = Math.max(0, retryAt - clock.now());
         await new Promise<void>((go) => after(pause, go));
       }
     }

@@ -165,7 +165,7 @@ export class RefreshGroup implements GroupLike {
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
 
-  /** @throws {OptionError} naming every option that breaks a rule. */
+  /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
   constructor(options: RefreshGroupOptions = {}) {
     optionsArgument('group', options);
     const given = ownOptions(options ?? {});
@@ -205,7 +205,7 @@ export class RefreshGroup implements GroupLike {
     };
   }
 
-  /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
+  /** A {@link RefreshingValue} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
   value<T, Previous = T>(
     options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
   ): RefreshingValue<T, Previous>;
@@ -221,7 +221,7 @@ export class RefreshGroup implements GroupLike {
     return new RefreshingValue({ ...options, group: asMethod(this) });
   }
 
-  /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
+  /** A {@link RefreshingCache} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
   cache<K, V, Previous = V>(
     options: RefreshingCacheOptions<K, V, Previous> &
       KeyOfObjects<K> &
@@ -240,7 +240,7 @@ export class RefreshGroup implements GroupLike {
     return new RefreshingCache({ ...options, group: asMethod(this) });
   }
 
-  /** A {@link PeriodicExecutor} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
+  /** A {@link PeriodicExecutor} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
   executor(task: Task, options: PeriodicExecutorOptions): PeriodicExecutor {
     return new PeriodicExecutor(task, { ...options, group: asMethod(this) });
   }
@@ -251,7 +251,7 @@ export class RefreshGroup implements GroupLike {
    * the due ones among the keys that it has. The cost grows with the number of due members only. Starts nothing after
    * {@link close}.
    *
-   * @throws {OptionError} for an unknown option.
+   * @throws {TicklessError} `OPTION` for an unknown option.
    */
   requestStart(options?: GroupStartOptions): void {
     namesArgument(this.#options.name, options, ['waitUntil']);
@@ -267,10 +267,10 @@ export class RefreshGroup implements GroupLike {
   /**
    * Waits until all `required` members have had their first success. A member that fails is tried again after its
    * cool-down. All are loaded at once, regardless of `concurrency`. The report names the members that are
-   * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OptionError` at once where a load of a member calls it
+   * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OPTION` at once where a load of a member calls it
    * before its first `await`: it would wait for itself; so does {@link close}, which closes all the same.
    *
-   * @throws {OptionError} when `timeout` is not a duration of 0 or more.
+   * @throws {TicklessError} `OPTION` when `timeout` is not a duration of 0 or more.
    */
   ready(options?: ReadyOptions): Promise<Health> {
     const { name, clock } = this.#options;
@@ -301,7 +301,7 @@ export class RefreshGroup implements GroupLike {
    * It counts as a request, so that probes keep a service without traffic fresh: it reports what it finds, and then starts
    * what is due, as {@link requestStart} does. With `{ start: false }` it only reports. {@link inspect} starts nothing.
    *
-   * @throws {OptionError} for an unknown option.
+   * @throws {TicklessError} `OPTION` for an unknown option.
    */
   health(options?: HealthOptions): Health {
     namesArgument(this.#options.name, options, ['start']);
@@ -314,7 +314,7 @@ export class RefreshGroup implements GroupLike {
    * The state of the group and its members, with their values; `{ values: false }` leaves these out, and
    * `{ members: false }` all of them: each of `members()` has its own `inspect`. Starts nothing.
    *
-   * @throws {OptionError} for an unknown option.
+   * @throws {TicklessError} `OPTION` for an unknown option.
    */
   inspect(options?: InspectOptions & { readonly members?: boolean | undefined }): GroupStatus {
     const { values, members } = inspectsParts(this.#options.name, options, ['values', 'members']);
@@ -342,7 +342,7 @@ export class RefreshGroup implements GroupLike {
    * leave in the stores: as `store.fleet()`, of all stores that members use. It asks each store once. Members without a
    * store are not in it.
    *
-   * A store that does not answer is named in `unanswered`, with its members. Rejects with `StoreUnavailableError` where none answers.
+   * A store that does not answer is named in `unanswered`, with its members. Rejects with `BACKEND_DOWN` where none answers.
    */
   fleet(): Promise<Fleet> {
     return fleetOfMembers(this.#all);
@@ -355,7 +355,7 @@ export class RefreshGroup implements GroupLike {
    * all members are closed.
    *
    * @returns the function that unsubscribes this listener.
-   * @throws {OptionError} for an unknown type, and when the listener is not a function.
+   * @throws {TicklessError} `OPTION` for an unknown type, and when the listener is not a function.
    */
   on<E extends EventFilter>(type: E, listener: (event: EventOf<E>) => void): () => void {
     return this.#listeners.on(type, listener as (event: TicklessEvent) => void);
@@ -364,7 +364,7 @@ export class RefreshGroup implements GroupLike {
   /**
    * Makes the names of all members known at the backends of their locks, as `register()` of each: those that have not run yet are in
    * the list of locks, with the state `registered`. Call it once the members are made. All are tried; rejects with the first
-   * `LockUnavailableError`.
+   * `BACKEND_DOWN`.
    */
   async register(): Promise<void> {
     const ended = await Promise.allSettled(this.#all.map(({ engine }) => engine.register()));
@@ -378,7 +378,7 @@ export class RefreshGroup implements GroupLike {
    * Members with a `backend` also on all other instances, each that is there now: as `pause` of a member, which see.
    *
    * @returns a promise, which may be dropped.
-   * @throws {OptionError} for an unknown option; nothing was changed then.
+   * @throws {TicklessError} `OPTION` for an unknown option; nothing was changed then.
    */
   pause(options?: ScopeOptions): Promise<void> {
     return this.#control(true, options);
@@ -392,7 +392,7 @@ export class RefreshGroup implements GroupLike {
   /**
    * Replaces the schedules of all members that are there now, as `reschedule` of a member does.
    *
-   * @throws {OptionError} when it is not a schedule; nothing was changed then.
+   * @throws {TicklessError} `OPTION` when it is not a schedule; nothing was changed then.
    */
   reschedule(schedule: ScheduleLike): void {
     scheduleArgument(this.#options.name, schedule);
@@ -401,10 +401,10 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Closes all members: they start no more loads; running loads are awaited, and aborted when `timeout` has passed. Reads
-   * are still served the last value, or throw `ClosedError` where `whenClosed` is `throw`. Every call returns the same
+   * are still served the last value, or throw `CLOSED` where `whenClosed` is `throw`. Every call returns the same
    * promise; the options of the first count. Resolves with what was cut off in all members, of which there is one log line. Never rejects.
    *
-   * @throws {OptionError} when `timeout` is not a duration of 0 or more.
+   * @throws {TicklessError} `OPTION` when `timeout` is not a duration of 0 or more.
    */
   close(options?: CloseOptions): Promise<CloseReport> {
     const timeoutMs = closeTimeoutMs(this.#options.name, options);

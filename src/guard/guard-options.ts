@@ -10,7 +10,7 @@ export interface GuardOptions<T> {
    * store, arguments of `set`, the value of `initial`. Any Standard Schema: zod, valibot, arktype. The output of the schema is the value; it is what
    * other instances and `previous` have, and is checked again there, so the schema must accept its own output. May be
    * asynchronous (within the deadline), except for these three. A loaded value that it refuses is a failed load
-   * (`ValueRejectedError`), a snapshot counts as absent (`load-ended`, `refused`), `set`
+   * (`REFUSED`), a snapshot counts as absent (`load-ended`, `refused`), `set`
    * throw, an `initial` value counts as none. `keep()` and `absent()`
    * are not checked. A schema of the store comes first. Where the load returns `unknown`, `any` or a type that the schema does not, the
    * type of the value is that of its output. @default undefined: no check
@@ -19,7 +19,7 @@ export interface GuardOptions<T> {
   /**
    * Decides whether a loaded value may replace the one before: `true`, or the reason why not; throwing is a refusal too. Runs
    * after `schema`, within the deadline and under the lease of the load; may be asynchronous. A refused load has failed with
-   * a `ValueRejectedError` and is not tried again before the cool-down; the old value stays, and nothing is published.
+   * a `REFUSED` error and is not tried again before the cool-down; the old value stays, and nothing is published.
    * Ready-made ones are in `tickless/guards`. Only for loads of this instance: values of `set` and other
    * instances were decided on elsewhere. @default undefined: any value
    */

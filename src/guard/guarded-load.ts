@@ -6,12 +6,13 @@ import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load
 import { callOwned } from '../engine/own-load.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { ValueRejectedError } from '../errors.ts';
+
 import { messageOf } from '../observe/logger.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
+import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
@@ -27,12 +28,12 @@ interface GuardedOptions extends ResolvedOptions {
 
 /**
  * A load whose values are checked before they replace anything: by the schema, whose output is the value, then by the
- * guard. A refused value is a `ValueRejectedError`, and goes into quarantine. The checks are part of the load: they run
+ * guard. A refused value is a `REFUSED` error, and goes into quarantine. The checks are part of the load: they run
  * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous.
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, idOf, maxQuarantined, name: cacheName, allowUndefined } = options;
+  const { schema, accept, idOf, maxQuarantined, name: member, allowUndefined } = options;
   if (schema === undefined && accept === undefined) return load;
   const quarantine = new Quarantine<T>(maxQuarantined);
 
@@ -56,10 +57,12 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
           named(
             context,
             'the schema',
-            callOwned([entry], () => validated<T>(candidate.value, options, key)),
+            callOwned([entry], () =>
+              validated<T>(candidate.value, options, (refusal) => refuse(refusal, undefined)),
+            ),
           ),
         judge,
-        (error) => refuse(error as ValueRejectedError, undefined),
+        rethrow,
       );
     };
 
@@ -73,8 +76,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       const reject = (reason: string, cause?: unknown): never => {
         const size = sizeOf(candidate.value);
         const previousSize = previous && sizeOf(previous.value);
-        const details = { cacheName, key, reason, size, previousSize, cause };
-        return refuse(new ValueRejectedError(details), candidate);
+        return refuse({ reason, size, previousSize, cause }, candidate);
       };
       return settled(
         () =>
@@ -90,9 +92,9 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       );
     };
 
-    const refuse = (error: ValueRejectedError, candidate: Quarantined<T>['candidate']): never => {
-      if (!abort.isAborted) quarantine.keep(entry, error, candidate, options.now());
-      throw error;
+    const refuse = (refusal: RefusedValue, candidate: Quarantined<T>['candidate']): never => {
+      if (!abort.isAborted) quarantine.keep(entry, refusal, candidate, options.now());
+      throw refusedError(refusal, { member, key });
     };
 
     const sizeOf = (value: unknown): number | undefined => {

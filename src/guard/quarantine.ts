@@ -1,9 +1,11 @@
 import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { digestOf, type Quarantined, type SeenQuarantine } from '../engine/quarantined.ts';
-import { ValueRejectedError } from '../errors.ts';
+
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { printable } from '../printable.ts';
 import { ignoreRejection } from '../time/deferred.ts';
+import { type RefusedValue, refusedError } from './refused-error.ts';
 
 /** At most this number of keys of a cache have a candidate; a further one takes the place of the oldest. */
 const MOST_KEPT = 100;
@@ -21,20 +23,20 @@ export class Quarantine<T> {
   /** @param candidate `undefined`: the schema refuses it. @param now epoch milliseconds. */
   keep(
     entry: Entry<T>,
-    { reason, size }: ValueRejectedError,
+    { reason, size, previousSize }: RefusedValue,
     candidate: Quarantined<T>['candidate'],
     now: number,
   ): void {
     const since = entry.quarantined?.status.since ?? now;
-    const status = { reason, since, loadedAt: now, size };
+    const status = { reason: printable(reason), since, loadedAt: now, size };
     const isLarge = (size ?? 0) > this.#maxSize;
     const note = isLarge ? `its size is over ${this.#maxSize} (maxQuarantined)` : 'the schema refuses it';
     this.#kept.delete(entry);
     if (candidate === undefined || isLarge) {
-      entry.quarantined = { status: { ...status, note }, candidate: undefined };
+      entry.quarantined = { status: { ...status, note }, previousSize, candidate: undefined };
       return;
     }
-    entry.quarantined = { status, candidate };
+    entry.quarantined = { status, previousSize, candidate };
     this.#kept.add(entry);
     const [oldest] = this.#kept;
     if (this.#kept.size <= MOST_KEPT || oldest === undefined) return;
@@ -65,8 +67,10 @@ export function acceptQuarantined<T>(
     const { name, membership } = engine.options;
     if (candidate === undefined) {
       const { reason, size, note } = status;
-      const about = { reason: `${reason}; it is not kept: ${note}`, size, previousSize: undefined };
-      throw new ValueRejectedError({ cacheName: name, key: entry.key, ...about });
+      throw refusedError(
+        { reason: `${reason}; it is not kept: ${note}`, size },
+        { member: name, key: entry.key },
+      );
     }
     const isSeen = seen?.digest !== undefined;
     if (isSeen && membership?.hasStore) {
@@ -97,7 +101,7 @@ export function discardQuarantined(
   return had;
 }
 
-/** Whether a value is in quarantine. @throws {OptionError} where it is not the one that was looked at. */
+/** Whether a value is in quarantine. @throws {TicklessError} `OPTION` where it is not the one that was looked at. */
 function isThere(
   { key }: Entry<unknown>,
   quarantined: Quarantined<unknown> | undefined,

@@ -1,24 +1,27 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { OptionError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
+import { refusedError } from './refused-error.ts';
 import { validated } from './validated.ts';
 
 /**
  * Checks a value that is set by hand. @returns the output of the schema.
  *
- * @throws {ValueRejectedError} when the schema refuses it. @throws {OptionError} when the schema is asynchronous, or makes
+ * @throws {TicklessError} `REFUSED` when the schema refuses it. @throws {TicklessError} `OPTION` when the schema is asynchronous, or makes
  *   `undefined` of it without `allowUndefined`.
  */
 export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
-  const { name: cacheName, schema, allowUndefined } = options;
-  const output = validated<T>(value, options, key);
+  const { name: member, schema, allowUndefined } = options;
+  const output = validated<T>(value, options, (refusal) => {
+    throw refusedError(refusal, { member, key });
+  });
   if (schema === undefined) return output as T;
   if (isThenable(output)) {
     ignoreRejection(Promise.resolve(output));
     const rule = 'must be synchronous for a value that is set by hand';
-    throw new OptionError([{ option: 'schema', rule, received: schema }], { cacheName, key });
+    throw optionError([{ option: 'schema', rule, received: schema }], { member, key });
   }
   if (output !== undefined || allowUndefined) return output as T;
   const rule = 'must not become undefined by the schema, without allowUndefined';
-  throw new OptionError([{ option: 'value', rule, received: value }], { cacheName, key });
+  throw optionError([{ option: 'value', rule, received: value }], { member, key });
 }

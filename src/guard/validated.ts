@@ -1,28 +1,24 @@
 import { countOf } from '../data/count-of.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { schemaRefusal } from '../schema.ts';
 import { isThenable } from '../time/deferred.ts';
+import type { RefusedValue } from './refused-error.ts';
 
-/** The output of the schema for a value: at once, unless the schema is asynchronous. Refuses with a `ValueRejectedError`. */
+/** The output of the schema for a value: at once, unless the schema is asynchronous. @param refuse throws. */
 export function validated<T>(
   value: unknown,
-  { schema, name: cacheName }: ResolvedOptions,
-  key: unknown,
+  { schema }: ResolvedOptions,
+  refuse: (refusal: RefusedValue) => never,
 ): T | PromiseLike<T> {
   if (schema === undefined) return value as T;
-  const refused = (reason: string, cause?: unknown): ValueRejectedError =>
-    new ValueRejectedError({ cacheName, key, reason, size: countOf(value), previousSize: undefined, cause });
   return settled(
     () => schema['~standard'].validate(value),
     (result) => {
-      if (result.issues !== undefined) throw refused(schemaRefusal(result.issues));
-      return result.value as T;
+      if (result.issues === undefined) return result.value as T;
+      return refuse({ reason: schemaRefusal(result.issues), size: countOf(value) });
     },
-    (error) => {
-      throw refused(`the schema failed: ${messageOf(error)}`, error);
-    },
+    (cause) => refuse({ reason: `the schema failed: ${messageOf(cause)}`, size: countOf(value), cause }),
   );
 }
 

@@ -24,7 +24,7 @@ export interface ChangeOptions<T> extends Omit<SizeOptions<T>, 'idOf'> {
  * it to compare with, or an empty one.
  *
  * @param share from 0 (nothing may come or go), finite: 0.5 allows 50 new and 50 lost elements after 100.
- * @throws {OptionError} for another share; as a guard, for a value without a size.
+ * @throws {TicklessError} `OPTION` for another share; as a guard, for a value without a size.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function changesAtMost<T = any>(share: number, options?: ChangeOptions<T>): Accept<T> {

@@ -15,15 +15,15 @@ import { OptionChecks } from '../option-checks.ts';
  * const accept = every(notEmpty(), shrinksAtMost(0.3));
  * const value = new RefreshingValue({ name: 'prices', load: () => editions.shift() ?? [], accept, logger: false });
  * await value.get();
- * await value.refresh().catch((error) => console.log(error.reason));
- * // prints: it shrinks by 66.7 %, at most 30 % is allowed
+ * await value.refresh().catch((error) => console.log(error.message));
+ * // prints: prices: value rejected: it shrinks by 66.7 %, at most 30 % is allowed (size 1, before 3)
  * ```
  *
  * A guard that is written here gets the type of the value: that of the class (`new RefreshingValue<Prices>`), else inferred from
  * `load`. Where `load` has a parameter without a type, which compilers look at last, it is `any`: write
  * `({ signal }: LoadContext) => …` there, or `(prices: Prices) => …` here.
  *
- * @throws {OptionError} when one is not a function.
+ * @throws {TicklessError} `OPTION` when one is not a function.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function every<T = any>(...guards: readonly Accept<T>[]): Accept<T> {

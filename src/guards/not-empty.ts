@@ -13,7 +13,7 @@ import { candidateSize, countingGuard, type SizeOptions } from './sizes.ts';
  * await value.get().catch((error) => console.log(error.message)); // prints: prices: value rejected: it is empty (size 0)
  * ```
  *
- * @throws {OptionError} for options that are none; as a guard, for a value without a size.
+ * @throws {TicklessError} `OPTION` for options that are none; as a guard, for a value without a size.
  */
 export function notEmpty<T = unknown>(options?: SizeOptions<T>): Accept<T> {
   const { sizeOf } = ownOptions(options ?? {});

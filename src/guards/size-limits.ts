@@ -9,7 +9,7 @@ import { comparingGuard, percent, ROUNDING, type SizeOptions } from './sizes.ts'
  * up: each is compared with the value that was accepted last.
  *
  * @param share from 0 (it may not shrink) to 1 (it may become empty): 0.3 allows 700 after 1,000.
- * @throws {OptionError} for another share; as a guard, for a value without a size.
+ * @throws {TicklessError} `OPTION` for another share; as a guard, for a value without a size.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function shrinksAtMost<T = any>(share: number, options?: SizeOptions<T>): Accept<T> {
@@ -29,7 +29,7 @@ export function shrinksAtMost<T = any>(share: number, options?: SizeOptions<T>):
  * Accepts a value with none before it to compare with, or an empty one.
  *
  * @param factor from 1 (it may not grow), finite: 2 allows 2,000 after 1,000.
- * @throws {OptionError} for another factor; as a guard, for a value without a size.
+ * @throws {TicklessError} `OPTION` for another factor; as a guard, for a value without a size.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function growsAtMost<T = any>(factor: number, options?: SizeOptions<T>): Accept<T> {

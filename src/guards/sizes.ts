@@ -8,7 +8,7 @@ import { ignoreThenable } from '../time/deferred.ts';
 export interface SizeOptions<T> {
   /**
    * The size of a value, a finite number from 0. @default the number of elements of an array, a `Map` or a `Set`, of
-   * properties of a plain object; any other value is an `OptionError`
+   * properties of a plain object; any other value is an `OPTION` error
    */
   readonly sizeOf?: ((value: T) => number) | undefined;
   /**
@@ -18,7 +18,7 @@ export interface SizeOptions<T> {
   readonly idOf?: ((element: ElementOf<T>) => unknown) | undefined;
 }
 
-/** The size of a candidate. @throws {OptionError} when it has none, or `sizeOf` returns what is not a size. */
+/** The size of a candidate. @throws {TicklessError} `OPTION` when it has none, or `sizeOf` returns what is not a size. */
 export function candidateSize<T>(guard: string, candidate: T, sizeOf: SizeOptions<T>['sizeOf']): number {
   const size = sizeOf === undefined ? countOf(candidate) : ignoreThenable(sizeOf(candidate));
   const checks = new OptionChecks(guard);
@@ -34,7 +34,7 @@ export function candidateSize<T>(guard: string, candidate: T, sizeOf: SizeOption
 /**
  * Makes a guard that counts, which says how to `accept`.
  *
- * @throws {OptionError} for options that are none.
+ * @throws {TicklessError} `OPTION` for options that are none.
  */
 export function countingGuard<T, O extends SizeOptions<T>>(
   options: O | undefined,

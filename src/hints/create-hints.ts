@@ -30,7 +30,7 @@ const MOST_EARLY = 5;
  * A hint says that something has changed, and nothing else: an instance that gets one asks the store at its next read instead
  * of within `propagateWithin`. A hint that is lost, late, doubled or not ours changes nothing but that.
  *
- * @throws {OptionError} when the object has no `send` or `listen`.
+ * @throws {TicklessError} `OPTION` when the object has no `send` or `listen`.
  */
 export function createHints(bus: HintBus): Hints {
   const checks = new OptionChecks('hints');

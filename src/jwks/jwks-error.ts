@@ -17,7 +17,7 @@ export type JwksErrorCode =
  *   not possible: the token may be signed by a key that is not known here yet.
  * - `ERR_TICKLESS_JWKS_SEVERAL_KEYS`: several keys fit, and the header does not tell which one.
  *
- * Of the issuer, as a `cause` of the `LoadError`; the keys in place stay:
+ * Of the issuer, as a `cause` of the `LOAD_FAILED` error; the keys in place stay:
  *
  * - `ERR_TICKLESS_JWKS_DISCOVERY`: its metadata is that of another issuer, or has no `jwks_uri` that may be used.
  * - `ERR_TICKLESS_JWKS_SET`: the document is not a set of keys, or none of them can verify a signature, or there are too many.

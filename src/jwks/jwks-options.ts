@@ -61,7 +61,7 @@ export interface ResolvedJwksOptions {
   readonly fetch: JwksOptions['fetch'];
 }
 
-/** @throws {OptionError} */
+/** @throws {TicklessError} `OPTION` */
 export function resolveJwksOptions(issuer: unknown, options: JwksOptions): ResolvedJwksOptions {
   const {
     name,

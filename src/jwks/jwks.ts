@@ -13,8 +13,8 @@ import { Signatures, type SignedToken } from './signatures.ts';
  * The public keys of an issuer, for the libraries that verify its tokens: made by {@link jwks}. It is the `getKey` of jose.
  *
  * Each of its functions waits for the first load, later only for a load that a token with an unknown key has caused. Rejects with
- * `JwksError` where there is no key for the token, and as `get` of a `RefreshingValue` where there are no keys: `LoadError` before
- * the first success, `StaleValueError` beyond `maxStaleness`.
+ * `JwksError` where there is no key for the token, and as `get` of a `RefreshingValue` where there are no keys: `LOAD_FAILED` before
+ * the first success, `TOO_STALE` beyond `maxStaleness`.
  */
 export interface Jwks {
   /**
@@ -49,7 +49,7 @@ export interface Jwks {
  * ```
  *
  * @param issuer as tokens name it in `iss`: its metadata says where the keys are; or `{ url }`, where they are.
- * @throws {OptionError} naming every option that breaks a rule.
+ * @throws {TicklessError} `OPTION` naming every option that breaks a rule.
  */
 export function jwks(issuer: string | { readonly url: string | URL }, options: JwksOptions = {}): Jwks {
   const { address, ofValue, unknownKeyMs, maxKeys, ...ofSource } = resolveJwksOptions(issuer, options);

@@ -21,7 +21,7 @@ export interface KeySourceOptions
 /**
  * Loads the keys of an address: from its URL, or from the one that the metadata of the issuer has now.
  *
- * @throws {OptionError} for headers that can't be sent.
+ * @throws {TicklessError} `OPTION` for headers that can't be sent.
  */
 export function keySource(
   { kind, from }: Address,

@@ -9,7 +9,7 @@ export type Groups = RefreshGroup | readonly RefreshGroup[];
  * The checked arguments of an exporter.
  *
  * @param methods of each option, the methods that it must have.
- * @throws {OptionError} when there is no group, for an unknown option, and for one without its methods.
+ * @throws {TicklessError} `OPTION` when there is no group, for an unknown option, and for one without its methods.
  */
 export function groupsArgument<O extends object>(
   groups: Groups,

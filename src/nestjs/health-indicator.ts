@@ -25,7 +25,7 @@ export class TicklessHealthIndicator {
    * `{ start: false }`. Don't use it for a liveness probe: a restart does not help the sources.
    *
    * @param key the name in the result. @default 'tickless'
-   * @throws {OptionError} for an unknown option.
+   * @throws {TicklessError} `OPTION` for an unknown option.
    */
   isHealthy<const Key extends string = 'tickless'>(
     key: Key = 'tickless' as Key,

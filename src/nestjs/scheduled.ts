@@ -20,7 +20,7 @@ export function isUnlockedJob(member: PropertyDescriptor): boolean {
 /**
  * Replaces a method on one instance by a locked one: the scheduler finds that, if it has not looked before.
  *
- * @throws {OptionError} for an instance that can not be changed: it is frozen, or a proxy.
+ * @throws {TicklessError} `OPTION` for an instance that can not be changed: it is frozen, or a proxy.
  */
 export function lockJob(
   instance: object,

@@ -51,7 +51,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
  * ```
  *
  * When the application starts, it makes all `@Refreshing` and `@Locked` members of providers and controllers, before any
- * `onModuleInit`; an option that breaks a rule ends the start with an `OptionError`. When the application is closed, it ends open pages of the console in
+ * `onModuleInit`; an option that breaks a rule ends the start with an `OPTION` error. When the application is closed, it ends open pages of the console in
  * `onModuleDestroy`, and drains all members and tasks in `onApplicationShutdown`, after the last request and after all
  * other providers.
  */
@@ -165,7 +165,7 @@ for (const [index, token] of [ASSEMBLED, DiscoveryService, HttpAdapterHost, Modu
 }
 Module({})(TicklessFeatureModule);
 
-/** @throws {OptionError} naming every option that breaks a rule. */
+/** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
 function assemble(options: TicklessModuleOptions): Assembled {
   const { closeTimeout, console, lockedScheduler, ...ofGroup } = ownOptions(options);
   const checks = new OptionChecks('TicklessModule');

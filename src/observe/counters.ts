@@ -1,5 +1,5 @@
 import type { ExecutionOutcome } from '../data/execution-record.ts';
-import { isAbsentError, isOptionError, TicklessError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { EventType, RoundOutcome } from './events.ts';
 import { LoadTimeCounter } from './load-times.ts';
 
@@ -63,8 +63,8 @@ export class Counters {
 
   /** Reads were refused. Mistakes, absent keys and the reader's own signal do not count. */
   refused(error: unknown, times?: number): void {
-    const isMistake = !(error instanceof TicklessError) || isOptionError(error);
-    if (!isMistake && !isAbsentError(error)) this.readFailed(error.code, times);
+    if (isTicklessError(error) && error.code !== 'OPTION' && error.code !== 'ABSENT')
+      this.readFailed(error.code, times);
   }
 
   readFailed(code: string, times: number = 1): void {

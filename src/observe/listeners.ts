@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts';
+import { optionError } from '../option-error.ts';
 import { callUserCode } from './call-user-code.ts';
 import { EVENT_TYPES, type EventFilter, type EventType, type TicklessEvent } from './events.ts';
 import { guardedInstrument, type Instrument } from './instrument.ts';
@@ -24,14 +24,14 @@ export class Listeners {
     this.#logger = logger;
   }
 
-  /** @throws {OptionError} for an unknown type, and when the listener is not a function. */
+  /** @throws {TicklessError} `OPTION` for an unknown type, and when the listener is not a function. */
   on(type: EventFilter, listener: Listener): () => void {
     const problem =
       type !== '*' && !EVENT_TYPES.includes(type)
         ? { option: 'type', rule: `must be * or one of ${EVENT_TYPES.join(', ')}`, received: type }
         : { option: 'listener', rule: 'must be a function', received: listener };
     if (problem.option === 'type' || typeof listener !== 'function') {
-      throw new OptionError([problem], { cacheName: this.#name });
+      throw optionError([problem], { member: this.#name });
     }
     // One wrapper per call: the same function twice is two listeners, each with its own unsubscribe.
     const entry: Listener = (event) => listener(event);

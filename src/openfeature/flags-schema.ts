@@ -21,7 +21,7 @@ export type FlagsSchemaOptions = TargetingOptions;
  * // prints: flags: value rejected: the schema refuses it: flag "checkout": defaultVariant "off" is not one of the variants …
  * ```
  *
- * @throws {OptionError} for an unknown option, and where `targeting` makes no evaluator.
+ * @throws {TicklessError} `OPTION` for an unknown option, and where `targeting` makes no evaluator.
  */
 // biome-ignore lint/suspicious/noExplicitAny: for a value of any type, which is inferred after its schema.
 export function flagsSchema<T = any>(given: FlagsSchemaOptions = {}): StandardSchema<T> {

@@ -1,4 +1,4 @@
-import { isClosedError, isCoolingDownError, isNotLoadedError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { ErrorCode, type OpenFeatureEventEmitter, ProviderEvents } from './sdk.ts';
 
@@ -77,6 +77,7 @@ function statusOf({
 
 /** Why there is nothing to evaluate. */
 export function codeOf(error: unknown): ErrorCode {
-  if (isNotLoadedError(error) || isCoolingDownError(error)) return ErrorCode.PROVIDER_NOT_READY;
-  return isClosedError(error) ? ErrorCode.PROVIDER_FATAL : ErrorCode.GENERAL;
+  if (isTicklessError(error, 'NOT_LOADED') || isTicklessError(error, 'COOLING_DOWN'))
+    return ErrorCode.PROVIDER_NOT_READY;
+  return isTicklessError(error, 'CLOSED') ? ErrorCode.PROVIDER_FATAL : ErrorCode.GENERAL;
 }

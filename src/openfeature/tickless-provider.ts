@@ -1,5 +1,5 @@
 import { deepEqual } from '../data/deep-equal.ts';
-import { isClosedError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import type { EventOf, EventType } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
@@ -69,7 +69,7 @@ export interface TicklessProviderOptions extends TargetingOptions {
  * runs between evaluations, so a value that nothing reads reports nothing. Of a value without events only the next evaluation
  * notices a change, and `PROVIDER_STALE` is not known.
  *
- * @throws {OptionError} for an unknown option, for `flags` that can't be read, and where `targeting` makes no evaluator.
+ * @throws {TicklessError} `OPTION` for an unknown option, for `flags` that can't be read, and where `targeting` makes no evaluator.
  */
 export function ticklessProvider(given: TicklessProviderOptions): Provider {
   const { flags, targeting } = ownOptions(given ?? ({} as TicklessProviderOptions));
@@ -115,7 +115,7 @@ class TicklessProvider implements Provider {
       return problems.length === 0 ? undefined : new ParseError(shown(problems));
     } catch (cause) {
       this.#status.note({ readError: cause });
-      const Class = isClosedError(cause) ? ProviderFatalError : GeneralError;
+      const Class = isTicklessError(cause, 'CLOSED') ? ProviderFatalError : GeneralError;
       return new Class(messageOf(cause), { cause });
     }
   }

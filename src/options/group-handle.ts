@@ -69,7 +69,7 @@ export interface GroupHandle {
   readonly loadLimit: LoadLimit | undefined;
   /** Those that listen to all members. */
   readonly listeners: Listeners;
-  /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
+  /** @throws {TicklessError} `OPTION` when the name is taken. @throws {TicklessError} `CLOSED` when the group is closed. */
   addSingle<T>(member: SingleMember<T>): void;
   /** As {@link addSingle}, for a cache. */
   addKeyed<V>(member: KeyedMember<V>): void;

@@ -95,7 +95,7 @@ export interface MemberSpec {
 /**
  * Checks all options together and fills in the defaults: those of the group, then those of tickless.
  *
- * @throws {OptionError} with every rule that is broken.
+ * @throws {TicklessError} `OPTION` with every rule that is broken.
  */
 export function resolveOptions(
   options: AnyOptions,

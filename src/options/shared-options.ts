@@ -129,15 +129,15 @@ export interface ValueSharedOptions extends SharedOptions {
    */
   readonly maxStaleness?: DurationLike | undefined;
   /**
-   * A read that finds a value older than `maxStaleness`: `wait` waits for the reload (rejects with `StaleValueError` when
+   * A read that finds a value older than `maxStaleness`: `wait` waits for the reload (rejects with `TOO_STALE` when
    * that fails or may not start; `current` can't wait and throws, unless the load is synchronous), `throw` throws a
-   * `StaleValueError` at once while the reload runs behind, `serve` serves the old value (event `too-stale`).
+   * `TOO_STALE` at once while the reload runs behind, `serve` serves the old value (event `too-stale`).
    * @default 'wait'
    */
   readonly whenTooStale?: WhenTooStale | undefined;
   /**
    * A read after `close()`: `serve` serves the last value, however old within `maxStaleness`; `throw` throws a
-   * `ClosedError`, although `peek` still has the value.
+   * `CLOSED`, although `peek` still has the value.
    * @default 'serve'
    */
   readonly whenClosed?: WhenClosed | undefined;

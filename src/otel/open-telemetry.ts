@@ -49,7 +49,7 @@ const SCOPE = 'tickless';
  * ```
  *
  * @returns the function that ends it. A span that has begun is ended all the same.
- * @throws {OptionError} when there is no group, for an unknown option, and where a provider is not one.
+ * @throws {TicklessError} `OPTION` when there is no group, for an unknown option, and where a provider is not one.
  */
 export function openTelemetry(groups: Groups, given: OpenTelemetryOptions = {}): () => void {
   const [all, options] = groupsArgument(groups, given, {

@@ -30,7 +30,7 @@ export interface PrometheusOptions {
  * metrics that it has already.
  *
  * @returns the function that takes the metrics out of the registry.
- * @throws {OptionError} when there is no group, for an unknown option, and where `register` is not a registry.
+ * @throws {TicklessError} `OPTION` when there is no group, for an unknown option, and where `register` is not a registry.
  */
 export function prometheusMetrics(groups: Groups, given: PrometheusOptions = {}): () => void {
   const [all, options] = groupsArgument(groups, given, {

@@ -79,7 +79,7 @@ const NAMES: readonly (keyof BackendOptions)[] = [
 /** The greatest `keepVersions`. */
 const MOST_VERSIONS = 100;
 
-/** @throws {OptionError} naming every option that breaks a rule. */
+/** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
 export function resolveBackendOptions(
   given: BackendOptions,
   kind: Pick<RecordsKind, 'longestName' | 'options'>,

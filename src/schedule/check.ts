@@ -1,9 +1,9 @@
-import { OptionError } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { optionError } from '../option-error.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 
 /**
- * Throws an `OptionError` for an argument of a schedule.
+ * Throws an `OPTION` error for an argument of a schedule.
  *
  * @param schedule the name of the called function: `dailyAt`.
  */
@@ -14,10 +14,10 @@ export function reject(
   received: unknown,
   cause?: unknown,
 ): never {
-  throw new OptionError([{ option, rule, received }], { cacheName: schedule, cause });
+  throw optionError([{ option, rule, received }], { member: schedule, cause });
 }
 
-/** The argument must be a positive duration; `Infinity` is allowed. @throws {OptionError} */
+/** The argument must be a positive duration; `Infinity` is allowed. @throws {TicklessError} `OPTION` */
 export function checkDuration(schedule: string, option: string, received: DurationLike): void {
   if (!(toMillis(received) > 0)) reject(schedule, option, 'must be a positive duration', received);
 }
@@ -25,7 +25,7 @@ export function checkDuration(schedule: string, option: string, received: Durati
 /**
  * Rejects unknown option names, so that a misspelt `timezone` never means the zone of the machine.
  *
- * @throws {OptionError}
+ * @throws {TicklessError} `OPTION`
  */
 export function checkNames(schedule: string, options: object, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null)

@@ -10,7 +10,7 @@ import { requireSchedule } from './to-schedule.ts';
  * If a schedule throws or returns `NaN`, so does the result: an error is never hidden by the other schedules.
  *
  * @param schedules at least one.
- * @throws {OptionError} without any schedule, or when an argument is not a schedule.
+ * @throws {TicklessError} `OPTION` without any schedule, or when an argument is not a schedule.
  */
 export function earliest(...schedules: ScheduleLike[]): Schedule {
   if (schedules.length === 0) reject('earliest', 'schedules', 'must have at least one schedule', schedules);

@@ -7,7 +7,7 @@ import type { Schedule } from './schedule.ts';
  * effect. A duration as the option `schedule` means this.
  *
  * @param delay a positive duration; `Infinity` means never by itself.
- * @throws {OptionError} when `delay` is not a positive duration.
+ * @throws {TicklessError} `OPTION` when `delay` is not a positive duration.
  */
 export function fixedDelay(delay: DurationLike): Schedule {
   checkDuration('fixedDelay', 'delay', delay);

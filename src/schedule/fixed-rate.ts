@@ -25,7 +25,7 @@ export interface FixedRateOptions {
  * it.
  *
  * @param period a positive duration; `Infinity` means never by itself.
- * @throws {OptionError} when `period` is not a positive duration, or `anchoredAt` not an instant.
+ * @throws {TicklessError} `OPTION` when `period` is not a positive duration, or `anchoredAt` not an instant.
  */
 export function fixedRate(period: DurationLike, options: FixedRateOptions = {}): Schedule {
   checkDuration('fixedRate', 'period', period);

@@ -66,7 +66,7 @@ export interface HttpFreshnessOptions {
  * It sends neither requests nor validators: the load does, and answers a 304 with `keep({ headers })`. The transfer time
  * of the response is not counted.
  *
- * @throws {OptionError} when a duration is not positive, `atLeast` exceeds `atMost`, or an option has the wrong type.
+ * @throws {TicklessError} `OPTION` when a duration is not positive, `atLeast` exceeds `atMost`, or an option has the wrong type.
  * @see RFC 9111 §4.2 (freshness; §4.2.2 for the tenth), §5.2.2 (directives), RFC 5861 (stale grants)
  */
 export function httpFreshness(options: HttpFreshnessOptions = {}): Schedule {

@@ -31,7 +31,7 @@ export interface ProbabilisticEarlyOptions {
  * (`dailyAt`, `cron`, `fixedRate` with `anchoredAt`) is due again at the instant itself after an early execution; the
  * grid of `fixedRate` without an anchor moves along.
  *
- * @throws {OptionError} when `schedule` is not a schedule, or `beta` not a positive finite number.
+ * @throws {TicklessError} `OPTION` when `schedule` is not a schedule, or `beta` not a positive finite number.
  * @see Vattani, Chierichetti, Lowenstein: Optimal Probabilistic Cache Stampede Prevention, VLDB 2015.
  */
 export function probabilisticEarly(

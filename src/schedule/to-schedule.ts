@@ -22,7 +22,7 @@ export function toSchedule(schedule: ScheduleLike): Schedule | undefined {
  * Converts an argument of a combinator to a schedule.
  *
  * @param combinator the name of the called function: `withJitter`.
- * @throws {OptionError} when it is not a schedule.
+ * @throws {TicklessError} `OPTION` when it is not a schedule.
  */
 export function requireSchedule(combinator: string, option: string, received: ScheduleLike): Schedule {
   const schedule =
@@ -47,10 +47,10 @@ function isSchedule(schedule: ScheduleLike): schedule is Schedule {
 /**
  * Checks a schedule given to a method.
  *
- * @throws {OptionError} when it is not a schedule.
+ * @throws {TicklessError} `OPTION` when it is not a schedule.
  */
-export function scheduleArgument(cacheName: string, received: ScheduleLike): Schedule {
-  const checks = new OptionChecks(cacheName);
+export function scheduleArgument(member: string, received: ScheduleLike): Schedule {
+  const checks = new OptionChecks(member);
   const schedule = toSchedule(received);
   checks.that(schedule !== undefined, 'schedule', scheduleRule(received), received);
   checks.done();

@@ -20,7 +20,7 @@ export interface JitterRatio {
  *
  * @param jitter the longest delay, finite; or `{ ratio }`, a number of 0 or more, relative to the time from now until
  * the next execution. 0 adds nothing.
- * @throws {OptionError} when `schedule` is not a schedule, or `jitter` neither a finite duration nor a finite ratio of 0
+ * @throws {TicklessError} `OPTION` when `schedule` is not a schedule, or `jitter` neither a finite duration nor a finite ratio of 0
  * or more.
  */
 export function withJitter(schedule: ScheduleLike, jitter: DurationLike | JitterRatio): Schedule {

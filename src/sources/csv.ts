@@ -26,7 +26,7 @@ export interface CsvOptions {
  * });
  * ```
  *
- * @throws {OptionError} for a delimiter that is not one character, and for unknown options.
+ * @throws {TicklessError} `OPTION` for a delimiter that is not one character, and for unknown options.
  */
 export function csv(options: CsvOptions = {}): (body: Body) => Promise<Record<string, string>[]> {
   const checks = new OptionChecks('csv');

@@ -41,7 +41,7 @@ export interface FileSourceOptions<T> extends ParseOptions<T>, ByteLimit {}
  *
  * @param path a path, or a `file:` URL. A relative path is one of the working directory. It is the `source` of the `meta`, beside
  *   `editedAt`, the time of change of the file.
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function fileSource(
   path: string | URL,

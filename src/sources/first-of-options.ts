@@ -61,7 +61,7 @@ const NAMES: readonly (keyof FirstOfOptions<unknown>)[] = [
 
 /**
  * @param given the sources, and the options behind them where there are some.
- * @throws {OptionError} naming every one that breaks a rule.
+ * @throws {TicklessError} `OPTION` naming every one that breaks a rule.
  */
 export function resolveFirstOf<T>(given: readonly unknown[]): ResolvedFirstOf<T> {
   const last = given.at(-1);

@@ -44,7 +44,7 @@ import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
  * When all of them fail, the load fails with an `AggregateError`: `errors` has one of each, in their order, and `cause` is the
  * primary's, so that its `Retry-After` counts. When `signal` is aborted no further source is asked.
  *
- * @throws {OptionError} naming every source that is not a function, and every option that breaks a rule.
+ * @throws {TicklessError} `OPTION` naming every source that is not a function, and every option that breaks a rule.
  */
 export function firstOf<T>(...sources: readonly [SourceLike<T>, ...SourceLike<T>[]]): Source<T>;
 export function firstOf<T>(

@@ -63,7 +63,7 @@ export interface ResolvedHttpOptions<T> {
   readonly source: string | undefined;
 }
 
-/** @throws {OptionError} which shows no credentials. */
+/** @throws {TicklessError} `OPTION`; the message shows no credentials. */
 export function resolveHttpOptions<T>(
   target: HttpTarget,
   given: HttpSourceOptions<T>,

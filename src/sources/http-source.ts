@@ -37,7 +37,7 @@ import { targetName, urlHash, urlName } from './source-url.ts';
  *   it are sent as a header. A value is of the URL that has answered: another one is never asked with its validators.
  * @returns a source, which rejects for a status that is not accepted, a body that is too long, breaks off or can't be parsed, and
  *   with the reason of its `signal`. An error of a status has `status`, and `headers` about the pause.
- * @throws {OptionError} for a wrong option.
+ * @throws {TicklessError} `OPTION` for a wrong option.
  */
 export function httpSource(
   target: HttpTarget,

@@ -33,7 +33,7 @@ import { type Answer, ask, returned, type SourceLike, type SourceValue } from '.
  * Where each part says when it is due, the soonest instant counts; else only that of a backup of `firstOf`. The shortest `maxStaleness` counts.
  * `headers` and `tags` of the parts do not: the schedule `httpFreshness` finds nothing to read.
  *
- * @throws {OptionError} naming every part that is not a function; without any part.
+ * @throws {TicklessError} `OPTION` naming every part that is not a function; without any part.
  */
 export function mergeOf<S extends Readonly<Record<string, SourceLike<unknown>>>>(
   sources: S,

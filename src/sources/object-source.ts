@@ -60,7 +60,7 @@ const NAMES: readonly (keyof ObjectSourceOptions<unknown>)[] = [
  * The `source` of the `meta` is `s3://bucket/key`, beside `editedAt`, the `LastModified` of the object, its `etag`, and its
  * `versionId` if it has one.
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function objectSource(
   options: ObjectSourceOptions<string> & { readonly parse: 'text' },

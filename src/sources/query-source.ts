@@ -90,7 +90,7 @@ const NAMES: readonly (keyof QuerySourceOptions<unknown>)[] = [
  * });
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function querySource<Row = Record<string, unknown>, T = Row[]>(
   options: QuerySourceOptions<T, Row>,

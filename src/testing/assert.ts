@@ -1,5 +1,7 @@
 // Assertions of the conformance suites: they throw plain errors, which any test runner can show.
 
+import { type ErrorCode, isTicklessError } from '../errors.ts';
+
 /** Throws an error with the message unless the condition holds. */
 export function ensure(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(message);
@@ -38,18 +40,17 @@ export function present<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** The promise rejects with an expected error. A synchronous throw does not count. */
-export async function rejects(
-  promise: Promise<unknown>,
-  isExpected: (error: unknown) => boolean,
-  what: string,
-): Promise<void> {
+/** The promise rejects with an error of that code. A synchronous throw does not count. */
+export async function rejects(promise: Promise<unknown>, code: ErrorCode, what: string): Promise<void> {
   let rejection: { readonly error: unknown } | undefined;
   const answer = await promise.catch((error: unknown) => {
     rejection = { error };
   });
   ensure(rejection !== undefined, `${what}: expected a rejection, got ${show(answer)}`);
-  ensure(isExpected(rejection.error), `${what}: rejected with another error, ${show(rejection.error)}`);
+  ensure(
+    isTicklessError(rejection.error, code),
+    `${what}: rejected with another error, ${show(rejection.error)}`,
+  );
 }
 
 const LONGEST_SHOWN = 500;

@@ -1,6 +1,6 @@
 import { isDeepEqualAwaited } from '../data/late-deep-equal.ts';
-import { OptionError } from '../errors.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { optionError } from '../option-error.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { areYieldsAwaited } from '../time/yield-to-event-loop.ts';
@@ -52,7 +52,7 @@ export class FakeClock implements Clock {
   #monotonic = 0;
   readonly #timers: Set<PendingTimer> = new Set();
 
-  /** @throws {OptionError} when `now` is not a valid instant, and for anything but an object: an instant alone, another option. */
+  /** @throws {TicklessError} `OPTION` when `now` is not a valid instant, and for anything but an object: an instant alone, another option. */
   constructor(given: FakeClockOptions = {}) {
     const checks = new OptionChecks('FakeClock');
     const { now = Date.UTC(2026, 0, 1) } = ownOptions(given ?? {});
@@ -90,7 +90,7 @@ export class FakeClock implements Clock {
    * then each due timer fires at its own instant, in order, followed by the jobs that it makes ready. Await the result:
    * the clocks have not moved yet when the call returns.
    *
-   * @throws {OptionError} when the duration is invalid, negative or infinite.
+   * @throws {TicklessError} `OPTION` when the duration is invalid, negative or infinite.
    */
   async advance(duration: DurationLike): Promise<void> {
     const target = this.#monotonic + finite(duration, 0);
@@ -112,7 +112,7 @@ export class FakeClock implements Clock {
   /**
    * Steps only the wall clock, forwards or backwards; elapsed time does not change.
    *
-   * @throws {OptionError} when the duration is invalid or infinite.
+   * @throws {TicklessError} `OPTION` when the duration is invalid or infinite.
    */
   stepWall(duration: DurationLike): void {
     this.#wall += finite(duration, -Infinity);
@@ -143,5 +143,5 @@ function finite(duration: DurationLike, least: number): number {
 }
 
 function reject(option: string, rule: string, received: unknown): never {
-  throw new OptionError([{ option, rule, received }], { cacheName: 'FakeClock' });
+  throw optionError([{ option, rule, received }], { member: 'FakeClock' });
 }

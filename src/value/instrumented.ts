@@ -1,6 +1,6 @@
-import { OptionError } from '../errors.ts';
 import type { Instrument } from '../observe/instrument.ts';
 import type { Listeners } from '../observe/listeners.ts';
+import { optionError } from '../option-error.ts';
 import type { GroupLike } from '../options/group-handle.ts';
 import { engineOf, Lifecycle } from './lifecycle.ts';
 
@@ -10,7 +10,7 @@ export type Observed<T = unknown> = Lifecycle<T> | GroupLike;
 /**
  * Lets an instrument hear of a member, or of all members of a group, until the returned function is called.
  *
- * @throws {OptionError} when it is neither.
+ * @throws {TicklessError} `OPTION` when it is neither.
  */
 export function instrumented<T>(source: Observed<T>, instrument: Instrument): () => void {
   return listenersOf(source).instrument(instrument);
@@ -21,5 +21,5 @@ function listenersOf<T>(source: Observed<T>): Listeners {
   const listeners = source?.handle?.listeners;
   if (listeners !== undefined) return listeners;
   const rule = 'must be a RefreshGroup, or a value, cache or executor, of this copy of tickless';
-  throw new OptionError([{ option: 'source', rule, received: source }], { cacheName: 'tickless' });
+  throw optionError([{ option: 'source', rule, received: source }], { member: 'tickless' });
 }

@@ -65,7 +65,7 @@ export abstract class Lifecycle<T> {
    * It is kept as long as one of the instances is read now and then within the retention of the backend.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} for an unknown option; nothing was changed then.
+   * @throws {TicklessError} `OPTION` for an unknown option; nothing was changed then.
    */
   pause(options?: ScopeOptions): Promise<void> {
     return engineOf(this).control(true, options);
@@ -86,7 +86,7 @@ export abstract class Lifecycle<T> {
    *
    * For all instances give a schedule that reads a shared setting: `schedule: ({ endedAt }) => endedAt + settings.current.periodMs`.
    *
-   * @throws {OptionError} when it is not a schedule; the old one stays.
+   * @throws {TicklessError} `OPTION` when it is not a schedule; the old one stays.
    */
   reschedule(schedule: ScheduleLike): void {
     engineOf(this).reschedule(schedule);
@@ -98,7 +98,7 @@ export abstract class Lifecycle<T> {
    * are not affected, and neither is the log. A fresh read emits nothing.
    *
    * @returns the function that unsubscribes this listener.
-   * @throws {OptionError} for an unknown type, and when the listener is not a function.
+   * @throws {TicklessError} `OPTION` for an unknown type, and when the listener is not a function.
    */
   on<E extends EventFilter>(type: E, listener: (event: EventOf<E, T>) => void): () => void {
     return this.#engine.events.on(type, listener as (event: TicklessEvent) => void);
@@ -109,7 +109,7 @@ export abstract class Lifecycle<T> {
    * `registered`, in `lock.list()` and the console. Of a cache that is its own name; keys have theirs with their first loads. Loads
    * nothing and holds no load back. Without a lock nothing happens.
    *
-   * Rejects with `LockUnavailableError` when the lock can't be asked, and with `ClosedError` after {@link close}.
+   * Rejects with `BACKEND_DOWN` when the lock can't be asked, and with `CLOSED` after {@link close}.
    */
   register(): Promise<void> {
     return engineOf(this).register();
@@ -117,11 +117,11 @@ export abstract class Lifecycle<T> {
 
   /**
    * Starts no more loads, waits for a running execution, and aborts it when `timeout` has passed (its waiters get
-   * `ClosedError`). A value is still served. Every call returns the same promise; the options of the first call count.
+   * `CLOSED`). A value is still served. Every call returns the same promise; the options of the first call count.
    * Resolves with what was cut off, of which there is one log line. Never rejects, but for the load itself: called by it before its first `await`, it closes and rejects at once with
-   * `OptionError`, since it would wait for itself.
+   * `OPTION`, since it would wait for itself.
    *
-   * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
+   * @throws {TicklessError} `OPTION` when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
   close(options?: CloseOptions): Promise<CloseReport> {
     const engine = this.#engine;

@@ -6,8 +6,9 @@ import type { TaskContext } from '../engine/load-context.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
-import { OptionError } from '../errors.ts';
+import type { TicklessError } from '../errors.ts';
 import { ownOptions } from '../option-checks.ts';
+import { optionError } from '../option-error.ts';
 import { isDevelopment } from '../options/development.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
@@ -35,7 +36,7 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    */
   readonly maxStaleness?: DurationLike | undefined;
   /**
-   * A `requestStart()` without `wait`, too long since the last success: `wait` waits for the run and rejects with `StaleValueError` when that
+   * A `requestStart()` without `wait`, too long since the last success: `wait` waits for the run and rejects with `TOO_STALE` when that
    * fails or may not start, `throw` rejects with it at once while the run goes on behind, `serve` resolves at once.
    * @default 'wait'
    */
@@ -94,7 +95,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
   #failsOnStack: boolean = false;
   readonly #runs: RunLog;
 
-  /** @throws {OptionError} naming every option that breaks a rule. */
+  /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
     const { firstRun } = ownOptions(options) ?? {};
@@ -128,8 +129,8 @@ export class PeriodicExecutor extends Periodic<unknown> {
   }
 
   /**
-   * As of values, but that a synchronous task whose first run fails on the caller's stack makes this throw that `LoadError`, and in the
-   * cool-down after it a `CoolingDownError`: so a getter that calls this, and awaits nothing, never returns what the task has not made. With
+   * As of values, but that a synchronous task whose first run fails on the caller's stack makes this throw that `LOAD_FAILED` error, and in the
+   * cool-down after it a `COOLING_DOWN` error: so a getter that calls this, and awaits nothing, never returns what the task has not made. With
    * `wait: false` it doesn't throw. A run that fails later, as that of an asynchronous task and one with a `lock`, rejects.
    *
    * After the first success, and without `wait`, `whenTooStale` and `whenFailing` may make it wait or reject.
@@ -158,8 +159,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     const isNew = entry.failures > failures;
     this.#failsOnStack ||= isNew;
     if (!this.#failsOnStack) return next;
-    const { name, clock } = engine.options;
-    throw isNew ? entry.lastError : coolingDownError(entry, name, clock.monotonic());
+    throw isNew ? entry.lastError : coolingDownError(entry, engine.options);
   }
 
   /** Decides on a request as on a read of a value, with no value to serve. */
@@ -176,7 +176,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     }
     const refusal = (): Error => {
       const rules = { ...loader.rules, isTask: true };
-      return readError(entry, rules, own.name, own.clock.monotonic());
+      return readError(entry, rules, own);
     };
     switch (decide(entry, loader.rules, now)) {
       case 'wait-for-load': {
@@ -201,7 +201,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
 
   /**
    * Executes now, due or not, also while paused or cooling down; joins the execution that runs, if one does.
-   * Resolves with its success; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
+   * Resolves with its success; rejects with `LOAD_FAILED`, `TIMED_OUT` or, after `close`, `CLOSED`.
    */
   execute(): Promise<void> {
     return voided(engineOf(this).refresh(entryOf(this)));
@@ -212,7 +212,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
    * backend those of all instances, else those of this one, since it was made. Executions in which the task was not called are not among
    * them. Runs nothing.
    *
-   * Rejects with `LockUnavailableError` when they are at a backend that can't be asked. A run that can't be written there is not recorded.
+   * Rejects with `BACKEND_DOWN` when they are at a backend that can't be asked. A run that can't be written there is not recorded.
    */
   runs(): Promise<readonly ExecutorRun[]> {
     return ignoreRejection(this.#runs.runs());
@@ -223,7 +223,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
   }
 }
 
-function taskFirst(received: unknown): OptionError {
+function taskFirst(received: unknown): TicklessError {
   const rule = 'must come first, before the options: new PeriodicExecutor(task, { name })';
-  return new OptionError([{ option: 'task', rule, received }], { cacheName: 'tickless' });
+  return optionError([{ option: 'task', rule, received }], { member: 'tickless' });
 }

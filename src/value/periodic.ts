@@ -11,8 +11,8 @@ import { engineOf, Lifecycle } from './lifecycle.ts';
 export interface RequestStartOptions {
   /**
    * `true`: resolve when the execution that is due or under way has succeeded, reject with its error; resolve at once
-   * when none is due; reject with `CoolingDownError` when it may not start yet. While paused: resolve at once after the
-   * first success, reject with `NotLoadedError` before it. `false`: resolve at once. @default wait before the first success, don't after it
+   * when none is due; reject with `COOLING_DOWN` when it may not start yet. While paused: resolve at once after the
+   * first success, reject with `NOT_LOADED` before it. `false`: resolve at once. @default wait before the first success, don't after it
    */
   readonly wait?: boolean | undefined;
   /** Receives a promise of the end of the execution under way, if there is one. It never rejects. */
@@ -50,10 +50,10 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * Starts the task or load if it is due and does not run.
    *
    * Before the first success (and after the value was dropped) it waits for the end of the execution that it starts or
-   * finds running, and rejects with its `LoadError` or `LoadTimeoutError`; while cooling down after a failure it rejects
-   * at once with `CoolingDownError`, while paused with `NotLoadedError`. A synchronous task or load runs on the caller's
+   * finds running, and rejects with `LOAD_FAILED` or `TIMED_OUT`; while cooling down after a failure it rejects
+   * at once with `COOLING_DOWN`, while paused with `NOT_LOADED`. A synchronous task or load runs on the caller's
    * stack. After the first success it resolves at once and the execution runs behind. Concurrent callers share one
-   * execution, and its failure. Rejects with `ClosedError` after {@link close}.
+   * execution, and its failure. Rejects with `CLOSED` after {@link close}.
    */
   requestStart(options?: RequestStartOptions): Promise<void> {
     const engine = engineOf(this);
@@ -71,7 +71,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
 
   /**
    * Aborts the execution under way, which counts as failed: its `signal` is aborted, callers that wait for it are rejected
-   * with a `LoadError` whose `cause` is the reason, the old value stays, and the cool-down begins. In a cluster the round is
+   * with a `LOAD_FAILED` error whose `cause` is the reason, the old value stays, and the cool-down begins. In a cluster the round is
    * released as failed once the execution has stopped. One that ignores its signal keeps its place until it has settled,
    * at the latest until its deadline (30 s later with `timeout: Infinity`); no other begins meanwhile. Without a deadline
    * its place among `maxConcurrentLoads` is free at once.

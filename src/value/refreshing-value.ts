@@ -117,7 +117,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
-  /** @throws {OptionError} naming every option that breaks a rule. */
+  /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
   constructor(
     given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
   );
@@ -158,11 +158,11 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   /**
    * Reads the value. While it lives every call returns the same resolved promise.
    *
-   * Before the first success it waits for the load that it starts or finds running, and rejects with its `LoadError`
-   * or `LoadTimeoutError`; it rejects at once with `CoolingDownError` while cooling down after a failure, with
-   * `NotLoadedError` while paused, with `ClosedError` after `close`. After the first success it never waits and
+   * Before the first success it waits for the load that it starts or finds running, and rejects with `LOAD_FAILED`
+   * or `TIMED_OUT`; it rejects at once with `COOLING_DOWN` while cooling down after a failure, with
+   * `NOT_LOADED` while paused, with `CLOSED` after `close`. After the first success it never waits and
    * never rejects, unless `patience`, `maxAge`, `maxStaleness`, `whenFailing`, `whenClosed` or `signal` were given: see
-   * there. Rejects with `OptionError` for an unknown or a wrong option.
+   * there. Rejects with `OPTION` for an unknown or a wrong option.
    */
   get(options?: ReadOptions): Promise<T> {
     if (this === undefined) asMethod(this);
@@ -189,10 +189,10 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Reads the value without a promise; starts a reload that is due, as {@link get} does. A synchronous load works on
    * the very first read.
    *
-   * @throws {NotLoadedError} before the first success; the load has been started if it may.
-   * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
-   * @throws {LoadError} or another error of the last reload, with `whenFailing: 'throw'`.
-   * @throws {ClosedError} after `close` without a value, or with `whenClosed: 'throw'`.
+   * @throws {TicklessError} `NOT_LOADED` before the first success; the load has been started if it may.
+   * @throws {TicklessError} `TOO_STALE` beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {TicklessError} `LOAD_FAILED` or another error of the last reload, with `whenFailing: 'throw'`.
+   * @throws {TicklessError} `CLOSED` after `close` without a value, or with `whenClosed: 'throw'`.
    */
   get current(): T {
     return this.#isFresh(this.#sync) ? (this.#entry.value as T) : this.#reader.readNow(this.#entry);
@@ -204,7 +204,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     return entryOf(this).value;
   }
 
-  /** The value, its age, and the state of its reloads. Starts nothing. @throws {OptionError} for an unknown option. */
+  /** The value, its age, and the state of its reloads. Starts nothing. @throws {TicklessError} `OPTION` for an unknown option. */
   inspect(options?: InspectOptions): ValueStatus<T> {
     const engine = engineOf(this);
     const entry = entryOf(this);
@@ -214,16 +214,16 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
 
   /**
    * Loads now, due or not, also while paused or cooling down; joins the load that runs, if one does. Resolves with
-   * the value; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
+   * the value; rejects with `LOAD_FAILED`, `TIMED_OUT` or, after `close`, `CLOSED`.
    *
    * With a `backend` it resolves when the backend has the snapshot, where other instances find it within `propagateWithin`; reads
-   * return the value before that. It rejects with `LockUnavailableError` or `StoreUnavailableError` when the snapshot could not be
+   * return the value before that. It rejects with `BACKEND_DOWN` when the snapshot could not be
    * written; the value is loaded here. With `here` it resolves then too: `inspect().lock?.version` is `undefined`, and the
    * reason is logged.
    *
-   * While a version is pinned it rejects with `PinnedError`, unless `unpin` is given.
+   * While a version is pinned it rejects with `PINNED`, unless `unpin` is given.
    *
-   * Rejects with `OptionError` for an unknown option, and for one that is not a boolean.
+   * Rejects with `OPTION` for an unknown option, and for one that is not a boolean.
    */
   refresh(options?: RefreshOptions): Promise<T> {
     const engine = engineOf(this);
@@ -243,7 +243,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * The versions that the backend has, newest first: with its option `keepVersions` as many as that, else the
    * present one. Nothing of the values is read.
    *
-   * Rejects with `StoreUnavailableError` when it does not answer, with `OptionError` without a backend.
+   * Rejects with `BACKEND_DOWN` when it does not answer, with `OPTION` without a backend.
    */
   history(): Promise<readonly VersionRecord[]> {
     return droppable(() => versionsOf(engineOf(this), entryOf(this)).history());
@@ -261,10 +261,10 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    *
    * Its event `changed` is emitted when the store has the new version, which it carries.
    *
-   * @returns the new version, when the store has it. Rejects with `LockUnavailableError` or `StoreUnavailableError` when
+   * @returns the new version, when the store has it. Rejects with `BACKEND_DOWN` when
    *   it could not be published within the `timeout`, or its lease kept ending before; if the store had the version it is
-   *   served here, until the next due load. Rejects with `OptionError` for a version that the store does not keep, and
-   *   after `close` with `ClosedError`: nothing was changed then.
+   *   served here, until the next due load. Rejects with `OPTION` for a version that the store does not keep, and
+   *   after `close` with `CLOSED`: nothing was changed then.
    */
   rollback(options: RollbackOptions): Promise<number> {
     return droppable(() => versionsOf(engineOf(this), entryOf(this)).rollback(options));
@@ -287,16 +287,16 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    *
    * A load under way began before. It goes on: reads that wait for it already get its result, which is due at once
    * (after a drop it is not stored). Reads that come later never get it: its successor starts when it has settled, also
-   * while paused, and they wait for one `timeout` at most. If it fails they reject with `CoolingDownError`. After a drop
+   * while paused, and they wait for one `timeout` at most. If it fails they reject with `COOLING_DOWN`. After a drop
    * a load that no read waits for is aborted.
    *
    * With a `backend` a mark is published too, under a version that is newer than that of any load before: the snapshot in
    * the backend is replaced by it, and no instance adopts what is older. The other instances do the same when they learn of
    * it, within `propagateWithin`; then one of them loads for all. An instance that starts
-   * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`, unless `here` is given.
+   * meanwhile finds no snapshot. While a version is pinned it rejects with `PINNED`, unless `here` is given.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} for an unknown option, and for one that is not a boolean; nothing was changed then.
+   * @throws {TicklessError} `OPTION` for an unknown option, and for one that is not a boolean; nothing was changed then.
    */
   invalidate(options?: InvalidateOptions): Promise<void> {
     const engine = engineOf(this);
@@ -316,9 +316,9 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * is served on this instance only, until the next load here, or until a newer snapshot is taken over.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
+   * @throws {TicklessError} `OPTION` for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
    *   the `schema` is asynchronous; nothing was changed then.
-   * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
+   * @throws {TicklessError} `REFUSED` when the `schema` refuses it; nothing was changed then.
    */
   set(value: T, options?: SetOptions): Promise<void> {
     const engine = engineOf(this);
@@ -334,10 +334,10 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * accepted it: a value that the schema refused is not kept.
    *
    * Resolves with `true` when the store has it, with `false` when nothing is in quarantine. Rejects with
-   * `ValueRejectedError` when the refused value is not kept, and with `ClosedError` after `close`, and then nothing was
-   * changed; with `LockUnavailableError` or
-   * `StoreUnavailableError` when it was not published: it is served here, and stays in quarantine, to be accepted again; with
-   * `OptionError` where another value was refused since than the one of the `digest`, and nothing was changed.
+   * `REFUSED` when the refused value is not kept, and with `CLOSED` after `close`, and then nothing was
+   * changed; with `BACKEND_DOWN`
+   * when it was not published: it is served here, and stays in quarantine, to be accepted again; with
+   * `OPTION` where another value was refused since than the one of the `digest`, and nothing was changed.
    *
    * @param seen the value that was looked at. A decision of a person names it. @default undefined: the one that was refused last
    */
@@ -350,7 +350,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    *
    * @param seen as of `acceptQuarantined`.
    * @returns whether there was one.
-   * @throws {OptionError} where another value was refused since than the one of the `digest`; it is kept.
+   * @throws {TicklessError} `OPTION` where another value was refused since than the one of the `digest`; it is kept.
    */
   discardQuarantined(seen?: SeenQuarantine): boolean {
     return discardQuarantined(engineOf(this), entryOf(this), seen);

@@ -20,7 +20,7 @@ export class RunLog {
     this.#host = host;
   }
 
-  /** Newest first. Rejects with `LockUnavailableError`. */
+  /** Newest first. Rejects with `BACKEND_DOWN`. */
   async runs(): Promise<readonly ExecutorRun[]> {
     const { shared } = this.#host;
     if (shared === undefined) return this.#own;

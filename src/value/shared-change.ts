@@ -13,7 +13,7 @@ export interface SetOptions extends ScopeOptions, PublishOrigin {}
  * Takes apart the options of `set`.
  *
  * @returns whether it reaches all instances, and the person that sets it.
- * @throws {OptionError} as `reachesAll`, and for `by` and `note` that are not short texts.
+ * @throws {TicklessError} `OPTION` as `reachesAll`, and for `by` and `note` that are not short texts.
  */
 export function setArgument(
   member: EngineOptions,

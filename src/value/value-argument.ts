@@ -6,7 +6,7 @@ import { ignoreThenable, isThenable } from '../time/deferred.ts';
 /**
  * Checks a value that is set by hand.
  *
- * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which must be awaited first, and for what only
+ * @throws {TicklessError} `OPTION` for `undefined` without `allowUndefined`, and for a promise, which must be awaited first, and for what only
  *   loads return: `keep()`, `loaded()`, `absent()`.
  */
 export function checkValue({ name, allowUndefined }: ResolvedOptions, key: unknown, value: unknown): void {

@@ -4,7 +4,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { digestOf, type QuarantineStatus } from '../engine/quarantined.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
-import { isAbsentError } from '../errors.ts';
+import { isTicklessError } from '../errors.ts';
 import { withJson } from '../json.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 
@@ -14,12 +14,12 @@ export interface InspectOptions {
   readonly values?: boolean | undefined;
 }
 
-/** Whether a status has values. @throws {OptionError} for an unknown option, or one that is not a boolean. */
+/** Whether a status has values. @throws {TicklessError} `OPTION` for an unknown option, or one that is not a boolean. */
 export function inspectsValues(name: string, options: InspectOptions | undefined): boolean {
   return inspectsParts(name, options, ['values']).values;
 }
 
-/** Which parts a status has: all that are not `false`. @throws {OptionError} as {@link inspectsValues}. */
+/** Which parts a status has: all that are not `false`. @throws {TicklessError} `OPTION` as {@link inspectsValues}. */
 export function inspectsParts<Part extends string>(
   name: string,
   options: { readonly [part in Part]?: boolean | undefined } | undefined,
@@ -101,7 +101,7 @@ function quarantineStatus<T>({ quarantined }: Entry<T>, hasValue: boolean): Quar
 }
 
 function stateOf(entry: Entry<unknown>, isDue: boolean, now: number): ValueStatus<unknown>['state'] {
-  if (!entry.isLoaded) return isAbsentError(entry.lastError) ? 'absent' : 'empty';
+  if (!entry.isLoaded) return isTicklessError(entry.lastError, 'ABSENT') ? 'absent' : 'empty';
   if (isTooStale(entry, now)) return 'too-stale';
   return isDue ? 'stale' : 'fresh';
 }

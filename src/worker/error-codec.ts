@@ -96,7 +96,8 @@ export function decodeError(encoded: EncodedError): unknown {
     Object.defineProperty(error, key, { ...hidden, enumerable: true, value });
   }
   // It may have stood in headers, which cannot be cloned.
-  if (retryAfterMs > 0 && !('retryAfter' in error)) Object.assign(error, { retryAfter: retryAfterMs / 1000 });
+  if (retryAfterMs > 0 && !('retryAfter' in error || 'retryAt' in error))
+    Object.assign(error, { retryAfter: retryAfterMs / 1000 });
   return error;
 }
 

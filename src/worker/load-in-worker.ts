@@ -102,7 +102,7 @@ const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRange
  * load does not keep the process alive. Output of the module is output of this process.
  *
  * @param module an absolute URL or path.
- * @throws {OptionError} if an option is invalid.
+ * @throws {TicklessError} `OPTION` if an option is invalid.
  */
 export function loadInWorker<M = unknown>(
   module: URL | string,

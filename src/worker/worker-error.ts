@@ -10,7 +10,7 @@ export type WorkerErrorCode =
 
 /**
  * A load in a thread failed for another reason than an error that the load threw. (An error of the load itself is
- * passed on as it is.) Readers find the `WorkerError` as the `cause` of their `LoadError`. Its `code` never changes
+ * passed on as it is.) Readers find the `WorkerError` as the `cause` of their `LOAD_FAILED` error. Its `code` never changes
  * between versions:
  *
  * - `ERR_TICKLESS_WORKER_START`: the thread could not be started; see `cause`. Check the `env` and `resourceLimits`.

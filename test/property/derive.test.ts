@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { derive, keep, type LoadReturn, RefreshingValue } from '../../src/index.ts';
+import { derive, keep, type LoadReturn, RefreshingValue, type TicklessError } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { doing } from './commands.ts';
 
@@ -91,14 +91,14 @@ it('is computed at most once per version of its sources, of what they hold, and 
           try {
             checkRead(all.current, []);
           } catch (error) {
-            expect(['DeriveError', 'NotLoadedError']).toContain((error as Error).name);
+            expect(['LOAD_FAILED', 'NOT_LOADED']).toContain((error as TicklessError).code);
           }
         } else if (step.do === 'get') {
           const [before, failed] = [heldIds(), failures];
           const [first, second] = [all.get(), all.get()];
-          const read = await first.catch((error: Error) => error.name);
+          const read = await first.catch((error: TicklessError) => error.code);
           if (typeof read !== 'string') checkRead(read, before, failed);
-          else expect(['DeriveError', 'LoadError', 'CoolingDownError']).toContain(read);
+          else expect(['LOAD_FAILED', 'COOLING_DOWN']).toContain(read);
           const other = await second.catch(() => undefined);
           if (other !== undefined) checkRead(other, before, failed);
         } else {

@@ -21,7 +21,7 @@ export interface WrapStoreOptions {
  * Makes a plain store usable as the store of a backend: adds the limit of concurrent steps and the circuit breaker that all members
  * that use it share.
  *
- * @throws {OptionError} when the object has no `read` or `write`, or an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when the object has no `read` or `write`, or an option breaks a rule.
  */
 export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): Store {
   const options = ownOptions(given);

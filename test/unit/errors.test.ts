@@ -1,63 +1,82 @@
-import { describe, expect, it } from 'vitest';
+import { inspect } from 'node:util';
+import { describe, expect, it, vi } from 'vitest';
 import * as tickless from '../../src/index.ts';
+import { optionError } from '../../src/option-error.ts';
 
-const details = {
-  cacheName: 'rates',
-  cause: new Error('why'),
-  attempts: 1,
-  timeout: 1,
-  retryAfter: 1,
-  age: 1,
-  maxStaleness: 1,
-  token: 1,
-};
+const { isTicklessError, TicklessError } = tickless;
 
-const classes = [
-  tickless.NotLoadedError,
-  tickless.LoadError,
-  tickless.LoadTimeoutError,
-  tickless.CoolingDownError,
-  tickless.StaleValueError,
-  tickless.AbsentError,
-  tickless.ClosedError,
-  tickless.LockUnavailableError,
-  tickless.LeaseLostError,
-  tickless.StoreUnavailableError,
-];
-const errors: [name: string, error: tickless.TicklessError][] = [
-  ...classes.map((Class): [string, tickless.TicklessError] => [Class.name, new Class('x', details)]),
-  ['OptionError', new tickless.OptionError([{ option: 'o', rule: 'must be', received: 1 }], details)],
-];
-const guards = Object.entries(tickless).filter(([name]) => /^is[A-Z]\w+Error$/.test(name)) as [
-  name: string,
-  guard: (error: unknown) => boolean,
-][];
-const matching = (error: unknown): string[] =>
-  guards.filter(([, guard]) => guard(error)).map(([name]) => name);
+const CODES = Object.keys({
+  OPTION: 1,
+  NOT_LOADED: 1,
+  LOAD_FAILED: 1,
+  TIMED_OUT: 1,
+  REFUSED: 1,
+  COOLING_DOWN: 1,
+  TOO_STALE: 1,
+  ABSENT: 1,
+  PINNED: 1,
+  BACKEND_DOWN: 1,
+  LEASE_LOST: 1,
+  CLOSED: 1,
+} satisfies Record<tickless.ErrorCode, 1>) as tickless.ErrorCode[];
 
-describe.each(errors)('%s', (name, error) => {
-  it('has a stable code, a cause and the name of the cache', () => {
-    expect(error.name).toBe(name);
-    const snake = name.replace(/Error$/, '').replace(/(?<!^)([A-Z])/g, '_$1');
-    expect(error.code).toBe(`ERR_TICKLESS_${snake.toUpperCase()}`);
-    expect(error.cause).toBe(details.cause);
-    expect(error.cacheName).toBe('rates');
-    expect(error.message).toMatch(/^rates: /);
-    expect(error).toBeInstanceOf(tickless.TicklessError);
+const cause = new Error('why');
+
+it('are one class and one guard', () => {
+  const names = Object.keys(tickless).filter((name) => /Errors?$/.test(name));
+  expect(names.sort()).toEqual(['TicklessError', 'isTicklessError']);
+});
+
+describe.each(CODES)('%s', (code) => {
+  const error = new TicklessError(code, 'it broke', { member: 'rates', cause });
+
+  it('has the member, and the cause', () => {
+    expect(error).toMatchObject({
+      name: 'TicklessError',
+      code,
+      member: 'rates',
+      message: 'rates: it broke',
+      cause,
+    });
+    expect(error).toBeInstanceOf(Error);
   });
 
-  it('has one guard, which accepts the error of another installed copy too', () => {
-    expect(matching(error)).toEqual([`is${name}`]);
-    expect(matching(Object.assign(new Error('x'), { code: error.code }))).toEqual([`is${name}`]);
-    expect(matching({ code: error.code })).toEqual([]);
-    expect(matching(error.code)).toEqual([]);
+  it('is printed with its code', () => {
+    const line = `TicklessError [${code}]: rates: it broke`;
+    expect(error.stack?.split('\n')[0]).toBe(line);
+    expect(error.stack?.split('\n')[1]).toContain('errors.test.ts');
+    expect(inspect(error).split('\n')[0]).toBe(line);
+  });
+
+  it('is known by its code alone, also where it is of another copy', async () => {
+    vi.resetModules();
+    const copy = await import('../../src/index.ts');
+    expect(copy.TicklessError).not.toBe(TicklessError);
+    const ofCopy = new copy.TicklessError(code, 'it broke', { member: 'rates' });
+    for (const one of [error, ofCopy]) {
+      expect(isTicklessError(one)).toBe(true);
+      expect(CODES.filter((other) => isTicklessError(one, other))).toEqual([code]);
+    }
   });
 });
 
-it('the guards accept nothing else', () => {
+it('the fields that a code does not have are not there', () => {
+  const bare = new TicklessError('CLOSED', 'x', { member: 'rates' });
+  expect(Object.keys(bare)).toEqual(['code', 'member', 'name']);
+  expect('cause' in bare).toBe(false);
+  const full = { member: 'rates', key: 7, age: 1, attempts: 2, retryAt: 3, cause };
+  expect(new TicklessError('CLOSED', 'x', full)).toMatchObject({ ...full, message: 'rates[7]: x' });
+});
+
+it('the guard accepts nothing else', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
-  for (const other of [proxy, undefined, null, {}, new Error('x')]) expect(matching(other)).toEqual([]);
+  const foreign = Object.assign(new Error('x'), { code: 'CLOSED' });
+  const plain = { code: 'CLOSED', member: 'rates', message: 'x' };
+  for (const other of [proxy, undefined, null, {}, new Error('x'), foreign, plain, 'CLOSED']) {
+    expect(isTicklessError(other)).toBe(false);
+    expect(isTicklessError(other, 'CLOSED')).toBe(false);
+  }
 });
 
 it.each([
@@ -67,7 +86,7 @@ it.each([
   [{ n: 10n }, '[object Object]'],
   [{ toJSON: () => undefined }, '[object Object]'],
   [() => {}, 'function (anonymous)'],
-])('an OptionError shows a value without JSON: %o', (received, shown) => {
-  const error = new tickless.OptionError([{ option: 'o', rule: 'must be', received }], details);
+])('an error of an option shows a value without JSON: %o', (received, shown) => {
+  const error = optionError([{ option: 'o', rule: 'must be', received }], { member: 'rates' });
   expect(error.message).toBe(`rates: o must be, received ${shown}`);
 });

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../src/backends/memory.ts';
-import {
-  AbsentError,
-  CoolingDownError,
-  never,
-  OptionError,
-  RefreshGroup,
-  RefreshingCache,
-  TicklessError,
-} from '../../src/index.ts';
+import { never, RefreshGroup, RefreshingCache, TicklessError } from '../../src/index.ts';
+import { optionError } from '../../src/option-error.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { lockOf } from '../support/parts.ts';
 
@@ -49,23 +42,23 @@ describe('JSON', () => {
   it('of an error has its message, code, own details and causes; nothing else of other errors', async () => {
     const { value } = await failing();
     expect(parsed(value.inspect().lastError)).toEqual({
-      name: 'LoadError',
-      code: 'ERR_TICKLESS_LOAD',
+      name: 'TicklessError',
+      code: 'LOAD_FAILED',
       message: 'v: load failed: fetch failed: ECONN',
-      cacheName: 'v',
+      member: 'v',
       attempts: 1,
       cause: { name: 'TypeError', message: 'fetch failed', cause: { name: 'Error', message: 'ECONN' } },
     });
-    const cooling = new CoolingDownError('later', {
-      cacheName: 'c',
+    const cooling = new TicklessError('COOLING_DOWN', 'later', {
+      member: 'c',
       key: 'k',
-      retryAfter: Infinity,
+      retryAt: Infinity,
       cause: 5n,
     });
-    expect(parsed(cooling)).toMatchObject({ key: 'k', retryAfter: 'Infinity', cause: '5' });
-    const invalid = new OptionError([{ option: 'o', rule: 'must not', received: 1n }], { cacheName: 'c' });
-    expect(parsed(invalid)).toMatchObject({ message: 'c: o must not, received 1', option: 'o' });
-    const round = new AbsentError('gone', { cacheName: 'c', retryAfter: 0, key: { id: 1n } });
+    expect(parsed(cooling)).toMatchObject({ key: 'k', retryAt: 'Infinity', cause: '5' });
+    const invalid = optionError([{ option: 'o', rule: 'must not', received: 1n }], { member: 'c' });
+    expect(parsed(invalid)).toMatchObject({ message: 'c: o must not, received 1', member: 'c' });
+    const round = new TicklessError('ABSENT', 'gone', { member: 'c', retryAt: 0, key: { id: 1n } });
     (round as Error).cause = round;
     expect(parsed(round)).toMatchObject({ message: 'c[[object Object]]: gone', key: '[object Object]' });
     expect(round).toBeInstanceOf(TicklessError);
@@ -76,7 +69,7 @@ describe('JSON', () => {
     expect(parsed(value.inspect())).toMatchObject({
       nextExecuteTime: 'Infinity',
       maxStaleness: 'Infinity',
-      lastError: { code: 'ERR_TICKLESS_LOAD', message: expect.stringContaining('fetch failed') },
+      lastError: { code: 'LOAD_FAILED', message: expect.stringContaining('fetch failed') },
       lock: { isHolder: expect.any(Boolean) },
       value: { password: 'x' },
     });
@@ -102,7 +95,7 @@ describe('JSON', () => {
     expect(cache.inspect('k', { values: false })).not.toHaveProperty('value');
     expect(parsed(group.health())).toMatchObject({
       ok: true,
-      problems: [{ error: { code: 'ERR_TICKLESS_LOAD' } }],
+      problems: [{ error: { code: 'LOAD_FAILED' } }],
     });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LoadError, OptionError, RefreshingCache } from '../../src/index.ts';
+import { RefreshingCache, type TicklessError } from '../../src/index.ts';
+import { optionError } from '../../src/option-error.ts';
 import { printable } from '../../src/printable.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordLines } from '../support/events.ts';
@@ -51,10 +52,10 @@ describe('text from outside', () => {
     await clock.advance(2000);
     await cache.get(key);
     await clock.flush();
-    const error = (await rejectionOf(cache.refresh(key))) as LoadError;
+    const error = (await rejectionOf(cache.refresh(key))) as TicklessError;
     expect(error.cause).toBe(thrown);
-    const invalid = new OptionError([{ option: hostile, rule: 'must not', received: hostile }], {
-      cacheName: 'n',
+    const invalid = optionError([{ option: hostile, rule: 'must not', received: hostile }], {
+      member: 'n',
     });
     for (const text of [...logger.lines, error.message, invalid.message]) {
       expect(text).not.toMatch(unprintable);

@@ -1,6 +1,6 @@
 // One instance of the cluster: answers look-ups from memory, and shares what it loads. A process of its own.
 
-import { isLeaseLostError, isValueRejectedError, RefreshGroup, type TicklessEvent } from 'tickless';
+import { isTicklessError, RefreshGroup, type TicklessEvent } from 'tickless';
 import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { mountConsole } from '../console.ts';
 import { endWithParent, tell } from '../in-child.ts';
@@ -28,7 +28,10 @@ const lookUps = new LookUps(postalCodes, () => postalCodes.inspect().lock?.versi
 postalCodes.on('*', (event) => {
   const word = event.type === 'load-ended' || event.type === 'round' ? event.outcome : event.type;
   const type = TOLD.find((one) => one === word);
-  if (type === undefined || (type === 'failed' && isLeaseLostError((event as { error?: Error }).error)))
+  if (
+    type === undefined ||
+    (type === 'failed' && isTicklessError((event as { error?: Error }).error, 'LEASE_LOST'))
+  )
     return;
   tell<never, InstanceEvent>({ kind: 'event', event: { type, token: tokenOf(event), ...more(event) } });
 });
@@ -36,8 +39,8 @@ postalCodes.on('*', (event) => {
 function more(event: TicklessEvent): Pick<InstanceEvent, 'edition' | 'version' | 'sizes'> {
   if (event.type === 'changed') return { edition: (event.value as PostalCodes).edition };
   if (event.type === 'round') return { edition: postalCodes.peek()?.edition, version: event.version };
-  const isRefused = event.type === 'load-ended' && isValueRejectedError(event.error);
-  return isRefused ? { sizes: [event.error.size, event.error.previousSize] } : {};
+  if (event.type !== 'load-ended' || event.outcome !== 'refused') return {};
+  return { sizes: [postalCodes.inspect().quarantine?.size, postalCodes.peek()?.places.size] };
 }
 
 function tokenOf(event: TicklessEvent): number | undefined {

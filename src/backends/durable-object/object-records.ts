@@ -30,7 +30,7 @@ export class ObjectRecords implements Records {
   readonly #retentionMs: number;
   readonly #timeoutMs: number;
 
-  /** @throws {OptionError} when one of these options breaks a rule. */
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
   constructor(options: ClientOptions) {
     const { binding, object = 'tickless', retention = RETENTION } = options ?? {};
     const checks = new OptionChecks('backend');

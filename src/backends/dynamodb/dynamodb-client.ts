@@ -16,7 +16,7 @@ export class Dynamodb {
 
   /**
    * @param part of the backend, whose steps it is for.
-   * @throws {OptionError} when one of these options breaks a rule.
+   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
    */
   constructor(
     part: 'lock' | 'store',

@@ -72,7 +72,7 @@ export class EtcdClient {
   #at = 0;
   #token: Promise<string> | undefined;
 
-  /** @throws {OptionError} when one of these options breaks a rule. */
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
   constructor(options: EtcdOptions & { readonly timeout?: DurationLike | undefined }) {
     const { endpoints, user, fetch = globalThis.fetch as EtcdFetch, timeout } = options ?? {};
     const all: readonly string[] = typeof endpoints === 'string' ? [endpoints] : (endpoints ?? []);

@@ -40,7 +40,7 @@ export class FileRecords implements Records {
 
   /**
    * @param part of the backend: the lock forgets its records, and the store its own.
-   * @throws {OptionError} when one of these options breaks a rule.
+   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
    */
   constructor(part: 'lock' | 'store', options: FileRecordsOptions) {
     const { retention = RETENTION } = options ?? ({} as FileRecordsOptions);

@@ -50,7 +50,7 @@ export class NumberedFiles {
   readonly #directory: TrustedDirectory;
   readonly #reads: ReadQueue;
 
-  /** @throws {OptionError} when an option breaks a rule; `createLock` and `createStore` check the timeout. */
+  /** @throws {TicklessError} `OPTION` when an option breaks a rule; `createLock` and `createStore` check the timeout. */
   constructor(part: 'lock' | 'store', options: FileOptions) {
     const { directory, allowOtherUsers = false, timeout } = options ?? ({} as FileOptions);
     const checks = new OptionChecks('backend');

@@ -44,7 +44,7 @@ export class RedisHashes {
 
   /**
    * @param part of the backend, whose steps it is for.
-   * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
+   * @throws {TicklessError} `OPTION` when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
   constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
     const { client, prefix = PREFIX, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};

@@ -68,7 +68,7 @@ export interface RedisHintsOptions {
  * const backend = redisBackend({ client, hints: redisHints({ client, subscriber }) });
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function redisHints(options: RedisHintsOptions): Hints {
   const { client, subscriber, channel = 'tickless:hints' } = ownOptions(options ?? ({} as typeof options));

@@ -43,7 +43,7 @@ export class RedisRecords implements Records {
   /** Names that were added for the first time since the last sweep. */
   #added = 0;
 
-  /** @throws {OptionError} when one of these options breaks a rule. */
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
   constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
     this.#hashes = new RedisHashes(part, options);
   }

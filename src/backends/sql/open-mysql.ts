@@ -13,7 +13,7 @@ import { TABLE, tableName } from './table-name.ts';
 /**
  * @param part of the backend, whose steps it is for.
  * @param hasBlocks of the server. @default until it does not know them
- * @throws {OptionError} when one of these options breaks a rule.
+ * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
  */
 export function openMysql(
   part: 'lock' | 'store',
@@ -49,7 +49,7 @@ export function openMysql(
  * a name, or an earlier version of a snapshot.
  *
  * @param table @default 'tickless'
- * @throws {OptionError} when the name of the table is invalid.
+ * @throws {TicklessError} `OPTION` when the name of the table is invalid.
  */
 export function mysqlTable(table: string = TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (

@@ -11,7 +11,7 @@ import { TABLE, tableName } from './table-name.ts';
 
 /**
  * @param part of the backend, whose steps it is for.
- * @throws {OptionError} when one of these options breaks a rule.
+ * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
  */
 export function openPostgres(
   part: 'lock' | 'store',
@@ -35,7 +35,7 @@ export function openPostgres(
  * name, or an earlier version of a snapshot.
  *
  * @param table @default 'tickless'
- * @throws {OptionError} when the name of the table is invalid.
+ * @throws {TicklessError} `OPTION` when the name of the table is invalid.
  */
 export function postgresTable(table: string = TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (

@@ -49,7 +49,7 @@ export interface SqlKind<C extends SqlClient> {
 
 /**
  * @param part of the backend, whose steps it is for.
- * @throws {OptionError} when one of these options breaks a rule.
+ * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
  */
 export function openRecords<C extends SqlClient>(
   part: 'lock' | 'store',

@@ -8,7 +8,7 @@ import { TABLE, tableName } from './table-name.ts';
 
 /**
  * @param part of the backend, whose steps it is for.
- * @throws {OptionError} when one of these options breaks a rule.
+ * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
  */
 export function openSqlite(
   part: 'lock' | 'store',
@@ -36,7 +36,7 @@ export function openSqlite(
  * or an earlier version of a snapshot.
  *
  * @param table @default 'tickless'
- * @throws {OptionError} when the name of the table is invalid.
+ * @throws {TicklessError} `OPTION` when the name of the table is invalid.
  */
 export function sqliteTable(table: string = TABLE): string {
   const number = (column: string): string =>

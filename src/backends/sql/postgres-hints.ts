@@ -62,7 +62,7 @@ const LONGEST_CHANNEL = 63;
  * const backend = postgresBackend({ client: new pg.Pool(), hints });
  * ```
  *
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function postgresHints(options: PostgresHintsOptions): Hints {
   const { client, channel = 'tickless_hints' } = ownOptions(options ?? ({} as typeof options));

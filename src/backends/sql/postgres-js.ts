@@ -14,7 +14,7 @@ import { LONGEST_KEPT } from './client.ts';
 /**
  * A client of `pg` as it is, or one of postgres.js in the place of it.
  *
- * @throws {OptionError} when it is neither, or has a transform.
+ * @throws {TicklessError} `OPTION` when it is neither, or has a transform.
  */
 export function postgresClient(client: PostgresClient | PostgresJsClient | undefined): PostgresClient {
   const checks = new OptionChecks('backend');

@@ -7,7 +7,7 @@ export const TABLE = 'tickless';
  * A table name as used in statements, each part quoted. Only letters, digits, `_` and `$` are accepted, so that a name
  * can't inject SQL.
  *
- * @throws {OptionError} when it is neither a name nor a name with its schema.
+ * @throws {TicklessError} `OPTION` when it is neither a name nor a name with its schema.
  */
 export function tableName(table: string, quoted: (identifier: string) => string): string {
   const checks = new OptionChecks('backend');

@@ -63,7 +63,7 @@ export type OwnLock = Pick<LockProvider, 'acquire' | 'extend' | 'release'> & Par
  * ```
  *
  * @returns a lock with the methods of the object.
- * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a number of
+ * @throws {TicklessError} `OPTION` when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a number of
  * milliseconds over 0, at most 365 days, or an option breaks a rule.
  */
 export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {

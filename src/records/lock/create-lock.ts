@@ -13,7 +13,6 @@ import type {
 } from '../../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
 import { longestWithin, namespacePrefix } from '../../cluster/namespace.ts';
-import { LockUnavailableError } from '../../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
@@ -43,7 +42,7 @@ interface GivenOutcome {
 }
 
 /**
- * Makes a lock of records: checks requests, limits the time of each step, and turns errors into `LockUnavailableError`. The lock
+ * Makes a lock of records: checks requests, limits the time of each step, and turns errors into `BACKEND_DOWN`. The lock
  * carries what all members that use it share: the limit of concurrent steps and the circuit breaker.
  */
 export function createLock(
@@ -55,9 +54,7 @@ export function createLock(
   const longestName = longestWithin(kind.longestName, prefix);
   // Calls by hand do not wait behind the commands of members.
   const [ofMembers, ofHand] = [joined(records), joined(records)];
-  const unavailable = (...told: ConstructorParameters<typeof LockUnavailableError>): Error =>
-    new LockUnavailableError(...told);
-  const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
+  const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, ofHand);
   const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseForMs, longestName);
   const runs = new RecordStore(ofMembers ?? records, 1, namespace);
   const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), {

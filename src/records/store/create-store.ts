@@ -15,7 +15,6 @@ import {
 import { StoreReports } from '../../cluster/store-reports.ts';
 import { writeTimeoutMs } from '../../cluster/time-limits.ts';
 import { allVersions } from '../../cluster/versions-of.ts';
-import { StoreUnavailableError } from '../../errors.ts';
 import { distinctNames, isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
@@ -27,7 +26,7 @@ import { RecordStore } from './record-store.ts';
 import { reportingRecords, reportsOf } from './reporting-records.ts';
 
 /**
- * Makes a store of records: checks requests, limits the time of each step, and turns errors into `StoreUnavailableError`. The
+ * Makes a store of records: checks requests, limits the time of each step, and turns errors into `BACKEND_DOWN`. The
  * store carries what all members that use it share: the limit of concurrent steps, the circuit breaker, and the reports of this
  * instance.
  */
@@ -45,9 +44,7 @@ export function createStore(
   const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
     ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, hints },
   });
-  const unavailable = (...told: ConstructorParameters<typeof StoreUnavailableError>): Error =>
-    new StoreUnavailableError(...told);
-  const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, unavailable, ofHand);
+  const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, ofHand);
   const store: Store = {
     codec,
     schema,

@@ -63,7 +63,7 @@ const MOST_INSTANCES = 1000;
  * Give `clock`, `backend` and `random` to all members of the service. A member without them runs in real time, or by
  * itself. Nothing needs to be closed at the end of a test.
  *
- * @throws {OptionError} when an option breaks a rule, and whatever `service` throws.
+ * @throws {TicklessError} `OPTION` when an option breaks a rule, and whatever `service` throws.
  */
 export function virtualCluster<S, T, A extends unknown[] = [], const N extends number = number>(
   options: VirtualClusterOptions<S, T, A, N>,
@@ -125,7 +125,7 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
    * Moves the time of all instances forward, as {@link FakeClock.advance}. Members of tickless reload when they are read:
    * see {@link run} for time with reads.
    *
-   * @throws {OptionError} when the duration is invalid, negative or infinite.
+   * @throws {TicklessError} `OPTION` when the duration is invalid, negative or infinite.
    */
   async advance(duration: DurationLike): Promise<void> {
     await this.clock.advance(duration);
@@ -143,7 +143,7 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
    * Rejects with an `Error` that names the instance and the time when a read throws or rejects, with the error as its
    * `cause`; time has moved to the end of that step by then. So `read` is the place for an assertion on what is served.
    *
-   * @throws {OptionError} when an option breaks a rule.
+   * @throws {TicklessError} `OPTION` when an option breaks a rule.
    */
   async run(duration: DurationLike, options: RunOptions<S>): Promise<RunResult> {
     return runReads(

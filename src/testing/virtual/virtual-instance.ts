@@ -83,7 +83,7 @@ export class VirtualInstance<S> {
   /**
    * Steps the wall clock of the machine of this instance only, forwards or backwards; it stays so over restarts.
    *
-   * @throws {OptionError} when the duration is invalid or infinite.
+   * @throws {TicklessError} `OPTION` when the duration is invalid or infinite.
    */
   stepWall(duration: DurationLike): void {
     const ms = toMillis(duration);

@@ -43,7 +43,7 @@ export class VirtualRemote {
    * Each call takes that long: the call is carried out after half of it, and its answer arrives after all of it. A caller whose
    * time-out is over by then does not prevent that.
    *
-   * @throws {OptionError} when the duration is invalid, negative or infinite.
+   * @throws {TicklessError} `OPTION` when the duration is invalid, negative or infinite.
    */
   slow(duration: DurationLike): void {
     const checks = new OptionChecks(this.#name);

@@ -1,7 +1,7 @@
 // What the suites of memoizers agree on (p-memoize, memoizee with promises, moize, memoize-one, `memoize` of Deno's standard library), as
 // facts about `refreshing`, and where it differs on purpose.
 import { describe, expect, test } from 'vitest';
-import { absent, isCoolingDownError, isLoadError, isOptionError, refreshing } from '../../../src/index.ts';
+import { absent, isTicklessError, refreshing } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 
@@ -69,7 +69,7 @@ describe('what memoizers agree on', () => {
     calls[1]?.reject(new Error('no'));
     expect(await Promise.all(same)).toEqual([7, 7, 7]);
     const [first, second] = (await fails) as PromiseRejectedResult[];
-    expect(isLoadError(first?.reason)).toBe(true);
+    expect(isTicklessError(first?.reason, 'LOAD_FAILED')).toBe(true);
     expect(second?.reason).toBe(first?.reason);
   });
 
@@ -147,8 +147,8 @@ describe('where it differs on purpose', () => {
       return calls;
     };
     const cached = refreshing(load, { ...options(), clock });
-    expect(isLoadError(await cached('a').catch((error) => error))).toBe(true);
-    expect(isCoolingDownError(await cached('a').catch((error) => error))).toBe(true);
+    expect(isTicklessError(await cached('a').catch((error) => error), 'LOAD_FAILED')).toBe(true);
+    expect(isTicklessError(await cached('a').catch((error) => error), 'COOLING_DOWN')).toBe(true);
     expect(calls).toBe(1);
     await clock.advance('1s');
     expect(await cached('a')).toBe(2);
@@ -177,7 +177,7 @@ describe('where it differs on purpose', () => {
     const cached = refreshing(load, { ...options(), keyed: true });
     for (const argument of [Symbol('a'), () => {}, new Map([['a', 1]]), /a/, new (class Id {})()]) {
       const error = await cached(argument).catch((reason) => reason);
-      expect(isOptionError(error)).toBe(true);
+      expect(isTicklessError(error, 'OPTION')).toBe(true);
     }
     expect(calls).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { manualValue } from '../../support/manual-value.ts';
@@ -39,7 +39,7 @@ describe.each(Object.entries(reads))('rule 3: 10,000 concurrent first reads of %
     const outcomes = await Promise.allSettled(all);
     const errors = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : undefined));
     expect(new Set(errors).size).toBe(1);
-    expect(isLoadError(errors[0]) && errors[0].cause).toBe(cause);
+    expect(isTicklessError(errors[0], 'LOAD_FAILED') && errors[0].cause).toBe(cause);
     expect(manual.calls).toHaveLength(1);
   });
 });

@@ -3,9 +3,7 @@ import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import {
   type Execution,
   fixedRate,
-  isCoolingDownError,
-  isLoadError,
-  isNotLoadedError,
+  isTicklessError,
   PeriodicExecutor,
   RefreshGroup,
   RefreshingValue,
@@ -176,16 +174,16 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
       throw new Error('down');
     });
     const loadError = await rejectionOf(value.get());
-    expect(isLoadError(loadError)).toBe(true);
+    expect(isTicklessError(loadError, 'LOAD_FAILED')).toBe(true);
     for (let i = 0; i < 40; i++) {
       const error = await rejectionOf(value.get());
-      expect(isCoolingDownError(error) && error.cause).toBe(loadError);
+      expect(isTicklessError(error, 'COOLING_DOWN') && error.cause).toBe(loadError);
       const thrown = thrownBy(() => value.current);
-      expect(isNotLoadedError(thrown) && thrown.cause).toBe(loadError);
+      expect(isTicklessError(thrown, 'NOT_LOADED') && thrown.cause).toBe(loadError);
     }
     expect(loads).toBe(1);
     await clock.advance(1000);
-    expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(value.get()), 'LOAD_FAILED')).toBe(true);
     expect(loads).toBe(2);
   });
 
@@ -199,9 +197,19 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
       },
       { name: 'e', clock },
     );
-    expect(isLoadError(thrownBy(() => executor.requestStart()))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => executor.requestStart()),
+        'LOAD_FAILED',
+      ),
+    ).toBe(true);
     for (let i = 0; i < 10; i++) {
-      expect(isCoolingDownError(thrownBy(() => executor.requestStart()))).toBe(true);
+      expect(
+        isTicklessError(
+          thrownBy(() => executor.requestStart()),
+          'COOLING_DOWN',
+        ),
+      ).toBe(true);
     }
     expect(runs).toBe(1);
 
@@ -253,7 +261,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
       });
       const rejection = rejectionOf(value.get());
       await clock.advance(20);
-      expect(isLoadError(await rejection)).toBe(true);
+      expect(isTicklessError(await rejection, 'LOAD_FAILED')).toBe(true);
       const rest = value.inspect().nextExecuteTime - clock.now();
       expect(rest).toBeGreaterThan(450);
       expect(rest).toBeLessThanOrEqual(1000);

@@ -57,7 +57,7 @@ describe('rule 6: background failures reach listeners and the logger only', () =
       background: true,
       attempts: 3,
       trigger: 'due',
-      error: { code: 'ERR_TICKLESS_LOAD', cause: { message: 'connect\n  refused' } },
+      error: { code: 'LOAD_FAILED', cause: { message: 'connect\n  refused' } },
     });
   });
 

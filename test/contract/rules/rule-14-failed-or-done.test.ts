@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCoolingDownError, isLoadError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -34,8 +34,8 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     const [first, second] = [rejectionOf(a.value.get()), b.value.get()];
     await cluster.clock.flush();
     a.manual.call(0).reject(new Error('down'));
-    expect(isLoadError(await first)).toBe(true);
-    expect(isCoolingDownError(await rejectionOf(a.value.get()))).toBe(true);
+    expect(isTicklessError(await first, 'LOAD_FAILED')).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.value.get()), 'COOLING_DOWN')).toBe(true);
     await cluster.clock.advance(400);
     expect(b.manual.calls).toHaveLength(0);
     await cluster.clock.advance(2000);
@@ -75,7 +75,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     const [a] = await cluster.warm(1, { timeout: 500 });
     const timedOut = rejectionOf(a.value.refresh());
     await cluster.clock.advance(500);
-    expect(await timedOut).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+    expect(await timedOut).toMatchObject({ code: 'TIMED_OUT' });
     expect(a.link.take()).toEqual(['acquire']);
     await cluster.fail(a, 1, new Error('aborted'));
     expect(a.link.take()).toEqual(['release']);

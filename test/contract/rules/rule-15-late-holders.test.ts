@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLeaseLostError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -48,7 +48,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
     a.clock.continue();
     a.manual.call(1).resolve('late');
     const error = await lost;
-    expect(isLeaseLostError(error) && error.message).toContain('was paused for too long');
+    expect(isTicklessError(error, 'LEASE_LOST') && error.message).toContain('was paused for too long');
     await cluster.clock.flush();
     expect(a.link.take()).toEqual([]); // neither extended, nor released, nor written
     expect(await cluster.lock.inspect('v')).toEqual(before);

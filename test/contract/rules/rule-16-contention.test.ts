@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, isLockUnavailableError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -37,7 +37,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     expect(a.manual.call(3).context.token).toBeUndefined();
     const outage = 'warn tickless: backend: lock unavailable, loading without it: ECONNREFUSED';
     expect(a.logger.lines).toEqual([outage]);
-    expect(a.value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+    expect(a.value.inspect().lock?.lockError).toMatchObject({ code: 'BACKEND_DOWN' });
     a.link.mend();
     await cluster.clock.advance(1025);
     await cluster.reload(a, 4, 'five');
@@ -60,8 +60,8 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     await cluster.clock.flush();
     expect(a.manual.calls).toHaveLength(1);
     const { failures, lastError } = a.value.inspect();
-    expect([failures, isLockUnavailableError(lastError)]).toEqual([1, true]);
-    expect(isLockUnavailableError(await rejectionOf(a.value.refresh()))).toBe(true);
+    expect([failures, isTicklessError(lastError, 'BACKEND_DOWN')]).toEqual([1, true]);
+    expect(isTicklessError(await rejectionOf(a.value.refresh()), 'BACKEND_DOWN')).toBe(true);
     a.link.mend();
     await cluster.clock.advance(2000);
     expect(await a.value.get()).toBe('one');
@@ -74,7 +74,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     const careful = cluster.task();
     careful.link.break('refused', 'acquire');
     const error = await rejectionOf(careful.executor.requestStart());
-    expect(isLockUnavailableError(error) && !isLoadError(error)).toBe(true);
+    expect(isTicklessError(error, 'BACKEND_DOWN') && !isTicklessError(error, 'LOAD_FAILED')).toBe(true);
     expect(careful.manual.calls).toHaveLength(0);
     const bold = cluster.task({ whenLockUnavailable: 'load' });
     bold.link.break('refused', 'acquire');

@@ -206,10 +206,10 @@ describe('a load that was invalidated while readers wait for it', () => {
     value.invalidate();
     const after = value.get();
     manual.call(0).reject(new Error('down'));
-    expect(await rejectionOf(before)).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    expect(await rejectionOf(before)).toMatchObject({ code: 'LOAD_FAILED' });
     expect(await rejectionOf(after)).toMatchObject({
-      code: 'ERR_TICKLESS_COOLING_DOWN',
-      cause: { code: 'ERR_TICKLESS_LOAD' },
+      code: 'COOLING_DOWN',
+      cause: { code: 'LOAD_FAILED' },
     });
     const first = value.refresh();
     value.invalidate();
@@ -217,7 +217,7 @@ describe('a load that was invalidated while readers wait for it', () => {
     manual.call(1).reject(new Error('down'));
     await clock.flush();
     manual.call(2).resolve('up');
-    expect(await rejectionOf(first)).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    expect(await rejectionOf(first)).toMatchObject({ code: 'LOAD_FAILED' });
     expect(await second).toBe('up');
   });
 
@@ -244,8 +244,8 @@ describe('a load that was invalidated while readers wait for it', () => {
     value.invalidate({ drop: true });
     const later = value.get();
     await clock.advance(400);
-    expect(await rejectionOf(first)).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
-    expect(await rejectionOf(later)).toMatchObject({ code: 'ERR_TICKLESS_COOLING_DOWN' });
+    expect(await rejectionOf(first)).toMatchObject({ code: 'TIMED_OUT' });
+    expect(await rejectionOf(later)).toMatchObject({ code: 'COOLING_DOWN' });
   });
 });
 
@@ -280,7 +280,7 @@ describe('an aborted load that ignores its signal', () => {
     await clock.advance(299);
     expect(await settled(refresh)).toBe('pending');
     await clock.advance(1);
-    expect(await rejectionOf(refresh)).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+    expect(await rejectionOf(refresh)).toMatchObject({ code: 'TIMED_OUT' });
     expect(source.mostLive).toBe(2);
   });
 

@@ -3,11 +3,7 @@ import { expectTypeOf, test } from 'vitest';
 import {
   type EventOf,
   type EventType,
-  isCoolingDownError,
-  isLoadError,
-  isLoadTimeoutError,
-  isOptionError,
-  isStaleValueError,
+  isTicklessError,
   PeriodicExecutor,
   RefreshGroup,
   RefreshingValue,
@@ -103,16 +99,15 @@ test('a switch over all events is exhaustive', () => {
 });
 
 test('the guards narrow an unknown error', () => {
-  const retryAfter = (error: unknown): number => {
-    if (isCoolingDownError(error)) return error.retryAfter;
-    if (isStaleValueError(error)) return error.age - error.maxStaleness;
-    if (isLoadTimeoutError(error)) return error.timeout;
-    if (isLoadError(error)) return error.attempts;
-    if (isOptionError(error)) return error.problems.length;
+  const detail = (error: unknown): number => {
+    if (isTicklessError(error, 'COOLING_DOWN') || isTicklessError(error, 'ABSENT')) return error.retryAt;
+    if (isTicklessError(error, 'TOO_STALE')) return error.age;
+    if (isTicklessError(error, 'TIMED_OUT')) return error.attempts;
+    if (isTicklessError(error)) return error.attempts ?? error.member.length;
     // @ts-expect-error: the error is unknown
-    return error.retryAfter;
+    return error.retryAt;
   };
-  expectTypeOf(retryAfter).returns.toBeNumber();
-  const code = (error: unknown) => (isLoadError(error) ? error.code : undefined);
-  expectTypeOf(code).returns.toEqualTypeOf<'ERR_TICKLESS_LOAD' | undefined>();
+  expectTypeOf(detail).returns.toBeNumber();
+  const code = (error: unknown) => (isTicklessError(error, 'LOAD_FAILED') ? error.code : undefined);
+  expectTypeOf(code).returns.toEqualTypeOf<'LOAD_FAILED' | undefined>();
 });

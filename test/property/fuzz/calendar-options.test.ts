@@ -21,7 +21,7 @@ afterEach(expectUnpolluted);
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
-/** An `OptionError` of one of these options, or instants that follow each other. */
+/** An `OPTION` error of one of these options, or instants that follow each other. */
 function expectScheduleOrRefusal(make: () => Schedule, options: readonly string[]): Schedule | undefined {
   let schedule: Schedule;
   try {

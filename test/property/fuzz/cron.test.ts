@@ -19,17 +19,14 @@ const INSTANTS = [
   Date.UTC(2026, 2, 29, 0, 59),
 ];
 
-/** An `OptionError` that names the line, or instants that follow each other. */
+/** An `OPTION` error that names the line, or instants that follow each other. */
 function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'rejected' | 'continues' {
   let schedule: Schedule;
   try {
     schedule = cron(line as string, zone === undefined ? {} : { zone });
   } catch (error) {
-    const { option, rule, received, message } = optionErrorOf(error);
-    expect(option).toBe('line');
-    expect(rule).toMatch(/^must be a cron expression \(.+\)$/s);
-    expect(rule.length).toBeLessThan(300);
-    expect(received).toBe(line);
+    const { message } = optionErrorOf(error);
+    expect(message).toMatch(/^cron: line must be a cron expression \(.{1,300}\), received /s);
     expectReadable(message);
     return 'rejected';
   }

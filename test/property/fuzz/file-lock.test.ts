@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fileBackend } from '../../../src/backends/file.ts';
 import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
-import { isLockUnavailableError, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
 import { lockOf } from '../../support/parts.ts';
@@ -63,7 +63,7 @@ async function answerOf(lock: Lock): Promise<AcquireAnswer | undefined> {
   try {
     return await lock.acquire({ name: 'v', force: true });
   } catch (error) {
-    if (!isLockUnavailableError(error)) throw error;
+    if (!isTicklessError(error, 'BACKEND_DOWN')) throw error;
     expectReadable(error.message);
     return undefined;
   }

@@ -40,7 +40,7 @@ const error = fc.tuple(told, fc.nat(6)).map(([value, shape]): unknown => {
     () => ({ response: { headers: { get: () => value } } }),
     () => new Error('outer', { cause: { response: { headers: { 'Retry-After': value } } } }),
     () => value,
-    () => ({ code: 'ERR_TICKLESS_COOLING_DOWN', retryAfter: value, name: 'CoolingDownError' }),
+    () => ({ code: 'COOLING_DOWN', member: 'v', retryAt: value }),
     () => {
       const ring: { cause?: unknown; headers: unknown } = { headers: value };
       ring.cause = ring;
@@ -73,7 +73,7 @@ describe('Retry-After of a source', () => {
         };
         const options = { name: 'v', load, clock, logger: false, retry: { retries: 0 } } as const;
         const value = new RefreshingValue<string>(options);
-        await expect(value.get()).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+        await expect(value.get()).rejects.toMatchObject({ code: 'LOAD_FAILED' });
         isDown = false;
         await clock.advance(DAY + 1);
         expect(await value.get()).toBe('up');

@@ -140,7 +140,7 @@ describe('a text in the store, of a key', () => {
           expect(rejections).toMatchObject([{ name: 'c', key: 'k', version: 5 }]);
         } else {
           expect(rejections).toEqual([]);
-          if (held === undefined) expect(read).toMatchObject({ code: 'ERR_TICKLESS_ABSENT' });
+          if (held === undefined) expect(read).toMatchObject({ code: 'ABSENT' });
           else expect(JSON.stringify(read)).toBe(JSON.stringify(held));
         }
       }),

@@ -4,7 +4,6 @@ import type {
   Store,
   StoredReport,
 } from '../../../src/cluster/store-contract.ts';
-import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
 import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep, UNSTORABLE_TEXTS } from '../../../src/testing/conformance.ts';
 import { withTimeout } from '../../../src/time/with-timeout.ts';
@@ -103,11 +102,11 @@ export const CHECKS: readonly Case[] = [
     sameList(found, [...absent.map(() => 0), ...awkward.map((_, i) => TOKEN + i)], 'versions');
   }),
 
-  versionsCase('an invalid argument is an OptionError without effect', async (context, versions) => {
+  versionsCase('an invalid argument is an OPTION error without effect', async (context, versions) => {
     const { name } = context;
     const report = { instance: 'a', text: '[]', keepFor: 1000 };
     const isRefused = (names: readonly string[], changes: Partial<InstanceReport>, what: string) =>
-      rejects(versions(names, { ...report, ...changes }), isOptionError, what);
+      rejects(versions(names, { ...report, ...changes }), 'OPTION', what);
     await isRefused([name, name], {}, 'a name that occurs twice');
     await isRefused([''], {}, 'an empty name');
     for (const text of UNSTORABLE_TEXTS)
@@ -120,10 +119,10 @@ export const CHECKS: readonly Case[] = [
   }),
 
   versionsCase(
-    'an unreachable backend rejects with StoreUnavailableError, within ten seconds',
+    'an unreachable backend rejects with BACKEND_DOWN, within ten seconds',
     async ({ subject, name }) => {
       const store = present(await subject.unreachable?.(), 'unreachable') as Store;
-      await withTimeout(() => rejects(store.versions([name]), isStoreUnavailableError, 'versions'), 10_000);
+      await withTimeout(() => rejects(store.versions([name]), 'BACKEND_DOWN', 'versions'), 10_000);
     },
     'unreachable',
   ),

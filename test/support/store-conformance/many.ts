@@ -1,5 +1,4 @@
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../../src/cluster/store-contract.ts';
-import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
 import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../../../src/testing/conformance.ts';
 import { withTimeout } from '../../../src/time/with-timeout.ts';
@@ -190,17 +189,17 @@ export const MANY: readonly Case[] = [
     for (const answer of next) same(shown(answer), `written ${TOKEN + 1}`, 'the next write');
   }),
 
-  manyCase('an invalid request is an OptionError, and touches no other', async (context, one) => {
+  manyCase('an invalid request is an OPTION error, and touches no other', async (context, one) => {
     const { store, name } = context;
     const [answer] = await Promise.all([
       one.write([{ name, payload: 'payload', token: TOKEN }]),
-      rejects(store.write('', 'payload', TOKEN), isOptionError, 'an empty name'),
-      rejects(store.write(name, 'payload', 1.5), isOptionError, 'a token that is none'),
+      rejects(store.write('', 'payload', TOKEN), 'OPTION', 'an empty name'),
+      rejects(store.write(name, 'payload', 1.5), 'OPTION', 'a token that is none'),
     ]);
     same(shown(answer[0] as WriteAnswer), `written ${TOKEN}`, 'the sound one');
     const [read] = await Promise.all([
       store.read(name),
-      rejects(store.read(name, 1.5), isOptionError, 'a version that is none'),
+      rejects(store.read(name, 1.5), 'OPTION', 'a version that is none'),
     ]);
     same(read?.payload, 'payload', 'the payload');
   }),
@@ -215,12 +214,12 @@ export const MANY: readonly Case[] = [
   }),
 
   manyCase(
-    'an unreachable backend rejects with StoreUnavailableError, within ten seconds',
+    'an unreachable backend rejects with BACKEND_DOWN, within ten seconds',
     async ({ subject, name }) => {
       const store = present(await subject.unreachable?.(), 'unreachable') as SnapshotStore;
       const steps = namesFrom(name, ['a', 'b', 'c', 'd', 'e', 'f']).flatMap((one) => [
-        rejects(store.read(one), isStoreUnavailableError, 'read'),
-        rejects(store.write(one, 'payload'), isStoreUnavailableError, 'write'),
+        rejects(store.read(one), 'BACKEND_DOWN', 'read'),
+        rejects(store.write(one, 'payload'), 'BACKEND_DOWN', 'write'),
       ]);
       await withTimeout(() => Promise.all(steps), 10_000);
     },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { isPinnedError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { backends, type Connected } from './support/backends.ts';
 
@@ -77,7 +77,7 @@ describe.each(backends)('everywhere, with $name', (backend) => {
     const [, , version] = await a.value.history();
     await a.value.rollback({ by: 'ann', to: version?.version });
     await follows();
-    expect(isPinnedError(await rejectionOf(b.value.refresh()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(b.value.refresh()), 'PINNED')).toBe(true);
     await a.value.unpin();
     await b.until(() => b.value.inspect().pinned === undefined);
   });

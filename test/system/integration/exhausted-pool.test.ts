@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 async function expectGivenUp(step: Promise<unknown>): Promise<void> {
-  await expect(step).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+  await expect(step).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
 }
 
 /** An acquire waits for a row that `hold` has locked until its caller has given up: it is not applied later. */

@@ -8,7 +8,7 @@ import { backendConformance } from './support/backend-conformance.ts';
 import { postgresJsBackend, postgresPool } from './support/backends.ts';
 import { type PgbouncerSettings, type RealServer, startPgbouncer, startPostgres } from './support/servers.ts';
 
-const UNAVAILABLE = { code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' };
+const UNAVAILABLE = { code: 'BACKEND_DOWN' };
 const table = `bounced_${process.pid}`;
 const ended: (() => unknown)[] = [];
 afterEach(async () => {

@@ -198,7 +198,7 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
       const version = await a.value.rollback({ by: 'ann', note: 'wrong' });
       await until([b], () => b.value.peek() === 'a 1');
       expect([b.value.inspect().pinned?.by, b.value.inspect().lock?.version]).toEqual(['ann', version]);
-      expect(await b.value.refresh().catch((error: Error) => error.name)).toBe('PinnedError');
+      expect(await b.value.refresh().catch(({ code }) => code)).toBe('PINNED');
       await b.value.unpin();
       await until([a, b], () => a.value.inspect().pinned === undefined);
       const histories = await Promise.all([a.value.history(), b.value.history()]);

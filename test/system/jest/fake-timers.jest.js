@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { isLoadTimeoutError, RefreshingValue } from 'tickless';
+import { isTicklessError, RefreshingValue } from 'tickless';
 
 const MINUTE = 60_000;
 const hang = () => new Promise(() => {});
@@ -52,7 +52,7 @@ describe('the fake timers of Jest move a value without a clock of its own', () =
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(false);
     await jest.advanceTimersByTimeAsync(1);
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(true);
-    expect(isLoadTimeoutError(await got)).toBe(true);
+    expect(isTicklessError(await got, 'TIMED_OUT')).toBe(true);
     expect(jest.getTimerCount()).toBe(0);
   });
 

@@ -24,7 +24,7 @@ import { Cron, Interval, ScheduleModule, SchedulerRegistry, Timeout } from '@nes
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
 import { CronJob } from 'cron';
-import { type Backend, isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from 'tickless';
+import { type Backend, isTicklessError, RefreshGroup, RefreshingCache, RefreshingValue } from 'tickless';
 import { nodeConsole } from 'tickless/console/node';
 import { lockedTaskOf, refreshing, refreshingOf } from 'tickless/decorators';
 import { memoryBackend } from 'tickless/memory';
@@ -96,7 +96,7 @@ function deferred<T>() {
   return { promise, resolve };
 }
 
-const OPTION_ERROR = (error: unknown): boolean => isOptionError(error);
+const OPTION_ERROR = (error: unknown): boolean => isTicklessError(error, 'OPTION');
 
 describe('injection', () => {
   abstract class Rates extends RefreshingValue<Record<string, number>> {}
@@ -599,7 +599,7 @@ describe('lockedScheduler', () => {
       const bare = { provide: Bare, useFactory: () => shut(new Bare()) };
       await assert.rejects(started(options, { imports, providers: [bare] }), (error: Error) => {
         assert.match(error.message, /replace Bare\.tick .*give the method @Locked instead/);
-        return isOptionError(error);
+        return isTicklessError(error, 'OPTION');
       });
       const withLocked = { provide: WithLocked, useFactory: () => shut(new WithLocked()) };
       const app = await started(options, { imports, providers: [withLocked] });

@@ -49,7 +49,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [9],
     in: 'src/engine/waiters.ts',
     replace: 'Waiters.reject',
-    by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
+    by: "(error, settled) => { if (error?.code !== 'CLOSED') original(error, settled); }",
   },
   {
     name: 'what a check was faster to put into place is put there again',

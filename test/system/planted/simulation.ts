@@ -373,7 +373,7 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [37],
     in: 'src/engine/waiters.ts',
     replace: 'Waiters.reject',
-    by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
+    by: "(error, settled) => { if (error?.code !== 'CLOSED') original(error, settled); }",
   },
   {
     name: 'a fresh read counts as a stale one',
@@ -408,8 +408,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/cache/read-many.ts',
     replace: 'collect',
-    by: `(cacheName, asked, results, onError) =>
-      original(cacheName, [...asked.slice(1), asked[0]], results, onError)`,
+    by: `(member, asked, results, onError) =>
+      original(member, [...asked.slice(1), asked[0]], results, onError)`,
   },
   {
     name: 'a key that is evicted during its load is forgotten',

@@ -39,7 +39,7 @@ describe.concurrent('the process ends by itself right after the last read, and t
     ['a value that has just reloaded in the background', { loads: 2 }],
     [
       'a cold failure in its cool-down',
-      { errors: ['LoadError', 'CoolingDownError'] },
+      { errors: ['LOAD_FAILED', 'COOLING_DOWN'] },
       /^tickless: v: reads are refused, there is no value; load failed .+\n$/,
     ],
     ['a failed reload in its cool-down', { served: 'first', loads: 2, failures: 1 }],
@@ -75,12 +75,12 @@ describe.concurrent('while a caller waits the process stays alive until the call
   it.each<[string, object, (string | RegExp)?]>([
     [
       'waits: a cold load that hangs on nothing',
-      { error: 'LoadTimeoutError' },
+      { error: 'TIMED_OUT' },
       /^tickless: v: reads are refused, there is no value; load timed out .+\n$/,
     ],
     ['waits: a cold load between two tries', { value: 'up', loads: 2 }],
     ['waits: a read with patience', { served: 'first', loads: 2 }],
-    ['waits: a forced reload that joins one behind a read', { error: 'LoadTimeoutError', loads: 2 }],
+    ['waits: a forced reload that joins one behind a read', { error: 'TIMED_OUT', loads: 2 }],
     [
       'waits: close while a reload hangs',
       { running: false },

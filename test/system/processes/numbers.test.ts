@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 import { isOutcome, onCoolDown, recordEvents } from '../../support/events.ts';
 
 /** Waits until the condition holds, at most ten seconds. */
@@ -99,7 +99,7 @@ describe('in real time, on the clock of the machine', () => {
     hangs = true;
     await until(() => value.current === 1 && events.some(isOutcome('timed-out')));
     expect(signals[1]?.aborted).toBe(true);
-    expect(isLoadTimeoutError(signals[1]?.reason)).toBe(true);
+    expect(isTicklessError(signals[1]?.reason, 'TIMED_OUT')).toBe(true);
 
     hangs = false;
     await until(() => value.current > 1);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isLoadTimeoutError, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 
 const MINUTE = 60_000;
 const hang = (): Promise<never> => new Promise(() => {});
@@ -52,7 +52,7 @@ describe('the fake timers of Vitest move a value without a clock of its own', ()
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(true);
-    expect(isLoadTimeoutError(await got)).toBe(true);
+    expect(isTicklessError(await got, 'TIMED_OUT')).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-import { AbsentError, type RefreshingValue } from '../../../src/index.ts';
+import { type RefreshingValue, TicklessError } from '../../../src/index.ts';
 import { type Instance, KEYS } from './instance.ts';
 import { callers } from './source.ts';
 import type { Call, Loaded, Subject } from './subject.ts';
@@ -58,8 +58,8 @@ export class Caller {
       for (const { key, ofKey, call } of calls) {
         const one = found.then((values) => {
           if (values.has(key)) return values.get(key);
-          const about = { cacheName: 'codes', key, retryAfter: 0 };
-          throw errors.get(key) ?? new AbsentError('it is missing from getMany', about);
+          const about = { member: 'codes', key, retryAfter: 0 };
+          throw errors.get(key) ?? new TicklessError('ABSENT', 'it is missing from getMany', about);
         });
         ofKey.called(call, one, () => this.#traceEnd(ofKey, call));
       }

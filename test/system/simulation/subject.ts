@@ -1,6 +1,6 @@
 import {
   type ExecutionStatus,
-  isAbsentError,
+  isTicklessError,
   type TicklessEvent,
   type ValueStatus,
 } from '../../../src/index.ts';
@@ -210,7 +210,7 @@ export class Subject {
     // The cache does not remember the key: to it this one is new. Snapshots of before the change are not taken over, unless the
     // store can not know their age: a write from before has arrived late, after it had come back empty.
     const mayAgeWrongly = this.instance.world.backend.losses > 0;
-    if (this.status === undefined && (isAbsentError(lastError) || mayAgeWrongly))
+    if (this.status === undefined && (isTicklessError(lastError, 'ABSENT') || mayAgeWrongly))
       this.mark = this.replaced = undefined;
     for (const watch of this.#watches) watch.stepped?.();
   }

@@ -89,9 +89,9 @@ const WORDS = [
   'is answered at once',
   'is answered after',
   'fails after',
-  'StaleValueError',
-  'AbsentError',
-  'NotLoadedError',
+  'TOO_STALE',
+  'ABSENT',
+  'NOT_LOADED',
   'closed',
 ];
 
@@ -104,7 +104,7 @@ const WORDS_OF_DATA = [
   'refused',
   'cause rolled-back',
   ...['rollback to', 'unpin (', 'accept (', 'discard (', 'set here (', 'gives true', 'gives false'],
-  ...['PinnedError', 'ValueRejectedError', 'LockUnavailableError', 'StoreUnavailableError'],
+  ...['PINNED', 'REFUSED', 'BACKEND_DOWN', 'BACKEND_DOWN'],
   ...['dropped (', 'invalidated (', 'refresh everywhere (', 'versions of'],
   'crashes',
   'stands still',
@@ -120,7 +120,7 @@ const WORDS_OF_KEYS = [
   ...['set (', 'set here (', 'refresh (', 'drop (', 'invalidated (', 'dropped ('],
   ...['invalidated of the tag x (', 'invalidated of the tag y (', 'dropped of all keys ('],
   ...['cause loaded', 'cause adopted', 'cause set', 'evicted', 'refused'],
-  ...['LockUnavailableError', 'crashes', 'stands still', 'is lost', 'loses its answer', 'took-over'],
+  ...['BACKEND_DOWN', 'crashes', 'stands still', 'is lost', 'loses its answer', 'took-over'],
 ];
 
 const WORDS_OF_DEPLOYED = [

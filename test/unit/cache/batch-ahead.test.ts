@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** A cache with the keys 0, 1, 2, … loaded at the start, and the calls since. */
@@ -159,7 +160,7 @@ describe('a due reload of loadMany takes along', () => {
   it('refuses a batchAhead that is no duration, and one without loadMany', () => {
     const error = (options: object): unknown =>
       thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
-    expect(error({ loadMany: () => new Map(), batchAhead: -1 })).toMatchObject({ option: 'batchAhead' });
-    expect(error({ load: () => 1, batchAhead: 1000 })).toMatchObject({ option: 'batchAhead' });
+    expect(error({ loadMany: () => new Map(), batchAhead: -1 })).toMatchObject(ofOption('batchAhead'));
+    expect(error({ load: () => 1, batchAhead: 1000 })).toMatchObject(ofOption('batchAhead'));
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isAbsentError, type KeyedLoadReturn, keep, RefreshingCache } from '../../../src/index.ts';
+import { absent, isTicklessError, type KeyedLoadReturn, keep, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type FakeCache, fakeCache as make, type CacheOptions as Options } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 /** Loads of `a` end when the test says so, all others at once. */
@@ -53,7 +54,7 @@ describe('a key that is evicted during its load', () => {
     const failed = rejectionOf(cache.refresh('a'));
     await cache.get('b');
     manual.call(0).reject(new Error('down'));
-    expect(await failed).toMatchObject({ name: 'LoadError', key: 'a' });
+    expect(await failed).toMatchObject({ code: 'LOAD_FAILED', key: 'a' });
     await settled(cache.get('a'));
     expect({ calls: manual.calls.length, size: cache.size }).toEqual({ calls: 1, size: 1 });
   });
@@ -172,7 +173,9 @@ describe('maxSize and sizeOf', () => {
     };
     const { clock, cache } = make({ ...bySize, load, coolDown: 1000, logger });
     const error = await rejectionOf(cache.get('a'));
-    expect(String(error)).toBe('LoadError: c["a"]: load failed: the value has the size 11, maxSize is 10');
+    expect(String(error)).toBe(
+      'TicklessError: c["a"]: load failed: the value has the size 11, maxSize is 10',
+    );
     for (let read = 0; read < 1000; read++) await rejectionOf(cache.get('a'));
     expect({ loads, lines: logger.lines.length }).toEqual({ loads: 1, lines: 1 });
     expect(cache.inspect('a')).toMatchObject({ state: 'empty', failures: 1 });
@@ -186,15 +189,14 @@ describe('maxSize and sizeOf', () => {
     const { clock, cache } = make(sized(sizes));
     for (const key of ['a', 'b']) cache.current(key);
     sizes.a = '=11';
-    expect(await rejectionOf(cache.refresh('a'))).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    expect(await rejectionOf(cache.refresh('a'))).toMatchObject({ code: 'LOAD_FAILED' });
     await clock.flush();
     expect({ currentA: cache.current('a'), keys: [...cache.keys()] }).toEqual({
       currentA: '=3',
       keys: ['b', 'a'],
     });
     expect(thrownBy(() => cache.set('b', '=12'))).toMatchObject({
-      name: 'OptionError',
-      option: 'value',
+      ...ofOption('value'),
       key: 'b',
     });
     expect(cache.peek('b')).toBe('=7');
@@ -209,7 +211,7 @@ describe('maxSize and sizeOf', () => {
       return 4;
     };
     const { clock, cache } = make({ load, maxSize: 10, sizeOf });
-    expect(isAbsentError(await rejectionOf(cache.get('none')))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cache.get('none')), 'ABSENT')).toBe(true);
     for (const key of ['a', 'b']) await cache.get(key);
     await cache.refresh('a');
     await clock.flush();
@@ -234,11 +236,10 @@ describe('maxSize and sizeOf', () => {
       };
       const { cache } = make({ maxSize: 10, sizeOf, load: async (key) => key });
       const [good, failed] = [cache.get('good'), rejectionOf(cache.get('bad'))];
-      expect(await failed).toMatchObject({ name: 'LoadError', key: 'bad', cacheName: 'c' });
+      expect(await failed).toMatchObject({ code: 'LOAD_FAILED', key: 'bad', member: 'c' });
       expect(await good).toBe('good');
       const error = thrownBy(() => cache.set('bad', 'x'));
-      expect(error).toMatchObject({ name: 'OptionError', key: 'bad', option: 'value' });
-      expect((error as Error).message).toContain('must have a size up to maxSize: ');
+      expect(error).toMatchObject({ key: 'bad', ...ofOption('value', 'must have a size up to maxSize: ') });
       expect([...cache.keys()]).toEqual(['good']);
     });
   }
@@ -275,12 +276,12 @@ describe('absent keys', () => {
   it('are remembered for a minute, and the error has the time left', async () => {
     const { clock, cache, has, asked } = source();
     const events = recordEvents(cache);
-    const error = { name: 'AbsentError', code: 'ERR_TICKLESS_ABSENT', key: 'x', cacheName: 'c' };
-    expect(await rejectionOf(cache.get('x'))).toMatchObject({ ...error, retryAfter: 60_000 });
+    const error = { code: 'ABSENT', key: 'x', member: 'c' };
+    expect(await rejectionOf(cache.get('x'))).toMatchObject({ ...error, retryAt: clock.now() + 60_000 });
     expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'loaded', key: 'x', isAbsent: true });
     has.add('x');
     await clock.advance(20_000);
-    expect(thrownBy(() => cache.current('x'))).toMatchObject({ ...error, retryAfter: 40_000 });
+    expect(thrownBy(() => cache.current('x'))).toMatchObject({ ...error, retryAt: clock.now() + 40_000 });
     expect(cache.inspect('x')).toMatchObject({ state: 'absent', failures: 0 });
     expect({
       size: cache.size,
@@ -301,8 +302,8 @@ describe('absent keys', () => {
       const { clock, cache, asked } = source({ absentFor });
       for (let i = 0; i < 3; i++) {
         expect(await rejectionOf(cache.get('x'))).toMatchObject({
-          name: 'AbsentError',
-          retryAfter: absentFor,
+          code: 'ABSENT',
+          retryAt: clock.now() + absentFor,
         });
         if (absentFor > 0) await clock.advance({ days: 365 });
       }
@@ -339,20 +340,20 @@ describe('absent keys', () => {
       peekX: undefined,
       state: 'absent',
     });
-    expect(await rejectionOf(cache.get('x'))).toMatchObject({ name: 'AbsentError' });
+    expect(await rejectionOf(cache.get('x'))).toMatchObject({ code: 'ABSENT' });
   });
 
-  it('absent() of a refresh rejects with AbsentError, and a failure after it with LoadError', async () => {
+  it('absent() of a refresh rejects with ABSENT, and a failure after it with LOAD_FAILED', async () => {
     let isDown = false;
     const load = (): KeyedLoadReturn<string> => {
       if (isDown) throw new Error('down');
       return absent();
     };
     const { cache } = make({ load });
-    expect(await rejectionOf(cache.refresh('x'))).toMatchObject({ name: 'AbsentError', key: 'x' });
+    expect(await rejectionOf(cache.refresh('x'))).toMatchObject({ code: 'ABSENT', key: 'x' });
     isDown = true;
-    expect(await rejectionOf(cache.refresh('x'))).toMatchObject({ name: 'LoadError', key: 'x' });
-    expect(await rejectionOf(cache.get('x'))).toMatchObject({ name: 'CoolingDownError', key: 'x' });
+    expect(await rejectionOf(cache.refresh('x'))).toMatchObject({ code: 'LOAD_FAILED', key: 'x' });
+    expect(await rejectionOf(cache.get('x'))).toMatchObject({ code: 'COOLING_DOWN', key: 'x' });
   });
 });
 

@@ -292,7 +292,7 @@ describe('tags', () => {
   it('tags that are not an array of strings fail the load', async () => {
     for (const tags of ['nl', [1], null, {}]) {
       const { cache } = tagged(() => tags as never);
-      expect(await settled(cache.get(1))).toMatchObject({ error: { name: 'LoadError', key: 1 } });
+      expect(await settled(cache.get(1))).toMatchObject({ error: { code: 'LOAD_FAILED', key: 1 } });
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isLoadTimeoutError,
+  isTicklessError,
   type KeyContext,
   RefreshGroup,
   RefreshingCache,
@@ -37,10 +37,10 @@ describe('maxConcurrentLoads of a cache', () => {
     expect(calls.length).toBe(1000);
     await clock.advance(1000);
     const errors = await Promise.all(reads);
-    expect(errors.every(isLoadTimeoutError)).toBe(true);
-    expect(String(errors[0])).toBe('LoadTimeoutError: c[0]: load timed out after 1 s');
+    expect(errors.every((error) => isTicklessError(error, 'TIMED_OUT'))).toBe(true);
+    expect(String(errors[0])).toBe('TicklessError: c[0]: load timed out after 1 s');
     const waited = 'load timed out after 1 s, waiting for one of 1000 places (maxConcurrentLoads)';
-    expect(String(errors[1199])).toBe(`LoadTimeoutError: c[1199]: ${waited}`);
+    expect(String(errors[1199])).toBe(`TicklessError: c[1199]: ${waited}`);
     expect(calls.length).toBe(1000); // what was over before its turn never begins
     expect(clock.timerCount).toBe(0);
   });
@@ -143,7 +143,7 @@ describe('maxConcurrentLoads of a cache', () => {
       expect(tries).toEqual([1, 1]);
       const waiting = cache.get(2);
       await clock.advance(100);
-      expect(isLoadTimeoutError(await failed)).toBe(true);
+      expect(isTicklessError(await failed, 'TIMED_OUT')).toBe(true);
       await clock.advance(10);
       expect(tries).toEqual([1, 1, 2]);
       expect(await waiting).toBe('two');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { resolveCacheOptions } from '../../../src/cache/resolve-cache-options.ts';
-import { type OptionError, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { ofOption, problemsIn } from '../../support/option-errors.ts';
 import { thrownBy } from '../../support/settle.ts';
 
 type Options = Partial<RefreshingCacheOptions<string, string>>;
@@ -54,13 +55,13 @@ describe('an option of a cache that breaks a rule', () => {
     [{ load, max: 2 ** 24 + 1 }, 'max', 'whole number'],
     [{ load, maxAbsent: 2 ** 24 + 1 }, 'maxAbsent', 'whole number'],
   ])('is reported with that rule: %o', (options, option, rule) => {
-    const { problems } = thrownBy(() => resolved(options)) as OptionError;
+    const problems = problemsIn(thrownBy(() => resolved(options)));
     expect(problems).toMatchObject([{ option, rule: expect.stringContaining(rule) }]);
   });
 
   it('is reported also without any options', () => {
     for (const none of [undefined, null]) {
-      expect(thrownBy(() => new RefreshingCache(none as never))).toMatchObject({ name: 'OptionError' });
+      expect(thrownBy(() => new RefreshingCache(none as never))).toMatchObject({ code: 'OPTION' });
     }
   });
 
@@ -117,5 +118,5 @@ describe('loadMany', () => {
 
 it.each([[10n], [Symbol('max')]])('max: %o is refused by its name', (max) => {
   const made = thrownBy(() => new RefreshingCache({ name: 'c', load: () => 1, max: max as never }));
-  expect(made).toMatchObject({ name: 'OptionError', option: 'max', received: max });
+  expect(made).toMatchObject(ofOption('max'));
 });

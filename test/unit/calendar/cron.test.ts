@@ -118,12 +118,12 @@ describe('cron', () => {
   ])('rejects the line %o with the reason of croner', (line) => {
     const error = optionErrorOf(() => cron(line));
     expect(error.message).toContain('cron: line must be a cron expression (');
-    expect(error.received).toBe(line);
+    expect(error.message).toContain(`, received ${JSON.stringify(line)}`);
     expect(error.cause).toBeInstanceOf(Error);
   });
 
   it.each(['2030-01-01T00:00:00', new Date(), undefined])('rejects what croner also accepts: %o', (line) => {
-    expect(optionErrorOf(() => cron(line as string)).option).toBe('line');
+    expect(optionErrorOf(() => cron(line as string)).message).toMatch(/^cron: line must /);
   });
 });
 

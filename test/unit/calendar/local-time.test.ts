@@ -75,5 +75,5 @@ describe('a series of wall times', () => {
 it.each(['Fantasia/Castle', '', 'local', 3, null, [['UTC']]])('rejects the zone %o', (zone) => {
   const error = optionErrorOf(() => localClock('dailyAt', zone as string));
   expect(error.message).toContain('dailyAt: zone must be an IANA time zone');
-  expect(error.received).toBe(zone);
+  expect(error.message).toContain(`, received ${JSON.stringify(zone)}`);
 });

@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   absent,
   derive,
-  isOptionError,
+  isTicklessError,
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
@@ -11,6 +11,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { storeOf } from '../../support/parts.ts';
 
 const clock = new FakeClock();
@@ -187,7 +188,7 @@ describe('whether it is keyed', () => {
   it('is a mistake that a call with arguments reports, instead of one value for all of them', async () => {
     const hidden = refreshing((...args: [string]) => rest(...args), quiet) as unknown as typeof rest;
     await expect(hidden('a')).rejects.toThrow('keyed must be true for calls with arguments');
-    expect(isOptionError(await hidden('a').catch((error: unknown) => error))).toBe(true);
+    expect(isTicklessError(await hidden('a').catch((error: unknown) => error), 'OPTION')).toBe(true);
   });
 });
 
@@ -226,6 +227,6 @@ describe('options', () => {
 it('rejects a call whose keyOf returns no identity', async () => {
   for (const id of [Symbol('s'), {}, undefined, () => 1]) {
     const f = refreshing(async (text: string) => text, { keyOf: () => id as never, logger: false });
-    await expect(f('a')).rejects.toMatchObject({ code: 'ERR_TICKLESS_OPTION', option: 'keyOf' });
+    await expect(f('a')).rejects.toMatchObject(ofOption('keyOf'));
   }
 });

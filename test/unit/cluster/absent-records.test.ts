@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isAbsentError } from '../../../src/index.ts';
+import { absent, isTicklessError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 
@@ -82,7 +82,7 @@ describe('the records of an absent key', () => {
     await cluster.clock.advance(FORGOTTEN_AFTER);
     await loadKey(cluster, a, 'y', 'why');
     const other = cacheOf(cluster);
-    expect(isAbsentError(await other.cache.get('x').catch((error: unknown) => error))).toBe(true);
+    expect(isTicklessError(await other.cache.get('x').catch((error: unknown) => error), 'ABSENT')).toBe(true);
     expect(other.calls).toEqual([]);
   });
 });
@@ -91,7 +91,9 @@ describe('a round that finds a key absent', () => {
   it('is done until the absence is over: the others adopt it, and none of them loads', async () => {
     const cluster = new ManualCluster();
     const caches = Array.from({ length: 8 }, () => cacheOf(cluster));
-    const reads = caches.map(({ cache }) => cache.get('x').catch((error) => isAbsentError(error)));
+    const reads = caches.map(({ cache }) =>
+      cache.get('x').catch((error) => isTicklessError(error, 'ABSENT')),
+    );
     await cluster.clock.flush();
     const calls = (): KeyedInstance['calls'] => caches.flatMap(({ calls }) => calls);
     expect(calls()).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLeaseLostError, keep } from '../../../src/index.ts';
+import { isTicklessError, keep } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { isOutcome } from '../../support/events.ts';
@@ -112,9 +112,9 @@ describe('while its load is under way an instance', () => {
       includesExtend: false,
     });
     expect({
-      isLeaseLostError: isLeaseLostError(await refreshed),
+      isLeaseLost: isTicklessError(await refreshed, 'LEASE_LOST'),
       aborted: b.manual.calls[0]?.context.signal.aborted,
-    }).toEqual({ isLeaseLostError: true, aborted: true });
+    }).toEqual({ isLeaseLost: true, aborted: true });
     await cluster.end(b, 0, 'two');
     expect({ bCurrent: b.value.current, aCurrent: a.value.current }).toEqual({
       bCurrent: 'set',
@@ -132,9 +132,9 @@ describe('while its load is under way an instance', () => {
     await a.value.set('set');
     await readUntilChecked(cluster, b);
     expect({
-      isLeaseLostError: isLeaseLostError(await refreshed),
+      isLeaseLost: isTicklessError(await refreshed, 'LEASE_LOST'),
       aborted: b.manual.calls[0]?.context.signal.aborted,
-    }).toEqual({ isLeaseLostError: true, aborted: true });
+    }).toEqual({ isLeaseLost: true, aborted: true });
   });
 
   it('serves what was set also when the load fails', async () => {

@@ -4,7 +4,7 @@ import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import {
   type Fleet,
   type FleetMember,
-  isStoreUnavailableError,
+  isTicklessError,
   RefreshGroup,
   RefreshingCache,
   type RefreshingValue,
@@ -239,7 +239,7 @@ describe('the fleet of a store', () => {
     const cluster = new ManualCluster();
     const { link } = cluster.instance(own);
     link.break('refused', 'check');
-    expect(isStoreUnavailableError(await rejectionOf(wrapStore(link.store).fleet()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(wrapStore(link.store).fleet()), 'BACKEND_DOWN')).toBe(true);
   });
 });
 
@@ -329,7 +329,7 @@ describe('the fleet of a group', () => {
     const [silent, ...others] = rest.unanswered ?? [];
     expect(others).toEqual([]);
     expect(silent?.members.map(({ name }) => name).sort()).toEqual(['keys', 'namesake', 'v']);
-    expect(isStoreUnavailableError(silent?.error)).toBe(true);
+    expect(isTicklessError(silent?.error, 'BACKEND_DOWN')).toBe(true);
     expect(await new RefreshGroup().fleet()).toEqual({ instances: [], idle: [], members: [] });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isStaleValueError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -193,7 +193,7 @@ describe('reads that wait by choice', () => {
     const again = b.value.get();
     await cluster.clock.flush();
     b.manual.call(1).reject(new Error('down'));
-    expect(isStaleValueError(await rejectionOf(again))).toBe(true);
+    expect(isTicklessError(await rejectionOf(again), 'TOO_STALE')).toBe(true);
   });
 
   it('a signal ends its own wait for another instance, and nothing else', async () => {

@@ -1,12 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import {
-  isOptionError,
-  isStoreUnavailableError,
-  RefreshingCache,
-  RefreshingValue,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -57,7 +52,7 @@ describe('history', () => {
     const other = cacheOf();
     expect(await other.history('a')).toEqual(await cache.history('a'));
     expect([other.size, await other.history('b')]).toEqual([0, []]);
-    expect(isOptionError(await rejectionOf(cache.history(undefined as never)))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cache.history(undefined as never)), 'OPTION')).toBe(true);
   });
 
   it('is the present snapshot where a store of yours has no history', async () => {
@@ -70,15 +65,15 @@ describe('history', () => {
     ]);
   });
 
-  it('rejects with StoreUnavailableError when the store does not answer, at once while it rests', async () => {
+  it('rejects with BACKEND_DOWN when the store does not answer, at once while it rests', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     a.link.break('refused', 'read');
     a.link.take();
     for (const _ of [1, 2]) {
       const error = await rejectionOf(a.value.history());
-      expect(isStoreUnavailableError(error)).toBe(true);
-      expect(error).toMatchObject({ cacheName: 'v', cause: { message: 'ECONNREFUSED' } });
+      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
+      expect(error).toMatchObject({ member: 'v', cause: { message: 'ECONNREFUSED' } });
     }
     expect(a.link.take()).toEqual(['read']);
     expect(a.value.current).toBe('one');
@@ -87,9 +82,9 @@ describe('history', () => {
   it.each([
     ['without a store', new RefreshingValue({ name: 'v', load: () => 1, lock: lockOf(memoryBackend()) })],
     ['without a store and a lock', new RefreshingValue({ name: 'v', load: () => 1 })],
-  ])('%s it rejects with OptionError', async (_, value) => {
+  ])('%s it rejects with OPTION', async (_, value) => {
     const error = await rejectionOf(value.history());
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ cacheName: 'v', message: expect.stringContaining('backend') });
+    expect(isTicklessError(error, 'OPTION')).toBe(true);
+    expect(error).toMatchObject({ member: 'v', message: expect.stringContaining('backend') });
   });
 });

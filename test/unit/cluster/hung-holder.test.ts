@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, type RefreshingValueOptions } from '../../../src/index.ts';
+import { isTicklessError, type RefreshingValueOptions } from '../../../src/index.ts';
 import { type Instance, LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -74,7 +74,7 @@ describe('a holder whose load never ends', () => {
     await cluster.clock.advance(10_000);
     const error = await read;
     const { owner, host, token } = (await cluster.lock.inspect('v'))!;
-    expect(isLoadTimeoutError(error)).toBe(true);
+    expect(isTicklessError(error, 'TIMED_OUT')).toBe(true);
     expect(error).toHaveProperty(
       'message',
       expect.stringContaining(

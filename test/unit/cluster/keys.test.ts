@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isAbsentError, isOptionError, loaded, RefreshingCache } from '../../../src/index.ts';
+import { absent, isTicklessError, loaded, RefreshingCache } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Fault, ManualCluster } from '../../support/cluster.ts';
 import { isOutcome, wordsOf } from '../../support/events.ts';
@@ -145,7 +145,7 @@ describe('keys behind a lock', () => {
       logger: false,
     });
     const error = (await rejectionOf(cache.get(Symbol('s')))) as Error;
-    expect(isOptionError(error.cause)).toBe(true);
+    expect(isTicklessError(error.cause, 'OPTION')).toBe(true);
     expect(`${error.cause}`).toContain('keyOf');
     const named = new RefreshingCache<{ id: number }, string>({
       name: 'c',
@@ -204,7 +204,7 @@ describe('keys behind a lock', () => {
     await loadKey(cluster, a, 'nope', absent());
     await cluster.clock.advance(2000);
     const error = await rejectionOf(b.cache.get('nope'));
-    expect(isAbsentError(error) && error.retryAfter).toBe(3025);
+    expect(isTicklessError(error, 'ABSENT') && error.retryAt).toBe(cluster.clock.now() + 3025);
     expect(b.events.find(isOutcome('adopted'))).toMatchObject({ isAbsent: true });
     expect(b.calls).toHaveLength(0);
     expect(b.link.take()).toEqual(['read', 'read']); // the marks of the cache, once, and the key

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
-  isClosedError,
-  isLeaseLostError,
+  isTicklessError,
   type LockedContext,
   lockedTask,
   RefreshGroup,
@@ -91,7 +90,7 @@ describe('a lease whose answer comes late', () => {
     const { signal } = instance.manual.call(0).context;
     expect(signal.aborted).toBe(false);
     await cluster.clock.advance(1);
-    expect([signal.aborted, isLeaseLostError(await failed)]).toEqual([true, true]);
+    expect([signal.aborted, isTicklessError(await failed, 'LEASE_LOST')]).toEqual([true, true]);
   });
 
   it('an engine that says that less is left is believed', async () => {
@@ -107,7 +106,7 @@ describe('a lease whose answer comes late', () => {
     await cluster.clock.advance(499);
     expect(manual.call(0).context.signal.aborted).toBe(false);
     await cluster.clock.advance(1);
-    expect(isLeaseLostError(await failed)).toBe(true);
+    expect(isTicklessError(await failed, 'LEASE_LOST')).toBe(true);
   });
 });
 
@@ -368,7 +367,7 @@ describe('close', () => {
     await cluster.clock.flush();
     const closed = value.close({ timeout: 1000 });
     await cluster.clock.advance(1000);
-    expect(isClosedError(await first)).toBe(true);
+    expect(isTicklessError(await first, 'CLOSED')).toBe(true);
     expect(await settled(closed)).toBe('pending');
     manual.call(0).reject(new Error('aborted'));
     expect(await closed).toEqual({ drained: false, aborted: [{ name: 'v' }], leases: [] });

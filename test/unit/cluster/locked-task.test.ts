@@ -2,19 +2,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
-  isClosedError,
-  isLeaseLostError,
-  isLockUnavailableError,
-  isOptionError,
+  isTicklessError,
   type LockedContext,
   type LockedTaskOptions,
   lockedTask,
-  OptionError,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
+import { optionsIn } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -99,7 +96,7 @@ describe('lockedTask', () => {
     expect(await cluster.lock.inspect('nightly')).toMatchObject({ state: 'done', holdLeft: 0 });
   });
 
-  it('lockAtMostFor aborts its signal, and what comes after that is LeaseLostError', async () => {
+  it('lockAtMostFor aborts its signal, and what comes after that is LEASE_LOST', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [manualTask(cluster, { lockAtMostFor: 5000 }), manualTask(cluster)];
     const lost = rejectionOf(a.run());
@@ -107,12 +104,12 @@ describe('lockedTask', () => {
     expect(a.link.take()).toEqual(['acquire', 'extend', 'extend']); // and not beyond lockAtMostFor
     expect(a.calls[0]?.context.signal.aborted).toBe(false);
     await cluster.clock.advance(1);
-    expect(isLeaseLostError(a.calls[0]?.context.signal.reason)).toBe(true);
+    expect(isTicklessError(a.calls[0]?.context.signal.reason, 'LEASE_LOST')).toBe(true);
     const executed = b.run();
     await cluster.clock.flush();
     a.calls[0]?.resolve('too late');
     const error = await lost;
-    expect(isLeaseLostError(error) && error.token).toBe(a.calls[0]?.context.token);
+    expect(isTicklessError(error, 'LEASE_LOST')).toBe(true);
     expect(a.link.take()).toEqual([]);
     b.calls[0]?.resolve('of b');
     expect(await executed).toMatchObject({ kind: 'executed', result: 'of b' });
@@ -170,11 +167,11 @@ describe('lockedTask', () => {
     const cluster = new ManualCluster();
     const a = manualTask(cluster);
     a.link.break('refused', 'acquire');
-    expect(isLockUnavailableError(await rejectionOf(a.run()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.run()), 'BACKEND_DOWN')).toBe(true);
     expect(a.calls).toHaveLength(0);
     const strange = { leaseFor: 1, acquire: () => Promise.reject(undefined), extend: a.run, release: a.run };
     const run = lockedTask(() => 1, { name: 'n', lock: asLock(strange as never), clock: cluster.clock });
-    expect(isLockUnavailableError(await rejectionOf(run()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(run()), 'BACKEND_DOWN')).toBe(true);
   });
 
   it('passes arguments on, and its name may be a function of them', async () => {
@@ -193,7 +190,7 @@ describe('lockedTask', () => {
     ]);
     expect((await cluster.lock.list()).map(({ name }) => name).sort()).toEqual(['report-be', 'report-nl']);
     const nameless = lockedTask(() => 1, { name: () => '', lock, clock: cluster.clock });
-    expect(isOptionError(await rejectionOf(nameless()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(nameless()), 'OPTION')).toBe(true);
   });
 
   it('extends its lease while it runs, so that a crash holds the others back for leaseFor only', async () => {
@@ -206,12 +203,12 @@ describe('lockedTask', () => {
     expect((await cluster.lock.inspect('nightly'))?.leaseLeft).toBeLessThanOrEqual(LEASE_MS);
     a.link.break('no-answer', 'extend'); // its process stands still
     await cluster.clock.advance(LEASE_MS);
-    expect(isLeaseLostError(a.calls[0]?.context.signal.reason)).toBe(true);
+    expect(isTicklessError(a.calls[0]?.context.signal.reason, 'LEASE_LOST')).toBe(true);
     void b.run();
     await cluster.clock.flush();
     expect(b.calls).toHaveLength(1);
     a.calls[0]?.resolve('too late');
-    expect(isLeaseLostError(await rejectionOf(executed))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executed), 'LEASE_LOST')).toBe(true);
   });
 
   it('close() waits for runs and their leases, then aborts them, and starts none', async () => {
@@ -221,7 +218,7 @@ describe('lockedTask', () => {
     await cluster.clock.flush();
     const closed = a.run.close();
     expect(a.run.close({ timeout: 1 })).toBe(closed);
-    expect(isClosedError(await rejectionOf(a.run()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.run()), 'CLOSED')).toBe(true);
     expect(await settled(closed)).toBe('pending');
     a.calls[0]?.resolve('done');
     expect(await executed).toMatchObject({ kind: 'executed' });
@@ -239,7 +236,7 @@ describe('lockedTask', () => {
     expect(signal.aborted).toBe(false);
     await cluster.clock.advance(1);
     expect(await ended).toEqual({ drained: false, aborted: [{ name: 'nightly' }], leases: [] });
-    expect(isClosedError(await failed)).toBe(true);
+    expect(isTicklessError(await failed, 'CLOSED')).toBe(true);
     expect((await cluster.lock.inspect('nightly'))?.leaseLeft).toBe(0);
     await lockedTask(() => 1, { name: 'n', lock: cluster.lock }).close();
     expect(cluster.clock.timerCount).toBe(0);
@@ -327,15 +324,13 @@ describe('lockedTask', () => {
       undefined,
     ];
     for (const options of broken) {
-      expect(() => lockedTask(() => 1, options as never), JSON.stringify(options)).toThrow(OptionError);
+      expect(() => lockedTask(() => 1, options as never), JSON.stringify(options)).toThrow(
+        expect.objectContaining({ code: 'OPTION' }),
+      );
     }
     expect(() => lockedTask(undefined as never, { name: 'n', lock })).toThrow(/task must be a function/);
-    try {
-      lockedTask(() => 1, { name: '', lock: {} as never, lockAtLeastFor: -1 });
-    } catch (error) {
-      const options = isOptionError(error) ? error.problems.map(({ option }) => option) : [];
-      expect(options.sort()).toEqual(['lock', 'lockAtLeastFor', 'name']);
-    }
+    const error = thrownBy(() => lockedTask(() => 1, { name: '', lock: {} as never, lockAtLeastFor: -1 }));
+    expect(optionsIn(error).sort()).toEqual(['lock', 'lockAtLeastFor', 'name']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import { isLoadTimeoutError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
@@ -210,7 +210,7 @@ describe('what never answers', () => {
     expect(await value.get()).toBe('one');
     expect((await cluster.lock.inspect('v'))?.holdLeft).toBe(0);
     await cluster.clock.advance(30_000);
-    expect(value.inspect().lock?.storeError).toMatchObject({ code: 'ERR_TICKLESS_STORE_UNAVAILABLE' });
+    expect(value.inspect().lock?.storeError).toMatchObject({ code: 'BACKEND_DOWN' });
   });
 
   it('a release: nobody waits for it', async () => {
@@ -254,7 +254,7 @@ describe('locks and stores of others that misbehave', () => {
       await cluster.end({ manual }, 1, 'two');
       expect(value.peek()).toBe('two');
       expect(value.inspect().failures).toBe(0);
-      expect(value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+      expect(value.inspect().lock?.lockError).toMatchObject({ code: 'BACKEND_DOWN' });
     });
   }
 
@@ -282,7 +282,7 @@ describe('locks and stores of others that misbehave', () => {
       const { value } = cluster.instance({ lock, store: undefined, timeout: 1000 });
       const forced = rejectionOf(value.refresh({ here: true }));
       await cluster.clock.advance(1000);
-      expect(isLoadTimeoutError(await forced)).toBe(true);
+      expect(isTicklessError(await forced, 'TIMED_OUT')).toBe(true);
       expect(asked).toBeLessThanOrEqual(150);
     });
   }

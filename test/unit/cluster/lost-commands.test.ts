@@ -80,7 +80,7 @@ it('a call by hand does not wait behind the commands of members, nor behind lost
   await clock.advance(10);
   expect(await inspected).toMatchObject({ state: 'running' });
   await clock.advance(TIMEOUT_MS);
-  expect(new Set(await Promise.all(lost))).toEqual(new Set(['ERR_TICKLESS_LOCK_UNAVAILABLE']));
+  expect(new Set(await Promise.all(lost))).toEqual(new Set(['BACKEND_DOWN']));
 });
 
 it('a call by hand that fails gives no place back but its own', async () => {

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isOptionError,
-  type LoadError,
+  isTicklessError,
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
+  type TicklessError,
 } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { isOutcome, recordEvents } from '../../support/events.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { lockOn, storeOn } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
@@ -130,8 +131,8 @@ describe('a namespace', () => {
 
   it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])('%j is refused', (namespace) => {
     const { lock, store } = sharedBackend();
-    expect(thrownBy(() => lock(namespace as string))).toMatchObject({ option: 'namespace' });
-    expect(thrownBy(() => store(namespace as string))).toMatchObject({ option: 'namespace' });
+    expect(thrownBy(() => lock(namespace as string))).toMatchObject(ofOption('namespace'));
+    expect(thrownBy(() => store(namespace as string))).toMatchObject(ofOption('namespace'));
   });
 });
 
@@ -215,8 +216,8 @@ describe('keys whose lock name is longer than the backend accepts', () => {
         logger: false,
         ...(what === 'lock' ? { lock: lock() } : { backend: { store: store() } }),
       });
-      const error = (await rejectionOf(cache.get('k'.repeat(8192)))) as LoadError;
-      expect([isOptionError(error.cause), loads]).toEqual([true, 0]);
+      const error = (await rejectionOf(cache.get('k'.repeat(8192)))) as TicklessError;
+      expect([isTicklessError(error.cause, 'OPTION'), loads]).toEqual([true, 0]);
       expect(error.message).toContain('must be short enough for a lock name of 8192 bytes');
       expect(await cache.get('k'.repeat(8000))).toBe(1);
     },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { problemsIn } from '../../support/option-errors.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
@@ -11,8 +12,7 @@ const store = storeOf(memoryBackend());
 /** What a value with those options says of them. */
 function problemsOf(options: object, name = 'v'): string[] {
   const error = thrownBy(() => new RefreshingValue({ name, load: () => 1, ...options }));
-  if (!isOptionError(error)) throw error;
-  return error.problems.map(({ option, rule }) => `${option} ${rule}`);
+  return problemsIn(error).map(({ option, rule }) => `${option} ${rule}`);
 }
 
 /** A lock or a store that takes names of so many bytes. */
@@ -89,6 +89,6 @@ describe('options of clusters', () => {
     });
     expect(await cache.get('x')).toBe('x');
     const error = (await rejectionOf(cache.get('a key that is too long'))) as Error;
-    expect(isOptionError(error.cause)).toBe(true);
+    expect(isTicklessError(error.cause, 'OPTION')).toBe(true);
   });
 });

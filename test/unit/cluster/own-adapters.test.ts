@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isOptionError } from '../../../src/errors.ts';
+import { isTicklessError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -29,7 +29,12 @@ it('a lock of three methods has leases of 30 seconds, and shows and ends nothing
 });
 
 it('an object without the three methods is refused', () => {
-  expect(isOptionError(thrownBy(() => asLock({ acquire() {}, extend() {} } as never)))).toBe(true);
+  expect(
+    isTicklessError(
+      thrownBy(() => asLock({ acquire() {}, extend() {} } as never)),
+      'OPTION',
+    ),
+  ).toBe(true);
 });
 
 it('a refresh under a lock that ignores force gets the value of the round that is done', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isClosedError,
-  isLockUnavailableError,
-  isOptionError,
+  isTicklessError,
   PeriodicExecutor,
   RefreshGroup,
   RefreshingCache,
@@ -184,7 +182,7 @@ describe('a pause on all instances', () => {
     const [a] = await cluster.warm(1, own);
     const b = await used(cluster, 'value');
     a!.link.break('refused', 'acquire');
-    expect(isLockUnavailableError(await rejectionOf(a!.value.pause()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a!.value.pause()), 'BACKEND_DOWN')).toBe(true);
     expect(a!.value.inspect().paused).toBe(true);
     a!.link.mend();
     await cluster.clock.advance(10_000);
@@ -224,11 +222,16 @@ describe('a pause on all instances', () => {
     const shared = group.value({ name: 'shared', load: () => 1, backend: { lock, store } });
     const alone = group.value({ name: 'alone', load: () => 1 });
     const error = thrownBy(() => group.pause({ heer: true } as never)) as Error;
-    expect([isOptionError(error), error.message]).toEqual([
+    expect([isTicklessError(error, 'OPTION'), error.message]).toEqual([
       true,
       expect.stringContaining('did you mean here?'),
     ]);
-    expect(isOptionError(thrownBy(() => shared.pause({ here: 'yes' } as never)))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => shared.pause({ here: 'yes' } as never)),
+        'OPTION',
+      ),
+    ).toBe(true);
     expect([shared.inspect().paused, alone.inspect().paused]).toEqual([false, false]);
     await alone.pause();
     await shared.pause({ here: true });
@@ -243,7 +246,7 @@ describe('a pause on all instances', () => {
     const cluster = new ManualCluster();
     const a = await used(cluster, 'value');
     await a.member.close();
-    expect(isClosedError(await rejectionOf(a.member.pause()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.member.pause()), 'CLOSED')).toBe(true);
     const b = cluster.instance(own);
     const held = await cluster.lock.acquire({
       name: 'tickless-control',
@@ -257,7 +260,7 @@ describe('a pause on all instances', () => {
     await cluster.clock.advance(500);
     const closed = b.value.close({ timeout: 0 });
     await cluster.clock.advance(1000);
-    expect(isClosedError(await rejectionOf(published))).toBe(true);
+    expect(isTicklessError(await rejectionOf(published), 'CLOSED')).toBe(true);
     await closed;
     await cluster.clock.advance(1000);
     expect(cluster.clock.timerCount).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPinnedError, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -97,7 +97,7 @@ describe('a version that another instance has pinned, while an edition with a sh
     await cluster.clock.advance(20); // its hold is over before it is published
     arrives.resolve();
     await cluster.clock.flush();
-    expect(isPinnedError(await failure)).toBe(true);
+    expect(isTicklessError(await failure, 'PINNED')).toBe(true);
     const marks = (await a.value.history()).filter(({ mark }) => mark !== undefined);
     expect(marks).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe('a value that is younger than the pin', () => {
     b.value.set('x', { here: true });
     const refreshed = rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
-    expect([isPinnedError(await refreshed), await isPinned(a)]).toEqual([true, true]);
+    expect([isTicklessError(await refreshed, 'PINNED'), await isPinned(a)]).toEqual([true, true]);
   });
 
   it('which was set here, does not keep unpin from being noticed', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isStoreUnavailableError, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 import { virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { isOutcome } from '../../support/events.ts';
@@ -213,7 +213,7 @@ it('a mark takes the place of no version that may be pinned: it fails where the 
   await a.value.rollback({ by: 'ann' });
   b.link.break('refused', 'read');
   const failure = await rejectionOf(b.value.invalidate({ drop: true }));
-  expect(isStoreUnavailableError(failure)).toBe(true);
+  expect(isTicklessError(failure, 'BACKEND_DOWN')).toBe(true);
   expect((await a.value.history())[0]?.isPinned).toBe(true);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
-import { isPinnedError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
@@ -300,7 +300,7 @@ describe('a mark on all instances', () => {
     await a.value.rollback({ by: 'ann' });
     const refused = [a.value.invalidate(), b.value.invalidate()].map(rejectionOf);
     await cluster.clock.advance(100);
-    for (const error of refused) expect(isPinnedError(await error)).toBe(true);
+    for (const error of refused) expect(isTicklessError(await error, 'PINNED')).toBe(true);
     expect((await a.value.history())[0]).toMatchObject({ isPinned: true });
   });
 

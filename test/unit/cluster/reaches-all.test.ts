@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absent, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { absent, RefreshingCache, RefreshingValue, type TicklessError } from '../../../src/index.ts';
 import { type VirtualInstance, virtualCluster } from '../../../src/testing/index.ts';
 
 // What a person does everywhere reaches instances that have no value, within the bound.
@@ -23,7 +23,7 @@ async function readOnAll(
 ): Promise<unknown[]> {
   const read = (member: unknown): Promise<unknown> =>
     (member instanceof RefreshingValue ? member.get() : (member as Readable).get('k' as never)).catch(
-      (error: Error) => error.name,
+      (error: TicklessError) => error.code,
     );
   await cluster.run(2 * WITHIN_MS, { every: 100, read: async (member) => void (await read(member)) });
   const last = instances.map(({ service }) => read(service));
@@ -42,7 +42,7 @@ describe('a key that the source does not have', () => {
         new RefreshingCache({ ...given, ...common, absentFor: { hours: 1 }, load: () => source() }),
     });
     const { instances } = cluster;
-    expect(await readOnAll(cluster as never, instances)).toEqual(['AbsentError', 'AbsentError']);
+    expect(await readOnAll(cluster as never, instances)).toEqual(['ABSENT', 'ABSENT']);
     isThere = true;
     const [{ service: one }] = instances;
     const done = how === 'set' ? one.set('k', 'loaded') : one.refresh('k');
@@ -70,7 +70,7 @@ describe('a value that was dropped everywhere while the source is down', () => {
     await dropped;
     // Until each has failed by itself, and cools down.
     await cluster.run({ minutes: 12 }, { every: 1000, read: (value) => void value.get().catch(() => {}) });
-    expect(new Set(await readOnAll(cluster as never, instances))).toEqual(new Set(['CoolingDownError']));
+    expect(new Set(await readOnAll(cluster as never, instances))).toEqual(new Set(['COOLING_DOWN']));
     const done = how === 'set' ? one.set('loaded') : one.rollback({ by: 'ann' });
     await cluster.advance(100);
     await done;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asLock } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isClosedError, isLockUnavailableError, RefreshGroup, refreshing } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup, refreshing } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -23,7 +23,7 @@ describe('register()', () => {
     expect(runs).toBe(0);
     expect(group.members().map((member) => member.inspect().counts.loaded)).toEqual([0, 0, 0, 0]);
     await group.close();
-    expect(isClosedError(await rejectionOf(group.register()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(group.register()), 'CLOSED')).toBe(true);
   });
 
   it('leaves the record of a run as it is, and a run takes the place of a registration', async () => {
@@ -60,7 +60,7 @@ describe('register()', () => {
     expect(await settled(refreshing(load, { name: 'r' }).register())).toEqual({ value: undefined });
     const down = new ManualCluster().task();
     down.link.fault = () => 'refused';
-    expect(isLockUnavailableError(await rejectionOf(down.executor.register()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(down.executor.register()), 'BACKEND_DOWN')).toBe(true);
   });
 
   it('holds for locks of your own that have records', async () => {

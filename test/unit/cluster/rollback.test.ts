@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isClosedError,
-  isLockUnavailableError,
-  isOptionError,
-  isPinnedError,
-  isStoreUnavailableError,
-} from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { recordChanges } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
 import { twoVersions } from '../../support/two-versions.ts';
@@ -23,11 +18,13 @@ describe('a decision that names the version in place', () => {
     const [two, one] = await a.value.history();
     await b.value.set('three');
     const rolledBack = a.value.rollback({ by, to: one!.version, version: two!.version });
-    expect(isOptionError(await rejectionOf(rolledBack))).toBe(true);
+    expect(isTicklessError(await rejectionOf(rolledBack), 'OPTION')).toBe(true);
     expect([a.value.peek(), (await a.value.history())[0]?.made]).toEqual(['two', 'set']);
     const [three] = await a.value.history();
     const pinned = await a.value.rollback({ by, to: one!.version, version: three!.version });
-    expect(isOptionError(await rejectionOf(a.value.unpin({ by, version: three!.version })))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.value.unpin({ by, version: three!.version })), 'OPTION')).toBe(
+      true,
+    );
     expect(a.value.inspect().pinned?.by).toBe(by);
     expect(await a.value.unpin({ by, version: pinned })).toBe(true);
   });
@@ -46,7 +43,7 @@ describe('a decision that names the version in place', () => {
       const refused = rejectionOf(acting);
       await cluster.clock.advance(20_000);
       await set;
-      expect(isOptionError(await refused)).toBe(true);
+      expect(isTicklessError(await refused, 'OPTION')).toBe(true);
       expect((await b.value.history())[0]?.made).toBe('set');
     },
   );
@@ -109,8 +106,8 @@ describe('a version that is put back into place', () => {
     await cluster.clock.advance(100);
     const second = rejectionOf(a.value.rollback({ by, to: two!.version }));
     await cluster.clock.advance(2000);
-    expect({ isLockUnavailableError: isLockUnavailableError(await second), peek: a.value.peek() }).toEqual({
-      isLockUnavailableError: true,
+    expect({ isBackendDown: isTicklessError(await second, 'BACKEND_DOWN'), peek: a.value.peek() }).toEqual({
+      isBackendDown: true,
       peek: 'two',
     });
     await cluster.end(b, 0, 'three');
@@ -136,8 +133,8 @@ describe('a version that is put back into place', () => {
     a.link.fault = (step) => (step === 'write' && ++writes > 1 ? 'refused' : undefined);
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(1500);
-    expect({ isStoreUnavailableError: isStoreUnavailableError(await second), peek: a.value.peek() }).toEqual({
-      isStoreUnavailableError: true,
+    expect({ isBackendDown: isTicklessError(await second, 'BACKEND_DOWN'), peek: a.value.peek() }).toEqual({
+      isBackendDown: true,
       peek: 'two',
     });
     a.link.mend();
@@ -203,8 +200,8 @@ describe('a version that is put back into place', () => {
     const elsewhere = rejectionOf(b.value.refresh());
     await cluster.clock.flush();
     for (const error of [here, await elsewhere]) {
-      expect({ isPinnedError: isPinnedError(error), message: (error as Error).message }).toEqual({
-        isPinnedError: true,
+      expect({ isPinned: isTicklessError(error, 'PINNED'), message: (error as Error).message }).toEqual({
+        isPinned: true,
         message: expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
       });
     }
@@ -347,8 +344,8 @@ describe('what can not be rolled back', () => {
   it('a version that is not kept; the one before the present one where that is pinned', async () => {
     const { a } = await twoVersions();
     const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
-    expect({ isOptionError: isOptionError(unknown), message: (unknown as Error).message }).toEqual({
-      isOptionError: true,
+    expect({ isOption: isTicklessError(unknown, 'OPTION'), message: (unknown as Error).message }).toEqual({
+      isOption: true,
       message: expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
     });
     await a.value.rollback({ by });
@@ -366,10 +363,7 @@ describe('what can not be rolled back', () => {
     [null, 'by'],
   ])('with the options %j', async (options, option) => {
     const { a } = await twoVersions();
-    expect(await rejectionOf(a.value.rollback(options as never))).toMatchObject({
-      code: 'ERR_TICKLESS_OPTION',
-      option,
-    });
+    expect(await rejectionOf(a.value.rollback(options as never))).toMatchObject(ofOption(option));
     expect(a.value.current).toBe('two');
   });
 
@@ -384,8 +378,11 @@ describe('what can not be rolled back', () => {
       () => b.value.refresh({ unpin: true }),
     ];
     for (const call of calls) {
-      expect({ isClosedError: isClosedError(await rejectionOf(call())), peek: b.value.peek() }).toEqual({
-        isClosedError: true,
+      expect({
+        isClosed: isTicklessError(await rejectionOf(call()), 'CLOSED'),
+        peek: b.value.peek(),
+      }).toEqual({
+        isClosed: true,
         peek: 'two',
       });
     }
@@ -394,13 +391,13 @@ describe('what can not be rolled back', () => {
   it('without a store, with one that keeps one version, while it is down', async () => {
     const { value } = manualValue();
     for (const call of [value.rollback({ by }), value.unpin(), value.history()]) {
-      expect(isOptionError(await rejectionOf(call))).toBe(true);
+      expect(isTicklessError(await rejectionOf(call), 'OPTION')).toBe(true);
     }
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    expect(isOptionError(await rejectionOf(a.value.rollback({ by })))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.value.rollback({ by })), 'OPTION')).toBe(true);
     a.link.break('refused', 'read');
-    expect(isStoreUnavailableError(await rejectionOf(a.value.rollback({ by })))).toBe(true);
+    expect(isTicklessError(await rejectionOf(a.value.rollback({ by })), 'BACKEND_DOWN')).toBe(true);
   });
 });
 
@@ -411,7 +408,9 @@ describe('the differences of the console', () => {
     expect(await compareVersions(a.value, one!.version, two!.version)).toMatchObject({
       changed: { count: 1, samples: [{ before: 'one', after: 'two' }] },
     });
-    expect(isOptionError(await rejectionOf(compareVersions(a.value, one!.version, 7)))).toBe(true);
+    expect(isTicklessError(await rejectionOf(compareVersions(a.value, one!.version, 7)), 'OPTION')).toBe(
+      true,
+    );
   });
 });
 

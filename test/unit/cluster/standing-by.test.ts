@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isStaleValueError, type RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, type RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { onRound } from '../../support/events.ts';
@@ -66,7 +66,7 @@ describe('who stands by for the load of another instance', () => {
     const { cluster, b } = await standingBy({ maxStaleness: 1130, whenTooStale: 'throw' });
     await cluster.clock.advance(1);
     const error = await rejectionOf(b.value.get({ patience: 10_000 }));
-    expect(isStaleValueError(error)).toBe(true);
+    expect(isTicklessError(error, 'TOO_STALE')).toBe(true);
     await cluster.clock.flush();
     expect(b.link.take()).toEqual([]);
   });

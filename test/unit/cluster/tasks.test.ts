@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
 import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -119,7 +119,7 @@ describe('a task with a lock', () => {
     await cluster.clock.flush();
     const second = b.executor.requestStart({ wait: true });
     a.manual.call(0).reject(new Error('down'));
-    expect(isLoadError(await failed)).toBe(true);
+    expect(isTicklessError(await failed, 'LOAD_FAILED')).toBe(true);
     await cluster.clock.advance(2000);
     b.manual.call(0).resolve('done');
     await second;
@@ -157,7 +157,7 @@ describe('a task with a lock', () => {
     await cluster.lock.forceRelease('t', token as number);
     await cluster.clock.advance(1000);
     expect(signal.aborted).toBe(true);
-    expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LEASE_LOST', token });
+    expect(await failed).toMatchObject({ code: 'LEASE_LOST' });
   });
 
   it('takes a store, and writes no snapshot to it', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixedDelay, isLoadTimeoutError, loaded } from '../../../src/index.ts';
+import { fixedDelay, isTicklessError, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -45,7 +45,7 @@ describe('a lock and a store: one loads, the others take it over', () => {
     await cluster.clock.flush();
     const late = rejectionOf(b.value.get());
     await cluster.clock.advance(2000);
-    expect(isLoadTimeoutError(await late)).toBe(true);
+    expect(isTicklessError(await late, 'TIMED_OUT')).toBe(true);
     expect(b.manual.calls).toHaveLength(0);
     a.manual.call(0).resolve('one');
     await cluster.clock.advance(1000);

@@ -4,6 +4,7 @@ import { historyText } from '../../../src/cli/tables.ts';
 import { versionRecord } from '../../../src/cluster/history.ts';
 import { makerText } from '../../../src/data/version-record.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 const quiet = { name: 'v', logger: false, retry: false } as const;
@@ -60,16 +61,12 @@ describe('history() names what made each version, and by whom', () => {
     const value = new RefreshingValue({ ...quiet, load: () => 1, backend: memoryBackend() });
     for (const wrong of ['', 1, 'x'.repeat(501)]) {
       const set = () => value.set(2, { by: wrong as string });
-      expect(thrownBy(set)).toMatchObject({ option: 'by' });
+      expect(thrownBy(set)).toMatchObject(ofOption('by'));
     }
-    expect(thrownBy(() => value.set(2, { note: 1 as never }))).toMatchObject({
-      option: 'note',
-    });
-    expect(thrownBy(() => value.set(2, { why: 1 } as never))).toMatchObject({
-      option: 'why',
-    });
-    expect(await rejectionOf(value.unpin({ by: '' }))).toMatchObject({ option: 'by' });
-    expect(await rejectionOf(value.unpin({ why: 1 } as never))).toMatchObject({ option: 'why' });
+    expect(thrownBy(() => value.set(2, { note: 1 as never }))).toMatchObject(ofOption('note'));
+    expect(thrownBy(() => value.set(2, { why: 1 } as never))).toMatchObject(ofOption('why'));
+    expect(await rejectionOf(value.unpin({ by: '' }))).toMatchObject(ofOption('by'));
+    expect(await rejectionOf(value.unpin({ why: 1 } as never))).toMatchObject(ofOption('why'));
     expect(value.peek()).toBeUndefined();
   });
 });

@@ -6,8 +6,9 @@ import {
   type ConsoleOptions,
   consoleHandler,
 } from '../../../src/console/index.ts';
-import { OptionError, RefreshGroup } from '../../../src/index.ts';
+import { RefreshGroup, type TicklessError } from '../../../src/index.ts';
 import { answerOf, BASE, TestConsole } from '../../support/console.ts';
+import { optionsIn } from '../../support/option-errors.ts';
 
 const EVERYTHING = [
   '',
@@ -596,8 +597,7 @@ describe('options', () => {
       consoleHandler(new RefreshGroup(), wrong as never);
       expect.unreachable();
     } catch (error) {
-      const options = (error as OptionError).problems.map(({ option }) => option);
-      expect(options).toEqual([
+      expect(optionsIn(error)).toEqual([
         'shwoValue',
         'authorize',
         'actions',
@@ -608,8 +608,10 @@ describe('options', () => {
         'backend',
         'refreshEvery',
       ]);
-      expect((error as OptionError).message).not.toContain('short');
+      expect((error as TicklessError).message).not.toContain('short');
     }
-    expect(() => consoleHandler(new RefreshGroup(), null as never)).toThrow(OptionError);
+    expect(() => consoleHandler(new RefreshGroup(), null as never)).toThrow(
+      expect.objectContaining({ code: 'OPTION' }),
+    );
   });
 });

@@ -6,9 +6,10 @@ import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { locked, lockedTaskOf, refreshing, refreshingOf } from '../../../src/decorators/index.ts';
-import { isOptionError, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
@@ -167,7 +168,7 @@ describe('decorators', () => {
     }
     const shared = new Shared();
     expect(() => shared.rates()).toThrow('class.rates: name must be given with a backend');
-    expect(isOptionError(await shared.report().catch((error: unknown) => error))).toBe(true);
+    expect(isTicklessError(await shared.report().catch((error: unknown) => error), 'OPTION')).toBe(true);
     const { rates } = shared;
     expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');
   });
@@ -193,7 +194,7 @@ describe('decorators', () => {
     ) => () => unknown)[]) {
       const decorated = decorate(async () => 1, { kind: 'method', name: 'm' });
       const use = Promise.resolve().then(() => decorated.call({}));
-      expect(await rejectionOf(use)).toMatchObject({ option: 'options' });
+      expect(await rejectionOf(use)).toMatchObject(ofOption('options'));
     }
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(unhandled).toEqual([]);

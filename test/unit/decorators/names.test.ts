@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { locked, refreshing, refreshingOf } from '../../../src/decorators/index.ts';
-import { isOptionError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -219,7 +219,7 @@ describe.each([
       'another class than this one has the name Service.all',
     );
     const error = await rejectionOf((new Second!() as Service).send());
-    expect(isOptionError(error) && error.message).toContain('has the name Service.send');
+    expect(isTicklessError(error, 'OPTION') && error.message).toContain('has the name Service.send');
   });
 
   it('a class without a name has none, nor one whose name is no text', () => {
@@ -264,7 +264,7 @@ describe('names by default', () => {
     }
     standard(locked({ lock } as never), Base.prototype, 'once');
     wrap(Base.prototype, 'once');
-    expect(isOptionError(await rejectionOf(new Derived().send()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(new Derived().send()), 'OPTION')).toBe(true);
     await new Derived().once();
     await new Base().send();
     expect((await lockOf({ lock }).list()).map(({ name }) => name).toSorted()).toEqual([

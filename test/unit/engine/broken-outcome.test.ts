@@ -23,12 +23,12 @@ class MockedClock extends FakeClock {
 }
 
 describe('whatever throws while an outcome is applied', () => {
-  it('a hostile object that the load throws: readers get a LoadError, and there is a cool-down', async () => {
+  it('a hostile object that the load throws: readers get a LOAD_FAILED error, and there is a cool-down', async () => {
     const { clock, manual, value } = manualValue();
     const reads = [value.get(), value.refresh(), value.get({ signal: new AbortController().signal })];
     manual.call(0).reject(hostile());
-    for (const read of reads) expect(await rejectionOf(read)).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
-    expect(await rejectionOf(value.get())).toMatchObject({ code: 'ERR_TICKLESS_COOLING_DOWN' });
+    for (const read of reads) expect(await rejectionOf(read)).toMatchObject({ code: 'LOAD_FAILED' });
+    expect(await rejectionOf(value.get())).toMatchObject({ code: 'COOLING_DOWN' });
     expect(clock.timerCount).toBe(0);
   });
 
@@ -63,9 +63,7 @@ describe('whatever throws while an outcome is applied', () => {
     clock.isMocked = true;
     const read = value.get();
     await clock.flush();
-    expect(await settled(read)).toMatchObject(
-      succeeds ? { value: 1 } : { error: { code: 'ERR_TICKLESS_LOAD' } },
-    );
+    expect(await settled(read)).toMatchObject(succeeds ? { value: 1 } : { error: { code: 'LOAD_FAILED' } });
     await value.get().catch(() => {});
     await clock.flush();
     expect(loads).toBe(1);
@@ -75,7 +73,7 @@ describe('whatever throws while an outcome is applied', () => {
     expect(loads).toBe(2);
   });
 
-  it('anything else: readers get a LoadError, there is a cool-down, and then a load', async () => {
+  it('anything else: readers get a LOAD_FAILED error, there is a cool-down, and then a load', async () => {
     const succeeded = vi.spyOn(Timing.prototype, 'succeeded').mockImplementationOnce(() => {
       throw new Error('a bug');
     });
@@ -86,7 +84,7 @@ describe('whatever throws while an outcome is applied', () => {
     await clock.flush();
     for (const read of reads) {
       expect(await settled(read)).toMatchObject({
-        error: { code: 'ERR_TICKLESS_LOAD', message: 'v: load failed: a bug' },
+        error: { code: 'LOAD_FAILED', message: 'v: load failed: a bug' },
       });
     }
     expect(logger.lines[0]).toBe('error tickless: v: the result of a load could not be applied: a bug');

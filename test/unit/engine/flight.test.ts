@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Flight, type FlightEnd, type FlightScope } from '../../../src/engine/flight.ts';
 import type { RetryOptions } from '../../../src/engine/retry.ts';
-import { LoadTimeoutError } from '../../../src/errors.ts';
+import { TicklessError } from '../../../src/errors.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { LazyAbort } from '../../../src/time/lazy-abort.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
@@ -63,8 +63,8 @@ class PlannedFlight extends Flight<string> {
     return this.#restMs;
   }
 
-  protected override timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
-    return new LoadTimeoutError('too long', { cacheName: 'f', attempts, timeout: 1000, cause });
+  protected override timeoutReason(attempts: number, cause: unknown): TicklessError {
+    return new TicklessError('TIMED_OUT', 'too long', { member: 'f', attempts, cause });
   }
 
   protected override settled(outcome: FlightEnd<string>): void {

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import {
-  LoadTimeoutError,
-  RefreshingCache,
-  RefreshingValue,
-  type RefreshingValueOptions,
-} from '../../../src/index.ts';
+import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -35,7 +30,7 @@ async function textsOf(
   const reason = rejectionOf(value.get());
   await clock.advance(5000);
   const error = await reason;
-  expect(error).toBeInstanceOf(LoadTimeoutError);
+  expect(error).toMatchObject({ code: 'TIMED_OUT' });
   void value.requestStart({ wait: false });
   await clock.advance(60_000);
   void value.requestStart({ wait: false });

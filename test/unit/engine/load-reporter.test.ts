@@ -3,7 +3,7 @@ import type { ExecutionStart } from '../../../src/data/execution-record.ts';
 import type { CoolingDown } from '../../../src/engine/cool-down.ts';
 import { Entry } from '../../../src/engine/entry.ts';
 import { LoadReporter } from '../../../src/engine/load-reporter.ts';
-import { LoadError, LoadTimeoutError, LockUnavailableError } from '../../../src/errors.ts';
+import { TicklessError } from '../../../src/errors.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts';
@@ -11,7 +11,11 @@ import { optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts
 const NOW = Date.UTC(2026, 0, 1, 12);
 const down = new Error('down');
 const start = { trigger: 'due', background: true } as const;
-const failed = new LoadError('load failed: down', { cacheName: 'v', attempts: 2, cause: down });
+const failed = new TicklessError('LOAD_FAILED', 'load failed: down', {
+  member: 'v',
+  attempts: 2,
+  cause: down,
+});
 
 /** A reporter with the lines of its logger. */
 async function make(optionsOf: typeof optionsOfValue = optionsOfValue) {
@@ -47,26 +51,26 @@ describe('the log line of a failure', () => {
     );
   });
 
-  const about = { cacheName: 'v', attempts: 2, timeout: 3000 };
+  const about = { member: 'v', attempts: 2, timeout: 3000 };
   it.each([
     ['names the key', failed, { key: 'NL' }, /; background load of "NL" failed/],
     ['of a load that a caller waits for', failed, { background: false }, /; load failed at attempt 2/],
     ['may name the last instant of all', failed, { until: Infinity }, /\(\+275760-09-13T/],
     [
       'of a timeout has its length and the error of the last try',
-      new LoadTimeoutError('too long', { ...about, cause: down }),
+      new TicklessError('TIMED_OUT', 'too long', { ...about, cause: down }),
       { kind: 'timed-out' },
       /load timed out after 3 s at attempt 2, .*: down$/,
     ],
     [
       'of a timeout of the first try has no error',
-      new LoadTimeoutError('too long', about),
+      new TicklessError('TIMED_OUT', 'too long', about),
       { kind: 'timed-out' },
       /load timed out after 3 s at attempt 2, next try in [^:]*:[^:]*:[^:]*Z\)$/,
     ],
     [
       'of an error of the cluster has its message and cause, and counts no attempt where there was none',
-      new LockUnavailableError('no lock', { cacheName: 'v', cause: down }),
+      new TicklessError('BACKEND_DOWN', 'no lock', { member: 'v', cause: down }),
       { attempts: 0 },
       /failed before it began, .*: no lock: down$/,
     ],
@@ -81,7 +85,10 @@ it('of a broken schedule there is a line', async () => {
 });
 
 it('of a task that does not run without its lock there is a line; of a value that is served there is none', async () => {
-  const error = new LockUnavailableError('the lock is unavailable: down', { cacheName: 'v', cause: down });
+  const error = new TicklessError('BACKEND_DOWN', 'the lock is unavailable: down', {
+    member: 'v',
+    cause: down,
+  });
   const linesOf = async (optionsOf: typeof optionsOfValue): Promise<readonly string[]> => {
     const { reporter, lines } = await make(optionsOf);
     const entry = Object.assign(new Entry(), { isLoaded: true, loadedAt: 0 });

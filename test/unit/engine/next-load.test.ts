@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCoolingDownError, isNotLoadedError, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -30,7 +30,7 @@ describe('the load after one that was superseded is decided on as any other', ()
     manual.call(1).resolve('late');
     await clock.advance(1);
     expect(manual.calls).toHaveLength(2);
-    expect(isCoolingDownError(await read)).toBe(true);
+    expect(isTicklessError(await read, 'COOLING_DOWN')).toBe(true);
   });
 
   it('while it is paused none starts; a refresh does', async () => {
@@ -42,7 +42,7 @@ describe('the load after one that was superseded is decided on as any other', ()
     manual.call(0).resolve('one');
     await clock.advance(1);
     expect(manual.calls).toHaveLength(1);
-    expect(isNotLoadedError(await read)).toBe(true);
+    expect(isTicklessError(await read, 'NOT_LOADED')).toBe(true);
     void value.refresh().catch(() => {});
     expect(manual.calls).toHaveLength(2);
   });

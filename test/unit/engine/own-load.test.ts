@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, lockedTask, RefreshGroup, type TicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -48,7 +48,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     await clock.flush();
     void value.refresh();
     await clock.flush();
-    expect(failures.map(isOptionError)).toEqual([true]);
+    expect(failures.map((error) => isTicklessError(error, 'OPTION'))).toEqual([true]);
     expect(String(failures[0])).toContain('load must not wait for its own end');
     const closed = value.close();
     await clock.advance(5);
@@ -57,10 +57,10 @@ describe('what a load awaits that waits for its own end is an error at once', ()
   });
 
   it.each([
-    ['accept', 'before its first await', 'OptionError'],
-    ['schema', 'before its first await', 'OptionError'],
-    ['accept', 'after that with the time-out of the load', 'LoadTimeoutError'],
-    ['schema', 'after that with the time-out of the load', 'LoadTimeoutError'],
+    ['accept', 'before its first await', 'OPTION'],
+    ['schema', 'before its first await', 'OPTION'],
+    ['accept', 'after that with the time-out of the load', 'TIMED_OUT'],
+    ['schema', 'after that with the time-out of the load', 'TIMED_OUT'],
   ] as const)('also in %s, whose end is that of the load, %s', async (where, _when, expected) => {
     const clock = new FakeClock();
     const failures: unknown[] = [];
@@ -68,7 +68,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     const act = async (): Promise<void> => {
       if (!isArmed) return;
       isArmed = false;
-      if (expected === 'LoadTimeoutError') await null;
+      if (expected === 'TIMED_OUT') await null;
       failures.push(await rejectionOf(value.refresh()));
     };
     const accept = async (): Promise<true> => {
@@ -91,10 +91,10 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     await value.get();
     await clock.flush();
     isArmed = true;
-    const refreshed = value.refresh().catch((error: Error) => error.name);
-    await clock.advance(expected === 'OptionError' ? 5 : 1000);
-    expect(await refreshed).toBe(expected === 'OptionError' ? 1 : expected);
-    expect(failures.map((error) => (error as Error).name)).toEqual([expected]);
+    const refreshed = value.refresh().catch((error: TicklessError) => error.code);
+    await clock.advance(expected === 'OPTION' ? 5 : 1000);
+    expect(await refreshed).toBe(expected === 'OPTION' ? 1 : expected);
+    expect(failures.map((error) => (error as TicklessError).code)).toEqual([expected]);
     await group.close();
   });
 
@@ -114,7 +114,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
       name: 'c',
       loadMany: async (keys) => {
         if (keys.includes(1)) {
-          const of = (key: number) => cache.get(key).then(String, (error: Error) => error.name);
+          const of = (key: number) => cache.get(key).then(String, (error: TicklessError) => error.code);
           answers.push(...(await Promise.all([of(1), of(5)])));
         }
         return new Map(keys.map((key) => [key, key]));
@@ -123,7 +123,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     const all = cache.getMany([1, 2]);
     await clock.advance(1);
     await all;
-    expect(answers).toEqual(['OptionError', '5']);
+    expect(answers).toEqual(['OPTION', '5']);
   });
 
   it('of a cache: a request that waits for the keys that are due', async () => {
@@ -139,7 +139,7 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     const first = cache.get(1);
     await clock.advance(1);
     expect(await first).toBe(1);
-    expect(failures.map(isOptionError)).toEqual([true]);
+    expect(failures.map((error) => isTicklessError(error, 'OPTION'))).toEqual([true]);
   });
 
   it('of an executor and of a locked task', async () => {
@@ -158,6 +158,6 @@ describe('what a load awaits that waits for its own end is an error at once', ()
     });
     await run();
     await run.close();
-    expect(failures.map(isOptionError)).toEqual([true, true]);
+    expect(failures.map((error) => isTicklessError(error, 'OPTION'))).toEqual([true, true]);
   });
 });

@@ -7,8 +7,12 @@ import {
   notLoadedError,
   readError,
 } from '../../../src/engine/read-errors.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 
 const NOW = 10_000;
+const WALL = 1_700_000_000_000;
+const clock = { ...systemClock, monotonic: () => NOW };
+const rates = { name: 'rates', clock, now: () => WALL };
 const down = new Error('down');
 
 function entryWith(change: Partial<Entry<unknown>>): Entry<unknown> {
@@ -17,17 +21,16 @@ function entryWith(change: Partial<Entry<unknown>>): Entry<unknown> {
 
 const cold = entryWith({ coolDownUntil: NOW + 250.5, lastError: down });
 const old = entryWith({ isLoaded: true, loadedAt: NOW - 5000, maxStalenessMs: 4000, lastError: down });
-const absent = entryWith({ coolDownUntil: NOW + 70, lastError: absentError(entryWith({}), 'rates', 0) });
+const absent = entryWith({ coolDownUntil: NOW + 70, lastError: absentError(entryWith({}), rates) });
 
 const tooOld = {
-  code: 'ERR_TICKLESS_STALE_VALUE',
+  code: 'TOO_STALE',
   age: 5000,
-  maxStaleness: 4000,
   message: /rates.*NL.*the value is 5 s old, maxStaleness is 4 s: down$/,
 };
 const coolingDown = {
-  code: 'ERR_TICKLESS_COOLING_DOWN',
-  retryAfter: 250.5,
+  code: 'COOLING_DOWN',
+  retryAt: WALL + 251,
   message: /cooling down for 251 ms after: down$/,
 };
 
@@ -41,41 +44,29 @@ describe('readError', () => {
       old,
       'closed',
       'throw',
-      { code: 'ERR_TICKLESS_CLOSED', message: /is closed.*whenClosed/ },
+      { code: 'CLOSED', message: /is closed.*whenClosed/ },
     ],
     ['a cool-down', cold, 'open', 'serve', coolingDown],
-    [
-      'a cool-down, paused',
-      cold,
-      'paused',
-      'serve',
-      { code: 'ERR_TICKLESS_NOT_LOADED', message: /paused.*never loaded/ },
-    ],
-    [
-      'a cool-down, closed',
-      cold,
-      'closed',
-      'serve',
-      { code: 'ERR_TICKLESS_CLOSED', message: /closed.*never loaded/ },
-    ],
+    ['a cool-down, paused', cold, 'paused', 'serve', { code: 'NOT_LOADED', message: /paused.*never loaded/ }],
+    ['a cool-down, closed', cold, 'closed', 'serve', { code: 'CLOSED', message: /closed.*never loaded/ }],
   ] as const)('of %s', (_, entry, runState, whenClosed, { message, ...error }) => {
-    const made = readError(entry, { runState, whenClosed, whenFailing: 'serve' }, 'rates', NOW);
-    expect(made).toMatchObject({ cacheName: 'rates', key: 'NL', cause: down, ...error });
+    const made = readError(entry, { runState, whenClosed, whenFailing: 'serve' }, rates);
+    expect(made).toMatchObject({ member: 'rates', key: 'NL', cause: down, ...error });
     expect(made.message).toMatch(message);
   });
 
   it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
-    const made = readError(absent, { runState, whenClosed: 'serve', whenFailing: 'serve' }, 'rates', NOW);
-    expect(made).toMatchObject({ code: 'ERR_TICKLESS_ABSENT', retryAfter: 70, key: 'NL' });
+    const made = readError(absent, { runState, whenClosed: 'serve', whenFailing: 'serve' }, rates);
+    expect(made).toMatchObject({ code: 'ABSENT', retryAt: WALL + 70, key: 'NL' });
     expect(made.message).toMatch(/the source does not have this key/);
   });
 });
 
-describe('retryAfter', () => {
-  it('is never negative', () => {
+describe('retryAt', () => {
+  it('is never in the past', () => {
     const over = entryWith({ coolDownUntil: NOW - 5, lastError: down });
-    expect(coolingDownError(over, 'rates', NOW).retryAfter).toBe(0);
-    expect(absentError(over, 'rates', NOW).retryAfter).toBe(0);
+    expect(coolingDownError(over, rates).retryAt).toBe(WALL);
+    expect(absentError(over, rates).retryAt).toBe(WALL);
   });
 });
 
@@ -92,7 +83,7 @@ describe('notLoadedError', () => {
   ] as const)('gives the reason (%#)', (entry, runState, message) => {
     const error = notLoadedError(entry, runState, 'rates');
     expect(error.message).toMatch(message);
-    expect(error).toMatchObject({ cacheName: 'rates', key: 'NL' });
+    expect(error).toMatchObject({ member: 'rates', key: 'NL' });
     expect(error.cause).toBe(entry.lastError);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterMs } from '../../../src/engine/retry-after.ts';
+import { TicklessError } from '../../../src/errors.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 const HOUR = 3_600_000;
@@ -43,6 +44,11 @@ describe('retryAfterMs', () => {
     ['plain lower-case headers of the response', { response: { headers: { 'retry-after': '5' } } }, 5000],
     ['plain headers as sent', { headers: { 'Retry-After': '5' } }, 5000],
     ['a property in seconds', { retryAfter: 1.5 }, 1500],
+    [
+      'the end of the cool-down of another member',
+      new TicklessError('COOLING_DOWN', 'later', { member: 'v', retryAt: now + 700 }),
+      700,
+    ],
     ['a property in seconds, as text', { retryAfter: ' 1.25 ' }, 1250],
     ['a date, to the millisecond', { retryAfter: new Date(now + 5250) }, 5250],
     ['an ISO date', { headers: { 'retry-after': '2026-11-20T12:00:30+00:00' } }, 30_000],

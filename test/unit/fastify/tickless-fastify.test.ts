@@ -37,7 +37,7 @@ it('drains the group after the last request, and aborts what takes longer', asyn
   expect(app.tickless).toBe(group);
   const manual = new ManualLoad<number>('rejects');
   const rates = group.value({ name: 'rates', load: manual.load });
-  app.get('/rates', async () => rates.get().catch((error: Error) => ({ error: error.name })));
+  app.get('/rates', async () => rates.get().catch((error: Error) => ({ error: error.message })));
   const address = await app.listen({ port: 0 });
   const asked = fetch(`${address}/rates`);
   await expect.poll(() => manual.calls.length).toBe(1);

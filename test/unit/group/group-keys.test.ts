@@ -3,7 +3,7 @@ import { KeyedEntries } from '../../../src/cache/keyed-entries.ts';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import {
   absent,
-  isClosedError,
+  isTicklessError,
   type KeyedLoadReturn,
   loaded,
   RefreshGroup,
@@ -403,7 +403,7 @@ describe('requestStart of a cache', () => {
     expect(logger.lines).toEqual(['error tickless: c: waitUntil threw: no context']);
   });
 
-  it('ends with the cache: a waiting call resolves, and a later one rejects with ClosedError', async () => {
+  it('ends with the cache: a waiting call resolves, and a later one rejects with CLOSED', async () => {
     const clock = new FakeClock();
     const { cache, manual } = await dueKeys({ clock }, 'abcdef');
     await clock.advance(2000);
@@ -411,7 +411,7 @@ describe('requestStart of a cache', () => {
     await clock.flush();
     await cache.close({ timeout: 0 });
     expect([await settled(wait), manual.calls.length, manual.live]).toEqual([{ value: undefined }, 4, 0]);
-    expect(isClosedError(await rejectionOf(cache.requestStart()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cache.requestStart()), 'CLOSED')).toBe(true);
     expect(clock.timerCount).toBe(0);
   });
 });

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   type CloseOptions,
-  isClosedError,
-  isLoadError,
-  isOptionError,
+  isTicklessError,
   RefreshGroup,
   type RefreshGroupOptions,
   RefreshingValue,
@@ -15,6 +13,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, wordsOf } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
@@ -176,9 +175,9 @@ describe('ready', () => {
         { name: 'down', kind: 'not-loaded', isFatal: true },
       ]);
       const [ofSlow, ofDown] = problems;
-      expect({ error: ofSlow?.error, isLoadError: isLoadError(ofDown?.error) }).toEqual({
+      expect({ error: ofSlow?.error, isLoadFailed: isTicklessError(ofDown?.error, 'LOAD_FAILED') }).toEqual({
         error: undefined,
-        isLoadError: true,
+        isLoadFailed: true,
       });
       expect(ofDown?.message).toMatch(/required.*load failed: down$/);
       const { count } = down;
@@ -220,10 +219,7 @@ describe('ready', () => {
 
   it('rejects an invalid timeout', () => {
     for (const timeout of [-1, Number.NaN, '30 parsecs'] as never[]) {
-      expect(thrownBy(() => make().group.ready({ timeout }))).toMatchObject({
-        name: 'OptionError',
-        option: 'timeout',
-      });
+      expect(thrownBy(() => make().group.ready({ timeout }))).toMatchObject(ofOption('timeout'));
     }
   });
 
@@ -322,7 +318,7 @@ describe('health', () => {
       const { ok, problems } = group.health();
       expect(problems.map(({ kind, isFatal }) => [kind, isFatal])).toEqual(kinds);
       expect(ok).toBe(whenTooStale === 'serve');
-      expect(isLoadError(problems[0]?.error)).toBe(true);
+      expect(isTicklessError(problems[0]?.error, 'LOAD_FAILED')).toBe(true);
     });
   }
 
@@ -421,7 +417,7 @@ describe('close', () => {
     [{ timeout: { seconds: 2 } }, 2000],
     [{ timeout: 0 }, 0],
   ] as [CloseOptions | undefined, number][]) {
-    it(`aborts running loads after ${ms} ms, and their waiters get ClosedError`, async () => {
+    it(`aborts running loads after ${ms} ms, and their waiters get CLOSED`, async () => {
       const { clock, group, manual } = make();
       const a = group.value({ name: 'a', load: manual.load, timeout: Infinity });
       const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
@@ -433,7 +429,7 @@ describe('close', () => {
       await clock.advance(1);
       const aborted = [{ name: 'a' }, { name: 'k', key: 'key' }, { name: 'e' }];
       expect(await settled(closing)).toEqual({ value: { drained: false, aborted, leases: [] } });
-      for (const error of await Promise.all(errors)) expect(isClosedError(error)).toBe(true);
+      for (const error of await Promise.all(errors)) expect(isTicklessError(error, 'CLOSED')).toBe(true);
       expect(manual.calls.map(({ context }) => context.signal.aborted)).toEqual([true, true, true]);
       for (const call of manual.calls) call.resolve('late');
       await clock.flush();
@@ -480,7 +476,7 @@ describe('close', () => {
     const { group } = make();
     const a = group.value({ name: 'a', load: source().load });
     const error = thrownBy(() => group.close({ timeout: -1 }));
-    expect(error).toMatchObject({ name: 'OptionError', option: 'timeout' });
+    expect(error).toMatchObject(ofOption('timeout'));
     expect({ get: await a.get(), closed: group.inspect().closed }).toEqual({ get: 'x', closed: false });
   });
 
@@ -516,7 +512,7 @@ describe('close', () => {
       async () => group.executor(hang, { name: 'new' }),
       async () => new RefreshingValue({ name: 'new', load: hang, group }),
     ]) {
-      expect(isClosedError(await rejectionOf(start()))).toBe(true);
+      expect(isTicklessError(await rejectionOf(start()), 'CLOSED')).toBe(true);
     }
     await clock.flush();
     expect({
@@ -546,7 +542,7 @@ describe('close', () => {
           async () => (await cache.getMany(['k'])).get('k'),
         ]) {
           if (where === 'no object') expect(await read()).toBe('x');
-          else expect(isClosedError(await rejectionOf(read()))).toBe(true);
+          else expect(isTicklessError(await rejectionOf(read()), 'CLOSED')).toBe(true);
         }
         expect({ peek: value.peek(), peekK: cache.peek('k'), value: value.inspect().value }).toEqual({
           peek: 'x',
@@ -610,6 +606,11 @@ describe('health() as a request', () => {
     expect(group.health()).toEqual(reported);
     await settled(group.ready());
     expect(rates.count).toBe(1);
-    expect(isOptionError(thrownBy(() => group.health({ begin: false } as never)))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => group.health({ begin: false } as never)),
+        'OPTION',
+      ),
+    ).toBe(true);
   });
 });

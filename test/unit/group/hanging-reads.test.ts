@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { statusText } from '../../../src/cli/tables.ts';
 import { Overviews } from '../../../src/console/overview.ts';
 import { WatchTime } from '../../../src/console/watch-time.ts';
-import { isNotLoadedError, isStaleValueError, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup } from '../../../src/index.ts';
 import { firstOf } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -26,7 +26,7 @@ test('a read whose patience ends says how long that was and what it waited for, 
   const read = rejectionOf(prices.get({ patience: '2s' }));
   await clock.advance('2s');
   const error = await read;
-  expect(isNotLoadedError(error) && error.message).toBe(
+  expect(isTicklessError(error, 'NOT_LOADED') && error.message).toBe(
     'prices: not loaded within the patience of this read, 2 s, waiting for source 1 (primary)',
   );
   await clock.flush();
@@ -72,10 +72,10 @@ test('a value beyond its limit whose load hangs refuses patient reads, with the 
   const read = rejectionOf(rates.get({ patience: '1s' }));
   await clock.advance('1s');
   const error = await read;
-  expect(isStaleValueError(error) && error.message).toBe(
+  expect(isTicklessError(error, 'TOO_STALE') && error.message).toBe(
     'rates: the value is 2 h old, maxStaleness is 1 h: not loaded within the patience of this read, 1 s',
   );
-  expect(isNotLoadedError((error as Error).cause)).toBe(true);
+  expect(isTicklessError((error as Error).cause, 'NOT_LOADED')).toBe(true);
   expect(await status()).toMatch(/^shop: reads fail[\s\S]*reads fail +rates/);
   expect(group.health({ start: false }).ok).toBe(false);
 

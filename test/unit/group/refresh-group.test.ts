@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import {
-  isClosedError,
-  isOptionError,
+  isTicklessError,
   PeriodicExecutor,
   RefreshGroup,
   RefreshingCache,
@@ -14,6 +13,7 @@ import { onEnded, recordLines } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { optionsIn } from '../../support/option-errors.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
@@ -21,8 +21,7 @@ const HOUR = 3_600_000;
 
 /** The options that an action is refused for. */
 function refusedOptions(action: () => unknown): string[] {
-  const error = thrownBy(action);
-  return isOptionError(error) ? error.problems.map(({ option }) => option) : [`no OptionError: ${error}`];
+  return optionsIn(thrownBy(action));
 }
 
 const load = async () => 'x';
@@ -171,9 +170,9 @@ describe('the options of a group', () => {
     await clock.flush();
     expect([started, direct.inspect().nextExecuteTime - clock.now()]).toEqual([['a', 'e'], 5000]);
     await group.close();
-    expect(isClosedError(await rejectionOf(cache.get('k')))).toBe(true);
-    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
-    expect(isClosedError(await rejectionOf(direct.refresh()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cache.get('k')), 'CLOSED')).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
+    expect(isTicklessError(await rejectionOf(direct.refresh()), 'CLOSED')).toBe(true);
   });
 
   it('members are looked at one by one as in the whole, which may leave them out', async () => {

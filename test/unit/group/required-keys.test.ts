@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isOptionError, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
+import { absent, isTicklessError, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { settled, thrownBy } from '../../support/settle.ts';
 
@@ -122,7 +122,7 @@ describe('required keys of a cache', () => {
       [['nl'], 'required must not be given without a group'],
     ] as const) {
       const error = thrownBy(() => new RefreshingCache({ name: 'c', load, required: required as never }));
-      expect(isOptionError(error) && error.message).toContain(rule);
+      expect(isTicklessError(error, 'OPTION') && error.message).toContain(rule);
     }
   });
 });

@@ -164,7 +164,7 @@ describe('meta', () => {
       logger: recordLines(),
       load: async () => loaded(1, { meta: meta as never }),
     });
-    expect(await rejectionOf(value.get())).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    expect(await rejectionOf(value.get())).toMatchObject({ code: 'LOAD_FAILED' });
   });
 
   it('of a key stays with it while it is passive', async () => {

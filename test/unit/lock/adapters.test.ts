@@ -4,9 +4,10 @@ import { postgresBackend, postgresTable } from '../../../src/backends/postgres.t
 import { redisBackend } from '../../../src/backends/redis.ts';
 import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { Backend } from '../../../src/engine/backend.ts';
-import { isOptionError } from '../../../src/errors.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
+import { thrownBy } from '../../support/settle.ts';
 
 // The adapters without their servers; test/system/integration tests them with real ones.
 
@@ -62,31 +63,20 @@ const adapters: readonly Adapter[] = [
   },
 ];
 
-function problemOf(act: () => unknown): { message: string; option: string } {
-  try {
-    act();
-  } catch (error) {
-    expect(isOptionError(error)).toBe(true);
-    return error as never;
-  }
-  throw new Error('nothing was thrown');
-}
-
 describe.each(adapters)('$open.name', ({ open, client, longestName, place, definition, quote }) => {
   const make = (options: unknown): Lock => lockOf(open(options as never));
 
   it('accepts its options, and no others', () => {
     const options = { client, retention: { days: 1 }, leaseFor: 5000, timeout: 1000, ...place };
     expect(make(options)).toMatchObject({ leaseFor: 5000, longestName });
-    expect(problemOf(() => make({ ...options, directory: '/tmp' }))).toMatchObject({ option: 'directory' });
-    expect(problemOf(() => make({ ...options, retention: 0 }))).toMatchObject({ option: 'retention' });
+    expect(thrownBy(() => make({ ...options, directory: '/tmp' }))).toMatchObject(ofOption('directory'));
+    expect(thrownBy(() => make({ ...options, retention: 0 }))).toMatchObject(ofOption('retention'));
   });
 
   it.each([undefined, {}, { client: {} }, { client: 'redis://localhost' }])(
     'names the invalid client: %o',
     (options) => {
-      const { option, message } = problemOf(() => make(options));
-      expect([option, message]).toEqual(['client', expect.stringMatching(/^backend: client must /)]);
+      expect(thrownBy(() => make(options))).toMatchObject(ofOption('client', 'must '));
     },
   );
 
@@ -96,8 +86,7 @@ describe.each(adapters)('$open.name', ({ open, client, longestName, place, defin
     expect(definition('ops.Locks')).toContain(`${quote}ops${quote}.${quote}Locks${quote}`);
     const table = 'locks; DROP TABLE locks';
     for (const act of [() => definition(table), () => make({ client, table })]) {
-      const { option, message } = problemOf(act);
-      expect([option, message]).toEqual(['table', expect.stringMatching(/^backend: table must /)]);
+      expect(thrownBy(act)).toMatchObject(ofOption('table', 'must '));
     }
   });
 });

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
-import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
+import { isTicklessError } from '../../../src/errors.ts';
+import { optionError } from '../../../src/option-error.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { lockOf, lockOn } from '../../support/parts.ts';
 import { type LockRow, recordsOfLock, type StepsOfLock } from '../../support/records-of-steps.ts';
+import { thrownBy } from '../../support/settle.ts';
 
 const ROW: LockRow = {
   name: 'n',
@@ -50,10 +53,10 @@ function answerTo(row: Partial<LockRow>, requestId = 'r') {
 
 describe('createLock: an unavailable backend', () => {
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
-    it('rejects with LockUnavailableError and the cause', async () => {
+    it('rejects with BACKEND_DOWN and the cause', async () => {
       const down = new Error('connect ECONNREFUSED');
       const error = await rejectionOf(call(lockWith(() => Promise.reject(down))));
-      expect(isLockUnavailableError(error)).toBe(true);
+      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toBe(down);
       expect(error.message).toMatch(/^(n|lock): the lock is unavailable: connect ECONNREFUSED$/);
     });
@@ -68,7 +71,7 @@ describe('createLock: an unavailable backend', () => {
 
     it('rejects at the timeout when the backend hangs', async () => {
       const error = await rejectionOf(call(lockWith(() => new Promise(() => {}))));
-      expect(isLockUnavailableError(error)).toBe(true);
+      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
       expect(error.message).toContain('no answer within 20 ms');
     });
@@ -84,13 +87,13 @@ describe('createLock: an unavailable backend', () => {
     ['now', { now: Number.NaN }],
   ])('a row with an edited %s is an error, not an answer: %o', async (field, row) => {
     const error = await rejectionOf(answerTo(row));
-    expect(isLockUnavailableError(error)).toBe(true);
+    expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
     expect(error.message).toContain(field);
   });
 
-  it('an OptionError of the backend passes unchanged', async () => {
-    const broken = new OptionError([{ option: 'host', rule: 'must be short', received: 'long' }], {
-      cacheName: 'n',
+  it('an OPTION error of the backend passes unchanged', async () => {
+    const broken = optionError([{ option: 'host', rule: 'must be short', received: 'long' }], {
+      member: 'n',
     });
     await expect(CALLS.acquire?.(lockWith(() => Promise.reject(broken)))).rejects.toBe(broken);
   });
@@ -240,18 +243,11 @@ describe('createLock: options', () => {
     [{ timeout: Infinity }, 'timeout'],
     [{ lease: 5 }, 'lease'],
   ])('rejects %o', (options, option) => {
-    let error: unknown;
-    try {
-      lockWith(() => ROW, options);
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option, message: expect.stringContaining(`backend: ${option} `) });
+    expect(thrownBy(() => lockWith(() => ROW, options))).toMatchObject(ofOption(option));
   });
 });
 
-describe('createLock: an invalid argument is an OptionError, and never reaches the backend', () => {
+describe('createLock: an invalid argument is an OPTION error, and never reaches the backend', () => {
   it.each<[string, (lock: Lock) => Promise<unknown>, RegExp]>([
     ['an empty name', (lock) => lock.inspect(''), /^lock: name must be a string/],
     ['a name that is not text', (lock) => lock.acquire({ name: 5 as never }), /^lock: name must be a string/],
@@ -281,7 +277,7 @@ describe('createLock: an invalid argument is an OptionError, and never reaches t
   ])('%s', async (_, call, message) => {
     let calls = 0;
     const error = await rejectionOf(call(lockWith(async () => ++calls)));
-    expect(isOptionError(error)).toBe(true);
+    expect(isTicklessError(error, 'OPTION')).toBe(true);
     expect(error.message).toMatch(message);
     expect(calls).toBe(0);
   });

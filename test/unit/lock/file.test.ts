@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { fileBackend } from '../../../src/backends/file.ts';
-import { isLockUnavailableError, isOptionError } from '../../../src/errors.ts';
+import { isTicklessError } from '../../../src/errors.ts';
 import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
+import { thrownBy } from '../../support/settle.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OLD, RECENT } from '../../support/temporary-files.ts';
 import { edit, folderOf, older, pathOf, type State, states } from '../files/record-files.ts';
@@ -86,7 +88,7 @@ describe('the lock of fileBackend: the directory', () => {
     const error = await lockOf(fileBackend({ directory: file }))
       .acquire({ name: 'n' })
       .catch((rejected: unknown) => rejected as Error);
-    expect(isLockUnavailableError(error)).toBe(true);
+    expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
     expect((error as Error).message).toContain('the lock is unavailable: ENOTDIR: not a directory');
     expect((error as Error).message).toContain(file);
   });
@@ -105,15 +107,8 @@ describe('the lock of fileBackend: the directory', () => {
     ['a number', { directory: 5 }, 'directory'],
     ['no retention', { directory: '/tmp/x', retention: 0 }, 'retention'],
     ['an unknown option', { directory: '/tmp/x', folder: 'x' }, 'folder'],
-  ])('%s is an OptionError', (_, options, option) => {
-    let error: unknown;
-    try {
-      lockOf(fileBackend(options as never));
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option, message: expect.stringMatching(/^backend: /) });
+  ])('%s is an OPTION error', (_, options, option) => {
+    expect(thrownBy(() => fileBackend(options as never))).toMatchObject(ofOption(option));
   });
 
   it('keeps only the last states of a name', async () => {

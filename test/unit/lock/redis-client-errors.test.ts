@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { redisBackend } from '../../../src/backends/redis.ts';
-import { isLockUnavailableError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -19,7 +19,7 @@ it('a command that waits for a connection names the reason that the client repor
   client.on('error', () => {});
   const unavailable = async (): Promise<string> => {
     const error = await rejectionOf(lock.inspect('v'));
-    expect(isLockUnavailableError(error)).toBe(true);
+    expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
     return (error as Error).message;
   };
   client.emit('error', new Error('WRONGPASS invalid username-password pair'));

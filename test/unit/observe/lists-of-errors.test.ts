@@ -62,7 +62,7 @@ describe('a list of errors', () => {
     expect(messageOf(dual)).toBe('ECONNREFUSED: connect ::1; connect 127.0.0.1');
   });
 
-  it('of the tries of a failed load is not one: its cause is the last of them', async () => {
+  it('of the tries of a failed load is in its message, the last one first', async () => {
     const clock = new FakeClock();
     let tries = 0;
     const load = (): Promise<number> => Promise.reject(new Error(`try ${++tries}`));
@@ -70,6 +70,6 @@ describe('a list of errors', () => {
     const value = new RefreshingValue({ name: 'v', load, clock, logger: false, retry });
     const read = value.get().catch((error: unknown) => error);
     await clock.advance(10);
-    expect(messageOf(await read)).toBe('v: load failed: try 2');
+    expect(messageOf(await read)).toBe('v: load failed: try 2; earlier tries: try 1');
   });
 });

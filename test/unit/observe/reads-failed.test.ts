@@ -6,9 +6,9 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { TestConsole } from '../../support/console.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
-const LOAD = 'ERR_TICKLESS_LOAD';
-const COOLING_DOWN = 'ERR_TICKLESS_COOLING_DOWN';
-const STALE = 'ERR_TICKLESS_STALE_VALUE';
+const LOAD = 'LOAD_FAILED';
+const COOLING_DOWN = 'COOLING_DOWN';
+const STALE = 'TOO_STALE';
 
 const refused = async (read: () => unknown): Promise<void> => {
   try {
@@ -28,7 +28,7 @@ describe('reads that are refused are counted, each once', () => {
     await refused(() => value.get());
     expect(value.inspect().counts).toMatchObject({
       reads: 101,
-      readsFailed: { [LOAD]: 99, ERR_TICKLESS_NOT_LOADED: 1, [COOLING_DOWN]: 1 },
+      readsFailed: { [LOAD]: 99, NOT_LOADED: 1, [COOLING_DOWN]: 1 },
     });
   });
 

@@ -113,7 +113,7 @@ it('is in error when there are no definitions, and ready with the first ones', a
   await expect(load).rejects.toMatchObject({
     code: 'GENERAL',
     message: expect.stringContaining('cooling down'),
-    cause: expect.objectContaining({ code: 'ERR_TICKLESS_COOLING_DOWN' }),
+    cause: expect.objectContaining({ code: 'COOLING_DOWN' }),
   });
   expect(await all.on()).toEqual([false, 'ERROR', 'PROVIDER_NOT_READY']);
   await all.flags.refresh().catch(() => undefined); // of another reader

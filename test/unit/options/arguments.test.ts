@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOptionError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** A group with a value, a cache and a task, all loaded. */
@@ -25,7 +25,7 @@ describe('the options of a call', () => {
       [() => cache.requestStart({ waits: true } as never), 'did you mean wait?'],
     ] as const) {
       const error = await rejectionOf(call());
-      expect(isOptionError(error) && error.message).toContain(message);
+      expect(isTicklessError(error, 'OPTION') && error.message).toContain(message);
     }
     const unreadable = {
       get patience(): number {
@@ -44,7 +44,7 @@ describe('the options of a call', () => {
       [() => group.inspect({ value: false } as never), 'did you mean values?'],
     ] as const) {
       const error = thrownBy(call);
-      expect(isOptionError(error) && error.message).toContain(message);
+      expect(isTicklessError(error, 'OPTION') && error.message).toContain(message);
     }
     expect(value.inspect()).toMatchObject({ isStale: false, closed: false });
   });

@@ -299,7 +299,9 @@ it.each([1, () => 7])('a guard counts elements while every object has sizeOf: %s
     ['it is empty', text, text, true],
     [true, true, text, text],
   ]);
-  expect(errors).toMatchObject([{ size: 1 }, { size: 0 }]);
+  expect(errors).toMatchObject(
+    [1, 0].map((size) => ({ message: expect.stringContaining(`(size ${size})`) })),
+  );
 });
 
 it('the console on node:http is at its own path', () => {

@@ -95,13 +95,13 @@ async function refusalOf(callee: (...given: unknown[]) => unknown, given: unknow
   }
 }
 
-describe('an argument of a wrong kind, or an unknown option, is refused with an OptionError', () => {
+describe('an argument of a wrong kind, or an unknown option, is refused with an OPTION error', () => {
   it.each(CALLS)('%s: %s', async (_, name, callee) => {
     const taken = TAKEN[name] ?? [];
     for (const [what, given] of Object.entries(WRONG)) {
       if (taken.includes(what)) continue;
       expect(await refusalOf(callee, given), `${name}(${what})`).toMatchObject({
-        code: 'ERR_TICKLESS_OPTION',
+        code: 'OPTION',
       });
     }
   });
@@ -128,14 +128,14 @@ describe('a FakeClock', () => {
     [{ now: new Date(Number.NaN) }],
   ])('does not begin at another instant than the one meant: %j', (given) => {
     // biome-ignore format: a table
-    expect(() => new testing.FakeClock(given as never)).toThrow(expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' }));
+    expect(() => new testing.FakeClock(given as never)).toThrow(expect.objectContaining({ code: 'OPTION' }));
   });
 
   it.each([[undefined], [null], ['10'], [-5], [Number.NaN], [Infinity], [{ minuts: 1 }], [new Date()]])(
     'is not advanced by %j',
     async (given) => {
       await expect(new testing.FakeClock().advance(given as never)).rejects.toMatchObject({
-        code: 'ERR_TICKLESS_OPTION',
+        code: 'OPTION',
       });
     },
   );

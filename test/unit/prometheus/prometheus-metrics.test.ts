@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { OptionError, RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
+import { RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
 import { prometheusMetrics } from '../../../src/prometheus/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -172,10 +172,12 @@ describe('prometheusMetrics', () => {
   });
 
   it('refuses what is not a group', () => {
-    expect(() => prometheusMetrics({} as RefreshGroup)).toThrow(OptionError);
+    expect(() => prometheusMetrics({} as RefreshGroup)).toThrow(expect.objectContaining({ code: 'OPTION' }));
     expect(() => prometheusMetrics([], { registry: 1 } as never)).toThrow('did you mean register?');
     for (const options of [{ register: null }, { register: {} }])
-      expect(() => prometheusMetrics([], options as never)).toThrow(OptionError);
+      expect(() => prometheusMetrics([], options as never)).toThrow(
+        expect.objectContaining({ code: 'OPTION' }),
+      );
   });
 });
 

@@ -73,16 +73,17 @@ describe('an invalid argument of a schedule', () => {
     'names the function, the option, the rule and the value: %s',
     (words, call) => {
       const [subject, received] = words.split(' … ');
-      const { message, rule } = optionErrorOf(() => call((value) => value as never));
-      expect(rule).toMatch(
+      const { message } = optionErrorOf(() => call((value) => value as never));
+      expect(message.startsWith(`${subject} `)).toBe(true);
+      expect(message.slice(`${subject} `.length)).toMatch(
         /^(must be|must have|must differ from|is unknown \(expected one of:|is unknown; did you mean) \S/,
       );
-      expect(message).toBe(`${subject} ${rule}, received ${received}`);
+      expect(message.endsWith(`, received ${received}`)).toBe(true);
     },
   );
 
   it('that is an unknown option names a similar one', () => {
     const call = (): unknown => duringHours(1, { ...office, weekdays: [1] } as object as typeof office);
-    expect(optionErrorOf(call).rule).toBe('is unknown; did you mean days?');
+    expect(optionErrorOf(call).message).toContain('weekdays is unknown; did you mean days?, received');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isOptionError, type OptionError } from '../../../src/errors.ts';
+import { isTicklessError, type TicklessError } from '../../../src/errors.ts';
 import type { Execution, Schedule } from '../../../src/schedule/schedule.ts';
 
 /** An execution that ended at an instant and took no time. */
@@ -18,13 +18,13 @@ export function instants(schedule: Schedule, after: number, count: number): stri
   return found;
 }
 
-/** The OptionError that a call throws. */
-export function optionErrorOf(call: () => unknown): OptionError {
+/** The `OPTION` that a call throws. */
+export function optionErrorOf(call: () => unknown): TicklessError {
   try {
     call();
   } catch (error) {
-    if (isOptionError(error)) return error;
+    if (isTicklessError(error, 'OPTION')) return error;
     throw error;
   }
-  return expect.fail('expected an OptionError');
+  return expect.fail('expected an OPTION error');
 }

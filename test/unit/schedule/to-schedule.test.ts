@@ -48,9 +48,8 @@ describe('toSchedule', () => {
   ])('does not know %o', (value) => {
     expect(toSchedule(value as ScheduleLike)).toBeUndefined();
     const error = optionErrorOf(() => requireSchedule('withJitter', 'schedule', value as ScheduleLike));
-    expect(error.message).toContain(
-      'withJitter: schedule must be a schedule, a function or a positive duration',
+    expect(error.message).toMatch(
+      /^withJitter: schedule must be a schedule, a function or a positive duration.*, received /,
     );
-    expect(error.received).toBe(value);
   });
 });

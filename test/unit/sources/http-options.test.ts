@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OptionError } from '../../../src/index.ts';
+
 import { type HttpSourceOptions, httpSource } from '../../../src/sources/index.ts';
 
 const refusal = (target: unknown, options?: unknown): string => {
@@ -7,7 +7,7 @@ const refusal = (target: unknown, options?: unknown): string => {
     httpSource(target as string, options as HttpSourceOptions<unknown>);
     return 'none';
   } catch (error) {
-    expect(error).toBeInstanceOf(OptionError);
+    expect(error).toMatchObject({ code: 'OPTION' });
     return (error as Error).message;
   }
 };

@@ -6,13 +6,13 @@ import {
   type LoadContext,
   type Loaded,
   loaded,
-  type OptionError,
   RefreshingValue,
 } from '../../../src/index.ts';
 import { firstOf, mergeOf, type Source } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Editions } from '../../support/editions.ts';
 import { onEnded } from '../../support/events.ts';
+import { optionsIn } from '../../support/option-errors.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { contextOf } from './origin.ts';
 
@@ -276,8 +276,8 @@ it('thousands of parts note those that find room', async () => {
 });
 
 it('refuses what is not a function, and no parts', () => {
-  const error = thrownBy(() => mergeOf({ one: 1, two: () => 2, three: null } as never)) as OptionError;
-  expect(error.problems.map(({ option }) => option)).toEqual(['one', 'three']);
+  const error = thrownBy(() => mergeOf({ one: 1, two: () => 2, three: null } as never));
+  expect(optionsIn(error)).toEqual(['one', 'three']);
   for (const given of [{}, undefined, null, [() => 1]])
     expect(() => mergeOf(given as never)).toThrow('at least one source');
 });

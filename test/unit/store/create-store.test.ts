@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
+import { isTicklessError } from '../../../src/errors.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { storeOn } from '../../support/parts.ts';
 import { recordsOfStore } from '../../support/records-of-steps.ts';
+import { thrownBy } from '../../support/settle.ts';
 
 const KIND = { longestName: 20, options: ['prefix'] };
 
@@ -20,10 +22,10 @@ const CALLS: Record<string, (store: SnapshotStore) => Promise<unknown>> = {
 
 describe('createStore', () => {
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
-    it('rejects with StoreUnavailableError, and the cause, when the backend rejects', async () => {
+    it('rejects with BACKEND_DOWN, and the cause, when the backend rejects', async () => {
       const down = new Error('connect ECONNREFUSED');
       const error = await rejectionOf(call(storeOf(() => Promise.reject(down))));
-      expect(isStoreUnavailableError(error)).toBe(true);
+      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toBe(down);
       expect(error.message).toBe('n: the store is unavailable: connect ECONNREFUSED');
     });
@@ -38,7 +40,7 @@ describe('createStore', () => {
 
     it('rejects at the timeout when the backend hangs', async () => {
       const error = await rejectionOf(call(storeOf(() => new Promise(() => {}))));
-      expect(isStoreUnavailableError(error)).toBe(true);
+      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
     });
   });
@@ -77,14 +79,7 @@ describe('createStore', () => {
     ['timeout without end', { timeout: Infinity }, 'timeout'],
     ['an unknown option', { prefixes: 'x' }, 'prefixes'],
   ])('refuses %s', (_, options, option) => {
-    let error: unknown;
-    try {
-      storeOn({} as never, options as never, KIND);
-    } catch (caught) {
-      error = caught;
-    }
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option });
+    expect(thrownBy(() => storeOn({} as never, options as never, KIND))).toMatchObject(ofOption(option));
   });
 
   it.each<[string, (store: SnapshotStore) => Promise<unknown>, string]>([
@@ -98,15 +93,13 @@ describe('createStore', () => {
     ['write of an object', (store) => store.write('n', { a: 1 } as never), 'payload'],
     ['read of an invalid version', (store) => store.read('n', 0, 1.5), 'version'],
     ['read with an invalid newerThan', (store) => store.read('n', Number.NaN), 'newerThan'],
-  ])('%s is an OptionError, and never reaches the backend', async (_, call, option) => {
+  ])('%s is an OPTION error, and never reaches the backend', async (_, call, option) => {
     let asked = 0;
     const store = storeOf(async () => {
       asked += 1;
       return undefined;
     });
-    const error = await rejectionOf(call(store));
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option });
+    expect(await rejectionOf(call(store))).toMatchObject(ofOption(option));
     expect(asked).toBe(0);
   });
 });

@@ -15,8 +15,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { fileBackend } from '../../../src/backends/file.ts';
-import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
+import { isTicklessError } from '../../../src/errors.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { storeOf } from '../../support/parts.ts';
+import { thrownBy } from '../../support/settle.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OLD, OLD_TEXT, RECENT, RECENT_TEXT } from '../../support/temporary-files.ts';
@@ -114,7 +116,7 @@ describe('the store of fileBackend: the directory', () => {
       () => storeOf(fileBackend({ directory: file })).write('n', 'payload', 5),
     ]) {
       const error = await ask().catch((rejected: unknown) => rejected as Error);
-      expect(isStoreUnavailableError(error)).toBe(true);
+      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect((error as Error).message).toContain('the store is unavailable: ENOTDIR: not a directory');
     }
   });
@@ -124,15 +126,8 @@ describe('the store of fileBackend: the directory', () => {
     ['a URL of another kind', { directory: new URL('https://example.com/') }, 'directory'],
     ['no retention', { directory: '/tmp/x', retention: 0 }, 'retention'],
     ['an unknown option', { directory: '/tmp/x', folder: 'x' }, 'folder'],
-  ])('%s is an OptionError', (_, options, option) => {
-    let error: unknown;
-    try {
-      storeOf(fileBackend(options as never));
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option });
+  ])('%s is an OPTION error', (_, options, option) => {
+    expect(thrownBy(() => fileBackend(options as never))).toMatchObject(ofOption(option));
   });
 
   it('deletes old files without a use, which a killed process has left', async () => {

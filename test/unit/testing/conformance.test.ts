@@ -67,9 +67,9 @@ describe('lockConformance', () => {
       'damage: leaseUntil of a lease is reported once, and the record is replaced',
       'damage: notBefore of a hold is reported once, and the record is replaced',
       'damage: state of a hold is reported once, and the record is replaced',
-      'unreachable: each step rejects with LockUnavailableError, within ten seconds',
+      'unreachable: each step rejects with BACKEND_DOWN, within ten seconds',
       'many: a damaged record is that of its name alone',
-      'many: an unreachable backend rejects with LockUnavailableError, within ten seconds',
+      'many: an unreachable backend rejects with BACKEND_DOWN, within ten seconds',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOptionError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
@@ -51,11 +51,21 @@ describe('FakeClock', () => {
   });
 
   it('rejects invalid instants and durations', async () => {
-    expect(isOptionError(thrownBy(() => new FakeClock({ now: 'soon' })))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => new FakeClock({ now: 'soon' })),
+        'OPTION',
+      ),
+    ).toBe(true);
     const clock = new FakeClock();
     for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, {}]) {
-      expect(isOptionError(await rejectionOf(clock.advance(duration)))).toBe(true);
+      expect(isTicklessError(await rejectionOf(clock.advance(duration)), 'OPTION')).toBe(true);
     }
-    expect(isOptionError(thrownBy(() => clock.stepWall(Number.NaN)))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => clock.stepWall(Number.NaN)),
+        'OPTION',
+      ),
+    ).toBe(true);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isOptionError,
-  isStaleValueError,
+  isTicklessError,
   RefreshingCache,
   RefreshingValue,
   type RefreshingValueOptions,
@@ -73,7 +72,7 @@ describe('virtualCluster', () => {
           () => undefined,
           (error: unknown) => error,
         );
-        if (isStaleValueError(rejection)) return;
+        if (isTicklessError(rejection, 'TOO_STALE')) return;
         const age = rates.inspect().age ?? 0;
         if (age > 60 * MINUTE) throw new Error(`quotes a price of ${age / MINUTE} minutes ago`);
       };
@@ -122,16 +121,31 @@ describe('virtualCluster', () => {
 
   it('rejects invalid options', async () => {
     for (const wrong of [{ instances: 0 }, { seed: 0.5 }, { source: 1 }, { service: 1 }, { typo: 1 }]) {
-      expect(isOptionError(thrownBy(() => ratesCluster(1, {}, wrong as object)))).toBe(true);
+      expect(
+        isTicklessError(
+          thrownBy(() => ratesCluster(1, {}, wrong as object)),
+          'OPTION',
+        ),
+      ).toBe(true);
     }
     const cluster = ratesCluster(1);
     const read = (): void => {};
     for (const every of [0, -1, Infinity]) {
-      expect(isOptionError(await rejectionOf(cluster.run(1, { every, read })))).toBe(true);
+      expect(isTicklessError(await rejectionOf(cluster.run(1, { every, read })), 'OPTION')).toBe(true);
     }
-    expect(isOptionError(await rejectionOf(cluster.run(-1, { read })))).toBe(true);
-    expect(isOptionError(thrownBy(() => cluster.source.slow(-1)))).toBe(true);
-    expect(isOptionError(thrownBy(() => cluster.instances[0].stepWall(Number.NaN)))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cluster.run(-1, { read })), 'OPTION')).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => cluster.source.slow(-1)),
+        'OPTION',
+      ),
+    ).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => cluster.instances[0].stepWall(Number.NaN)),
+        'OPTION',
+      ),
+    ).toBe(true);
   });
 });
 
@@ -175,7 +189,7 @@ describe('the backend of a virtual cluster', () => {
     byHand.backend.silent();
     const acquired = rejectionOf(byHand.instances[0].service.acquire({ name: 'task' }));
     await byHand.advance(1000);
-    expect(await acquired).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+    expect(await acquired).toMatchObject({ code: 'BACKEND_DOWN' });
     await cluster.advance({ seconds: 5 });
     expect(await settled(read)).toEqual({ value: 1 });
   });
@@ -191,7 +205,7 @@ describe('the backend of a virtual cluster', () => {
     cluster.backend.slow(1000);
     const written = rejectionOf(store.write('rates', 'payload'));
     await cluster.advance(499);
-    expect(await written).toMatchObject({ code: 'ERR_TICKLESS_STORE_UNAVAILABLE' });
+    expect(await written).toMatchObject({ code: 'BACKEND_DOWN' });
     cluster.backend.up();
     expect(await store.read('rates')).toBeUndefined();
     await cluster.advance(1);

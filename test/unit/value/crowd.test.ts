@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isClosedError, RefreshGroup } from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { manualValue } from '../../support/manual-value.ts';
@@ -19,7 +19,7 @@ it("after close no read joins, with whenClosed 'throw'", async () => {
   const before = value.get();
   const closed = value.close({ timeout: 1000 });
   const error = await value.get().catch((reason: unknown) => reason);
-  expect(isClosedError(error)).toBe(true);
+  expect(isTicklessError(error, 'CLOSED')).toBe(true);
   manual.call(0).resolve('one');
   expect(await before).toBe('one');
   await closed;

@@ -4,6 +4,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordChanges, recordLines } from '../../support/events.ts';
 import { fakeValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
 
@@ -119,7 +120,7 @@ describe('an initial value', () => {
     const { value } = shipped(limits, HOUR + 1);
     expect(await settled(value.get())).toBe('pending');
     const thrown = thrownBy(() => shipped({ ...limits, whenTooStale: 'throw' }, HOUR + 1).value.current);
-    expect(thrown).toMatchObject({ name: 'StaleValueError' });
+    expect(thrown).toMatchObject({ code: 'TOO_STALE' });
   });
 
   it('goes on being served when loads fail, which health reports', async () => {
@@ -187,7 +188,7 @@ describe('an initial value', () => {
     ]) {
       // biome-ignore format: short
       const make = () => manualValue({ initial: initial as never });
-      expect(thrownBy(make)).toMatchObject({ name: 'OptionError', option: 'initial' });
+      expect(thrownBy(make)).toMatchObject(ofOption('initial'));
     }
   });
 });
@@ -278,7 +279,7 @@ describe('an initial value in a cluster', () => {
     expect(younger.value.inspect().lock).toMatchObject({ version: undefined });
     const refused = rejectionOf(younger.value.refresh());
     younger.manual.call(0).reject(new Error('down'));
-    expect(await refused).toMatchObject({ name: 'LoadError' });
+    expect(await refused).toMatchObject({ code: 'LOAD_FAILED' });
     expect(younger.value.peek()).toBe('shipped');
   });
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isOptionError, isStaleValueError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { loadedManualValue } from '../../support/manual-value.ts';
+import { optionsIn } from '../../support/option-errors.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('get({ maxAge })', () => {
@@ -17,25 +18,25 @@ describe('get({ maxAge })', () => {
     expect(await Promise.all(reads)).toEqual(['two', 'two']);
     expect(await value.get({ maxAge: Infinity })).toBe('two');
     const error = await rejectionOf(value.get({ maxAge: -1 }));
-    expect(isOptionError(error) && error.option).toBe('maxAge');
+    expect(optionsIn(error)).toEqual(['maxAge']);
   });
 
-  it('rejects with StaleValueError if the reload fails, or may not start; other reads are served', async () => {
+  it('rejects with TOO_STALE if the reload fails, or may not start; other reads are served', async () => {
     const { clock, manual, value } = await loadedManualValue({ coolDown: 100 });
     await clock.advance(500);
     const read = rejectionOf(value.get({ maxAge: 200 }));
     manual.call(1).reject(new Error('down'));
-    const stale = { age: 500, maxStaleness: 200, message: /maxAge is 200 ms/, cause: /down/ };
+    const stale = { age: 500, message: /maxAge is 200 ms/, cause: /down/ };
     for (const error of [await read, await rejectionOf(value.get({ maxAge: 200 }))]) {
-      expect(isStaleValueError(error)).toBe(true);
-      expect(error).toMatchObject({ age: stale.age, maxStaleness: stale.maxStaleness });
+      expect(isTicklessError(error, 'TOO_STALE')).toBe(true);
+      expect(error).toMatchObject({ age: stale.age });
       expect(String(error)).toMatch(stale.message);
       expect(String((error as Error).cause)).toMatch(stale.cause);
     }
     expect([await value.get({ maxAge: 501 }), manual.calls.length]).toEqual(['one', 2]);
     await clock.advance(100);
     value.pause();
-    expect(isStaleValueError(await rejectionOf(value.get({ maxAge: 200 })))).toBe(true);
+    expect(isTicklessError(await rejectionOf(value.get({ maxAge: 200 })), 'TOO_STALE')).toBe(true);
   });
 
   it('holds after patience too: the read rejects, as it does when the load has failed', async () => {
@@ -46,12 +47,12 @@ describe('get({ maxAge })', () => {
       if (ending === 'late') {
         const ended = rejectionOf(read);
         await clock.advance(300);
-        expect(isStaleValueError(await ended)).toBe(true);
+        expect(isTicklessError(await ended, 'TOO_STALE')).toBe(true);
       } else {
         const failed = rejectionOf(read);
         await clock.advance(150);
         manual.call(1).reject(new Error('down'));
-        expect(isStaleValueError(await failed)).toBe(true);
+        expect(isTicklessError(await failed, 'TOO_STALE')).toBe(true);
       }
     }
   });

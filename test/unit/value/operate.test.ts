@@ -29,7 +29,7 @@ describe('cancel', () => {
     const reason = new Error('wrong source');
     expect(value.cancel(reason)).toBe(true);
     const error = await refresh;
-    expect(String(error)).toBe('LoadError: v: cancelled: wrong source');
+    expect(String(error)).toBe('TicklessError: v: cancelled: wrong source');
     expect(error).toMatchObject({ cause: reason, attempts: 1 });
     expect(manual.call(0).context.signal.reason).toBe(error);
     expect(wordsOf(events)).toEqual(['load-started', 'cancelled']);
@@ -43,7 +43,7 @@ describe('cancel', () => {
     const { clock, manual, value } = make();
     const first = rejectionOf(value.get());
     value.cancel('stop');
-    expect(await first).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    expect(await first).toMatchObject({ code: 'LOAD_FAILED' });
     const next = value.refresh();
     await clock.flush();
     expect(manual.calls.length).toBe(1);

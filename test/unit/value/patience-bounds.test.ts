@@ -5,8 +5,8 @@ import { ManualCluster } from '../../support/cluster.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
-const tooStale = { error: { code: 'ERR_TICKLESS_STALE_VALUE' } };
-const notLoaded = { error: { code: 'ERR_TICKLESS_NOT_LOADED' } };
+const tooStale = { error: { code: 'TOO_STALE' } };
+const notLoaded = { error: { code: 'NOT_LOADED' } };
 
 describe('patience is the longest that a read waits', () => {
   it('for the first load: then it rejects, and the load goes on', async () => {
@@ -79,7 +79,7 @@ describe('patience is the longest that a read waits', () => {
     const one = cache.read('a', { patience: 300 });
     await clock.advance(300);
     await clock.flush();
-    const errors = [{ code: 'ERR_TICKLESS_NOT_LOADED', key: 'a' }, { key: 'b' }];
+    const errors = [{ code: 'NOT_LOADED', key: 'a' }, { key: 'b' }];
     expect(await settled(many)).toMatchObject({ error: { errors } });
     expect(await settled(one)).toMatchObject(notLoaded);
   });

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Execution,
-  isClosedError,
-  isCoolingDownError,
-  isLoadError,
-  isNotLoadedError,
-  isOptionError,
-  isStaleValueError,
+  isTicklessError,
   never,
   PeriodicExecutor,
   RefreshGroup,
@@ -15,6 +10,7 @@ import {
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 function make(options: Partial<ConstructorParameters<typeof PeriodicExecutor>[1]> = {}): {
@@ -56,9 +52,9 @@ describe('requestStart', () => {
     const cause = new Error('no disk');
     manual.call(0).reject(cause);
     const error = await rejectionOf(failed);
-    expect(isLoadError(error) && error.cause).toBe(cause);
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.cause).toBe(cause);
     expect(String(error)).toContain('no disk');
-    expect(isCoolingDownError(await rejectionOf(executor.requestStart()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.requestStart()), 'COOLING_DOWN')).toBe(true);
     await clock.advance(1000);
     const succeeded = executor.requestStart();
     manual.call(1).resolve('a result');
@@ -113,7 +109,7 @@ describe('requestStart', () => {
     manual.call(1).reject(cause);
     await failed;
     const error = await rejectionOf(executor.requestStart({ wait: true }));
-    expect(isCoolingDownError(error) && error.cause).toMatchObject({ cause });
+    expect(isTicklessError(error, 'COOLING_DOWN') && error.cause).toMatchObject({ cause });
     expect(await settled(executor.requestStart())).toEqual({ value: undefined });
   });
 
@@ -155,12 +151,12 @@ describe('requestStart', () => {
       }
     };
     const error = thrownBy();
-    expect(isLoadError(error) && error.cause).toBe(cause);
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.cause).toBe(cause);
     const cooling = thrownBy();
-    expect(isCoolingDownError(cooling) && cooling.cause).toBe(error);
+    expect(isTicklessError(cooling, 'COOLING_DOWN') && cooling.cause).toBe(error);
     expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
     executor.pause();
-    expect(await rejectionOf(executor.requestStart())).toMatchObject({ name: 'NotLoadedError' });
+    expect(await rejectionOf(executor.requestStart())).toMatchObject({ code: 'NOT_LOADED' });
     executor.resume();
     await clock.advance(1000);
     isDown = false;
@@ -216,29 +212,31 @@ describe('too long since the last success', () => {
     manual.call(1).reject(new Error('no disk'));
     await clock.advance(1);
     const cooling = await rejectionOf(executor.requestStart());
-    expect(isStaleValueError(cooling) && cooling.message).toContain(
+    expect(isTicklessError(cooling, 'TOO_STALE') && cooling.message).toContain(
       'the last success was 3 s ago, maxStaleness is 3 s',
     );
     await clock.advance(2000);
     const waits = executor.requestStart();
     expect(await settled(waits)).toBe('pending');
     manual.call(2).reject(new Error('no disk'));
-    expect(isStaleValueError(await rejectionOf(waits))).toBe(true);
+    expect(isTicklessError(await rejectionOf(waits), 'TOO_STALE')).toBe(true);
     expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
-    expect(isCoolingDownError(await rejectionOf(executor.requestStart({ wait: true })))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.requestStart({ wait: true })), 'COOLING_DOWN')).toBe(
+      true,
+    );
     await clock.advance(5000);
     const succeeds = executor.requestStart();
     manual.call(3).resolve('done');
     expect(await settled(succeeds)).toEqual({ value: undefined });
     expect(wordsOf(events).filter((type) => type === 'too-stale')).toHaveLength(3);
-    expect(await rejectionOf(executor.requestStart({ wat: true } as never))).toMatchObject({ option: 'wat' });
+    expect(await rejectionOf(executor.requestStart({ wat: true } as never))).toMatchObject(ofOption('wat'));
   });
 
   it.each(['throw', 'serve'] as const)('whenTooStale: %s', async (whenTooStale) => {
     const { clock, manual, executor } = await executed({ ...rules, whenTooStale });
     await clock.advance(3001);
     const request = executor.requestStart();
-    if (whenTooStale === 'throw') expect(isStaleValueError(await rejectionOf(request))).toBe(true);
+    if (whenTooStale === 'throw') expect(isTicklessError(await rejectionOf(request), 'TOO_STALE')).toBe(true);
     else expect(await settled(request)).toEqual({ value: undefined });
     await clock.flush();
     expect(manual.calls).toHaveLength(2); // behind it
@@ -256,7 +254,7 @@ describe('too long since the last success', () => {
     expect(problem).toMatchObject({ kind: 'too-stale', isFatal: true });
     expect(problem?.message).toContain('had its last success 3 s ago, maxStaleness is 3 s');
     await executor.close();
-    expect(isClosedError(await rejectionOf(executor.requestStart()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.requestStart()), 'CLOSED')).toBe(true);
   });
 });
 
@@ -374,8 +372,18 @@ describe('reschedule', () => {
 
   it('rejects a value that is not a schedule, and keeps the old one', async () => {
     const { manual, executor } = make();
-    expect(isOptionError(thrownBy(() => executor.reschedule(-1)))).toBe(true);
-    expect(isOptionError(thrownBy(() => executor.reschedule('soon' as never)))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => executor.reschedule(-1)),
+        'OPTION',
+      ),
+    ).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => executor.reschedule('soon' as never)),
+        'OPTION',
+      ),
+    ).toBe(true);
     const first = executor.requestStart();
     manual.call(0).resolve(0);
     await first;
@@ -384,7 +392,7 @@ describe('reschedule', () => {
 
   it('replaces a schedule that is broken', async () => {
     const { clock, executor } = await executed({ schedule: () => Number.NaN });
-    expect(executor.inspect()).toMatchObject({ failures: 1, lastError: { code: 'ERR_TICKLESS_OPTION' } });
+    expect(executor.inspect()).toMatchObject({ failures: 1, lastError: { code: 'OPTION' } });
     executor.reschedule(5000);
     expect(executor.inspect()).toMatchObject({
       failures: 0,
@@ -433,7 +441,7 @@ describe('pause and resume', () => {
   it('paused before its first success it rejects callers that would wait', async () => {
     const { executor } = make();
     executor.pause();
-    expect(isNotLoadedError(await rejectionOf(executor.requestStart()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.requestStart()), 'NOT_LOADED')).toBe(true);
     expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
   });
 });
@@ -485,8 +493,8 @@ describe('close', () => {
     await closing;
     expect(executor.inspect()).toMatchObject({ closed: true, running: false });
     expect(wordsOf(events)).toEqual(['load-started', 'loaded', 'closed']);
-    expect(isClosedError(await rejectionOf(executor.requestStart()))).toBe(true);
-    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.requestStart()), 'CLOSED')).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
     expect(clock.timerCount).toBe(0);
   });
 
@@ -498,7 +506,7 @@ describe('close', () => {
     manual.call(0).resolve(0);
     expect(await Promise.all([running, joined])).toEqual([undefined, undefined]);
     expect(await closing).toEqual({ drained: true, aborted: [], leases: [] });
-    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
   });
 
   it('aborts it after the timeout, and rejects its waiters', async () => {
@@ -510,7 +518,7 @@ describe('close', () => {
     await clock.advance(1);
     expect(manual.call(0).context.signal.aborted).toBe(true);
     const error = await running;
-    expect(isClosedError(error) && error.message).toMatch(/closed before its load had ended/);
+    expect(isTicklessError(error, 'CLOSED') && error.message).toMatch(/closed before its load had ended/);
     expect(manual.call(0).context.signal.reason).toBe(error);
     await closing;
     expect(clock.timerCount).toBe(0);
@@ -526,16 +534,16 @@ describe('close', () => {
     await Promise.all([running, closing]);
   });
 
-  it('is what Symbol.asyncDispose does; 0 aborts at once; a bad timeout is an OptionError', async () => {
+  it('is what Symbol.asyncDispose does; 0 aborts at once; a bad timeout is an OPTION error', async () => {
     const { executor } = make();
     await executor[Symbol.asyncDispose]();
-    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
     const other = make();
     const running = rejectionOf(other.executor.requestStart());
     const error = thrownBy(() => other.executor.close({ timeout: -1 }));
-    expect(isOptionError(error) && error.message).toContain('timeout');
+    expect(isTicklessError(error, 'OPTION') && error.message).toContain('timeout');
     await other.executor.close({ timeout: 0 });
-    expect(isClosedError(await running)).toBe(true);
+    expect(isTicklessError(await running, 'CLOSED')).toBe(true);
   });
 });
 
@@ -559,6 +567,6 @@ describe('on', () => {
 
   it('rejects an unknown type', () => {
     const error = thrownBy(() => make().executor.on('load-exploded' as never, () => {}));
-    expect(isOptionError(error) && error.message).toContain('load-exploded');
+    expect(isTicklessError(error, 'OPTION') && error.message).toContain('load-exploded');
   });
 });

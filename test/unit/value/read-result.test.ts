@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   ageHeaders,
-  isAbsentError,
-  isLoadError,
+  isTicklessError,
   RefreshingCache,
   RefreshingValue,
   refreshing,
@@ -11,6 +10,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { onEnded } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const common = { logger: false, retry: false } as const;
@@ -46,7 +46,7 @@ describe('read() of a value', () => {
     const { clock, manual, value } = manualValue();
     const failed = rejectionOf(value.read());
     manual.call(0).reject(new Error('down'));
-    expect(isLoadError(await failed)).toBe(true);
+    expect(isTicklessError(await failed, 'LOAD_FAILED')).toBe(true);
     await clock.advance(5000);
     const read = value.read();
     manual.call(1).resolve('one');
@@ -55,7 +55,7 @@ describe('read() of a value', () => {
     const young = value.read({ maxAge: 100 });
     manual.call(2).resolve('two');
     expect(await young).toMatchObject({ value: 'two', age: 0 });
-    expect(await rejectionOf(value.read({ patience: -1 }))).toMatchObject({ option: 'patience' });
+    expect(await rejectionOf(value.read({ patience: -1 }))).toMatchObject(ofOption('patience'));
     void value.read({ maxAge: -1 }); // a dropped promise ends no process
   });
 
@@ -105,8 +105,8 @@ describe('read() of a key', () => {
     expect(await cache.read('a')).toMatchObject({ value: 'a', age: 50, state: 'fresh' });
     await cache.get('c');
     expect([...cache.keys()].sort()).toEqual(['a', 'c']);
-    expect(isAbsentError(await rejectionOf(cache.read('x')))).toBe(true);
-    expect(await rejectionOf(cache.read(undefined as never))).toMatchObject({ option: 'key' });
+    expect(isTicklessError(await rejectionOf(cache.read('x')), 'ABSENT')).toBe(true);
+    expect(await rejectionOf(cache.read(undefined as never))).toMatchObject(ofOption('key'));
   });
 
   it('is there for functions too', async () => {

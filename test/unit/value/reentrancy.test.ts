@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isCoolingDownError,
-  isLoadError,
-  loaded,
-  RefreshingCache,
-  RefreshingValue,
-} from '../../../src/index.ts';
+import { isTicklessError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { onEnded, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { fakeValue, loadedManualValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
+import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
@@ -90,7 +85,7 @@ describe('listeners that act', () => {
     onEnded(value, 'loaded', again);
     const failed = rejectionOf(value.refresh());
     manual.call(1).reject(new Error('down'));
-    expect(isLoadError(await failed)).toBe(true);
+    expect(isTicklessError(await failed, 'LOAD_FAILED')).toBe(true);
     expect(await settled(refreshes[0] as Promise<string>)).toBe('pending');
     manual.call(2).resolve('two');
     expect(await refreshes[0]).toBe('two');
@@ -164,8 +159,8 @@ describe('loads that act', () => {
   it('a load that reads its own value finds none, and fails at once if it awaits it before its first await', async () => {
     const { value } = fakeValue(async (): Promise<number> => (await value.get()) + 1);
     expect(await rejectionOf(value.get())).toMatchObject({
-      code: 'ERR_TICKLESS_LOAD',
-      cause: { code: 'ERR_TICKLESS_OPTION', option: 'load' },
+      code: 'LOAD_FAILED',
+      cause: ofOption('load'),
     });
   });
 
@@ -176,7 +171,7 @@ describe('loads that act', () => {
     });
     const read = rejectionOf(value.get());
     await clock.advance(30_000);
-    expect(await read).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+    expect(await read).toMatchObject({ code: 'TIMED_OUT' });
   });
 
   it('a value that loads from a value that cools down waits about as long, not a day', async () => {
@@ -197,7 +192,7 @@ describe('loads that act', () => {
       logger: false,
     });
     const error = await rejectionOf(value.get());
-    expect(isLoadError(error) && isCoolingDownError(error.cause)).toBe(true);
+    expect(isTicklessError(error, 'LOAD_FAILED') && isTicklessError(error.cause, 'COOLING_DOWN')).toBe(true);
     const inMs = (status: { nextExecuteTime: number }): number => status.nextExecuteTime - clock.now();
     expect(inMs(value.inspect())).toBe(inMs(source.inspect()));
   });
@@ -413,5 +408,5 @@ it('a promise about versions that is dropped is no unhandled rejection', async (
   const dropped = [value.history(), value.rollback({ to: 1, by: 'me' }), value.unpin(), cache.history('k')];
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(unhandled).toEqual([]);
-  for (const promise of dropped) expect(await rejectionOf(promise)).toMatchObject({ name: 'OptionError' });
+  for (const promise of dropped) expect(await rejectionOf(promise)).toMatchObject({ code: 'OPTION' });
 });

@@ -2,10 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Reader } from '../../../src/engine/reader.ts';
 import {
   type Execution,
-  isClosedError,
-  isLoadError,
-  isNotLoadedError,
-  isOptionError,
+  isTicklessError,
   keep,
   type LoadContext,
   type LoadReturn,
@@ -22,7 +19,7 @@ describe('reading', () => {
   it('current throws before the first success, starts the load, and works after it', async () => {
     const { clock, manual, value } = manualValue();
     const error = thrownBy(() => value.current);
-    expect(isNotLoadedError(error) && error.cacheName).toBe('v');
+    expect(isTicklessError(error, 'NOT_LOADED') && error.member).toBe('v');
     expect(manual.call(0).context).toMatchObject({ trigger: 'first', background: true });
     thrownBy(() => value.current);
     manual.call(0).resolve('one');
@@ -50,7 +47,12 @@ describe('reading', () => {
       },
       { retry: { retries: 1 } },
     );
-    expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => value.current),
+        'NOT_LOADED',
+      ),
+    ).toBe(true);
     await clock.advance(1000);
     expect(value.current).toBe(2);
   });
@@ -127,19 +129,34 @@ describe('reading', () => {
     expect(value.current).toBe('one');
     await clock.flush();
     expect(manual.calls).toHaveLength(1);
-    expect(isClosedError(await rejectionOf(value.refresh()))).toBe(true);
-    expect(isClosedError(await rejectionOf(value.requestStart()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(value.refresh()), 'CLOSED')).toBe(true);
+    expect(isTicklessError(await rejectionOf(value.requestStart()), 'CLOSED')).toBe(true);
     const cold = manualValue().value;
     await cold.close();
-    expect(isClosedError(await rejectionOf(cold.get()))).toBe(true);
-    expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cold.get()), 'CLOSED')).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => cold.current),
+        'NOT_LOADED',
+      ),
+    ).toBe(true);
   });
 
-  it("a cold value with whenClosed 'throw' throws NotLoadedError until it is closed", async () => {
+  it("a cold value with whenClosed 'throw' throws NOT_LOADED until it is closed", async () => {
     const { value } = manualValue({ whenClosed: 'throw' });
-    expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => value.current),
+        'NOT_LOADED',
+      ),
+    ).toBe(true);
     await value.close({ timeout: 0 });
-    expect(isClosedError(thrownBy(() => value.current))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => value.current),
+        'CLOSED',
+      ),
+    ).toBe(true);
   });
 
   it('a fresh read emits no event, also when it has just compared the clocks', async () => {
@@ -203,7 +220,7 @@ describe('reading', () => {
     const after = rejectionOf(value.get());
     manual.call(0).resolve('one');
     await clock.flush();
-    expect([await before, isClosedError(await after)]).toEqual(['one', true]);
+    expect([await before, isTicklessError(await after, 'CLOSED')]).toEqual(['one', true]);
     await closing;
     expect(manual.calls).toHaveLength(1);
   });
@@ -229,7 +246,7 @@ describe('reading', () => {
     expect(manual.calls).toHaveLength(1);
     const cold = manualValue().value;
     cold.pause();
-    expect(isNotLoadedError(await rejectionOf(cold.get()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(cold.get()), 'NOT_LOADED')).toBe(true);
   });
 });
 
@@ -269,7 +286,7 @@ describe('patience', () => {
   it('must be a duration', async () => {
     const { clock, value } = await loadedManualValue();
     await clock.advance(1000);
-    expect(isOptionError(await rejectionOf(value.get({ patience: Number.NaN })))).toBe(true);
+    expect(isTicklessError(await rejectionOf(value.get({ patience: Number.NaN })), 'OPTION')).toBe(true);
   });
 
   it('ends with the signal of its reader', async () => {
@@ -293,7 +310,7 @@ describe('patience and a value that is dropped meanwhile', () => {
     await clock.advance(100);
     expect(manual.call(1).context.signal.aborted).toBe(true); // no caller can use it any more
     manual.call(1).reject(new Error('aborted'));
-    expect(await read).toMatchObject({ code: 'ERR_TICKLESS_NOT_LOADED' });
+    expect(await read).toMatchObject({ code: 'NOT_LOADED' });
   });
 });
 
@@ -333,7 +350,7 @@ describe('signal', () => {
 });
 
 describe('a wrong argument', () => {
-  it('is an OptionError, also while the value is fresh', async () => {
+  it('is an OPTION error, also while the value is fresh', async () => {
     const { value } = await loadedManualValue();
     for (const options of [
       { patience: -5 },
@@ -342,9 +359,14 @@ describe('a wrong argument', () => {
       { signal: { aborted: true } },
       { signal: null },
     ]) {
-      expect(isOptionError(await rejectionOf(value.get(options as never)))).toBe(true);
+      expect(isTicklessError(await rejectionOf(value.get(options as never)), 'OPTION')).toBe(true);
     }
-    expect(isOptionError(thrownBy(() => value.on('closed', 5 as never)))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => value.on('closed', 5 as never)),
+        'OPTION',
+      ),
+    ).toBe(true);
   });
 
   it('null for all options counts as not given', async () => {
@@ -453,7 +475,7 @@ describe('the result of a load', () => {
   it('keep() without a value is a failed load', async () => {
     const value = new RefreshingValue<number>({ name: 'v', load: () => keep() });
     const error = await rejectionOf(value.get());
-    expect(isLoadError(error) && error.message).toContain('no value to keep');
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('no value to keep');
   });
 
   it('loaded() sets the next execute time and the greatest age of this value only', async () => {
@@ -495,15 +517,20 @@ describe('the result of a load', () => {
   it('an invalid maxStaleness fails the load', async () => {
     for (const maxStaleness of [0, -1, Number.NaN, '5' as never]) {
       const { value } = manualValue({ load: () => loaded('one', { maxStaleness }) });
-      expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
+      expect(isTicklessError(await rejectionOf(value.get()), 'LOAD_FAILED')).toBe(true);
     }
   });
 
   it('rejects a promise as value: await it first', async () => {
     const { value } = manualValue({ load: () => loaded(Promise.reject(new Error('down')) as never) });
     const error = await rejectionOf(value.get());
-    expect(isLoadError(error) && error.message).toContain('await the promise first');
-    expect(isOptionError(thrownBy(() => value.set(Promise.resolve('x') as never)))).toBe(true);
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('await the promise first');
+    expect(
+      isTicklessError(
+        thrownBy(() => value.set(Promise.resolve('x') as never)),
+        'OPTION',
+      ),
+    ).toBe(true);
     expect(value.inspect().state).toBe('empty');
   });
 
@@ -513,9 +540,14 @@ describe('the result of a load', () => {
     expect(await value.get()).toBe('one');
     answer = undefined;
     const error = await rejectionOf(value.refresh());
-    expect(isLoadError(error) && error.message).toContain('allowUndefined');
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('allowUndefined');
     expect(value.current).toBe('one');
-    expect(isOptionError(thrownBy(() => value.set(undefined)))).toBe(true);
+    expect(
+      isTicklessError(
+        thrownBy(() => value.set(undefined)),
+        'OPTION',
+      ),
+    ).toBe(true);
   });
 
   it('undefined is a value with allowUndefined', async () => {
@@ -575,7 +607,7 @@ describe('inspect', () => {
       value: 'one',
       running: false,
       failures: 1,
-      lastError: { code: 'ERR_TICKLESS_LOAD', cause: { message: 'down' } },
+      lastError: { code: 'LOAD_FAILED', cause: { message: 'down' } },
       nextExecuteTime: clock.now() + 500,
     });
     const failingSince = clock.now();
@@ -665,7 +697,7 @@ describe('set, refresh, requestStart, reschedule', () => {
     const { manual, value } = await loadedManualValue();
     const refresh = rejectionOf(value.refresh());
     manual.call(1).reject(new Error('down'));
-    expect(isLoadError(await refresh)).toBe(true);
+    expect(isTicklessError(await refresh, 'LOAD_FAILED')).toBe(true);
     expect(value.inspect()).toMatchObject({ state: 'fresh', value: 'one', failures: 1 });
     await value.get();
     expect(manual.calls).toHaveLength(2);

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBackend } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import {
-  isLockUnavailableError,
-  PeriodicExecutor,
-  type PeriodicExecutorOptions,
-} from '../../../src/index.ts';
+import { isTicklessError, PeriodicExecutor, type PeriodicExecutorOptions } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
@@ -92,8 +88,8 @@ describe('the runs of an executor', () => {
     await executor.execute();
     expect(await executor.runs()).toHaveLength(1);
     isDown = true;
-    expect(isLockUnavailableError(await rejectionOf(executor.execute()))).toBe(true);
-    expect(isLockUnavailableError(await rejectionOf(executor.runs()))).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.execute()), 'BACKEND_DOWN')).toBe(true);
+    expect(isTicklessError(await rejectionOf(executor.runs()), 'BACKEND_DOWN')).toBe(true);
     isDown = false;
     await clock.advance(60_000);
     expect(await executor.runs()).toMatchObject([{ outcome: 'loaded' }]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LoadError, RefreshGroup } from '../../../src/index.ts';
+import { RefreshGroup, type TicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { loadedManualValue } from '../../support/manual-value.ts';
@@ -17,7 +17,7 @@ describe("whenFailing: 'throw'", () => {
     manual.call(1).reject(new Error('down'));
     await clock.flush();
     const { lastError } = value.inspect();
-    expect((lastError as LoadError).message).toContain('down');
+    expect((lastError as TicklessError).message).toContain('down');
     expect(await rejectionOf(value.get())).toBe(lastError);
     expect(await rejectionOf(value.get({ patience: 50 }))).toBe(lastError);
     expect(thrownBy(() => value.current)).toBe(lastError);
@@ -61,8 +61,8 @@ describe("whenFailing: 'throw'", () => {
     await cache.getMany(['a', 'b']);
     isDown = true;
     await cache.refresh('a').catch(() => {});
-    expect(await rejectionOf(cache.get('a'))).toMatchObject({ name: 'LoadError', key: 'a' });
-    expect(thrownBy(() => cache.current('a'))).toMatchObject({ name: 'LoadError' });
+    expect(await rejectionOf(cache.get('a'))).toMatchObject({ code: 'LOAD_FAILED', key: 'a' });
+    expect(thrownBy(() => cache.current('a'))).toMatchObject({ code: 'LOAD_FAILED' });
     expect(await cache.get('b')).toBe('b');
   });
 });

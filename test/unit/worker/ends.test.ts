@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isLoadTimeoutError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { cacheOf, loadOf, sharedInt, threadCount, until, valueFrom } from './support.ts';
@@ -148,7 +148,7 @@ describe('in a value', () => {
     const error = rejectionOf(value.get());
     await until(() => flag[0] === 1);
     await clock.advance({ seconds: 30 });
-    expect(isLoadTimeoutError(await error)).toBe(true);
+    expect(isTicklessError(await error, 'TIMED_OUT')).toBe(true);
     await until(() => threadCount() === 0);
     expect(await value.refresh()).toBe('forced');
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isTicklessError, TicklessError } from '../../../src/index.ts';
 import { decodeError, encodeError } from '../../../src/worker/error-codec.ts';
 
 /** Sends a thrown value from one thread to the other. */
@@ -39,6 +40,16 @@ describe('a thrown value', () => {
     expect(count(arrived)).toBe(100);
     expect(Object.keys(arrived as object)).toEqual(['code', 'few']);
     expect((arrived as Error).message).toBe('all');
+  });
+
+  it('is known by its code, with its fields, where it is one of tickless', () => {
+    const about = { member: 'rates', key: 'EUR', retryAt: Date.now() + 5000, cause: new Error('down') };
+    const arrived = through(new TicklessError('COOLING_DOWN', 'later', about));
+    expect(isTicklessError(arrived, 'COOLING_DOWN')).toBe(true);
+    expect(isTicklessError(arrived, 'ABSENT')).toBe(false);
+    expect(arrived).toMatchObject({ ...about, name: 'TicklessError', message: 'rates["EUR"]: later' });
+    expect((arrived as Error).stack).toMatch(/^TicklessError \[COOLING_DOWN\]: rates/);
+    expect(arrived).not.toHaveProperty('retryAfter');
   });
 
   it('keeps the properties that can be cloned', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadError, isOptionError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { isWorkerError, loadInWorker, WorkerError } from '../../../src/worker/index.ts';
+import { ofOption, optionsIn, problemsIn } from '../../support/option-errors.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { cacheOf, failureOf, loadOf, moduleOf, threadCount, valueFrom } from './support.ts';
 
@@ -87,7 +88,7 @@ describe('a load fails by', () => {
   it('a key that cannot be cloned', async () => {
     const cache = cacheOf({ load: loadOf('export default () => 1'), keyOf: () => 'one' });
     const error = (await rejectionOf(cache.get(() => 'a key'))) as Error;
-    expect(isLoadError(error)).toBe(true);
+    expect(isTicklessError(error, 'LOAD_FAILED')).toBe(true);
     expect(error.cause).toMatchObject({ code: 'ERR_TICKLESS_WORKER_CLONE' });
     expect((error.cause as Error).message).toMatch(/^the key.* cannot be cloned into the thread$/);
     expect(threadCount()).toBe(0);
@@ -118,11 +119,11 @@ describe('an error of the load', () => {
     expect((error.cause as Error).cause).toBe('text');
   });
 
-  it('is the cause of the LoadError, whose message holds its own', async () => {
+  it('is the cause of the LOAD_FAILED, whose message holds its own', async () => {
     const error = (await rejectionOf(
       valueFrom(`export default () => { throw new Error('down') }`).get(),
     )) as Error;
-    expect(isLoadError(error)).toBe(true);
+    expect(isTicklessError(error, 'LOAD_FAILED')).toBe(true);
     expect(error.message).toBe('v: load failed: down');
   });
 
@@ -157,21 +158,17 @@ describe('options', () => {
 
   it.each(mistakes)('%j is rejected', (given, option, rule) => {
     const error = thrownBy(() => loadInWorker(module, given));
-    expect(isOptionError(error) && error.problems).toHaveLength(1);
-    expect(error).toMatchObject({ option, rule: expect.stringContaining(rule), cacheName: 'loadInWorker' });
+    expect(problemsIn(error)).toMatchObject([{ option, rule: expect.stringContaining(rule) }]);
+    expect(error).toMatchObject({ member: 'loadInWorker' });
   });
 
   it.each([undefined, 5, './load.js', 'load.js', '', null, {}])('%j is not a module', (given) => {
     const error = thrownBy(() => loadInWorker(given as never));
-    expect(error).toMatchObject({ option: 'module', rule: 'must be an absolute URL or path' });
+    expect(error).toMatchObject(ofOption('module', 'must be an absolute URL or path, '));
   });
 
   it('all mistakes are reported at once', () => {
     const error = thrownBy(() => loadInWorker('x', { transfer: 1 as never, concurrency: -1 }));
-    expect(isOptionError(error) && error.problems.map(({ option }) => option)).toEqual([
-      'module',
-      'transfer',
-      'concurrency',
-    ]);
+    expect(optionsIn(error)).toEqual(['module', 'transfer', 'concurrency']);
   });
 });

@@ -1,4 +1,4 @@
-import { isLockUnavailableError } from '../../../../src/index.ts';
+import { isTicklessError } from '../../../../src/index.ts';
 import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import type { Records } from '../../../../src/records/records.ts';
 import { lockOn } from '../../../support/parts.ts';
@@ -12,7 +12,7 @@ export async function answered<R>(step: Promise<R>): Promise<R | undefined> {
   try {
     return await step;
   } catch (error) {
-    if (!isLockUnavailableError(error)) throw error;
+    if (!isTicklessError(error, 'BACKEND_DOWN')) throw error;
     expectReadable(error.message);
     return undefined;
   }

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
-import { isOptionError, type OptionError } from '../../../../src/index.ts';
+import { optionsIn } from '../../../support/option-errors.ts';
 
-/** Narrows an error to `OptionError`; rethrows any other. */
-export function optionErrorOf(error: unknown): OptionError {
-  if (!isOptionError(error)) throw error;
-  expect(error.message).toContain(`${error.option} ${error.rule}, received `);
-  return error;
+/** The first option of an `OPTION` error, and its message; rethrows any other error. */
+export function optionErrorOf(error: unknown): { option: string; message: string } {
+  const [option = ''] = optionsIn(error);
+  const { message } = error as Error;
+  expect(message).toMatch(/ (must|is) .*, received /s);
+  return { option, message };
 }

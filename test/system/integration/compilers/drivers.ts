@@ -73,7 +73,7 @@ export const countries = new RefreshingValue({
     map: (rows: { code: string; name: string }[]) => new Map(rows.map(({ code, name }) => [code, name])),
   }),
 });
-/** @throws {NotLoadedError} */
+/** @throws {TicklessError} `NOT_LOADED` */
 export const nameOf = (code: string): string | undefined => countries.current.get(code);
 
 export const hints = [

@@ -1,15 +1,4 @@
-import {
-  isAbsentError,
-  isClosedError,
-  isCoolingDownError,
-  isLeaseLostError,
-  isLoadError,
-  isLoadTimeoutError,
-  isLockUnavailableError,
-  isNotLoadedError,
-  isStaleValueError,
-  type TicklessEvent,
-} from '../../../../src/index.ts';
+import { isTicklessError, type TicklessEvent } from '../../../../src/index.ts';
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
@@ -84,26 +73,31 @@ export class Calls implements Watch {
     const message = error instanceof Error ? error.message : String(error);
     if (signal?.aborted && signal.reason === error) return;
     // Those have other reasons: see results.ts.
-    if (isClosedError(error) || isAbsentError(error) || isStaleValueError(error) || isNotLoadedError(error))
+    if (
+      isTicklessError(error, 'CLOSED') ||
+      isTicklessError(error, 'ABSENT') ||
+      isTicklessError(error, 'TOO_STALE') ||
+      isTicklessError(error, 'NOT_LOADED')
+    )
       return;
     const isServed = wasLoaded && what === 'get' && !mayWait;
     referee.holds(2, !isServed, () => `${id}: ${what} was rejected although there is a value: ${message}`);
-    if (isLockUnavailableError(error)) {
+    if (isTicklessError(error, 'BACKEND_DOWN')) {
       referee.holds(16, !options.mayLoadWithoutLock, () => `${id}: ${what} was rejected: ${message}`);
     }
-    if (isCoolingDownError(error)) {
+    if (isTicklessError(error, 'COOLING_DOWN')) {
       const isLast = isOfMany ? this.#failures.has(error.cause) : error.cause === this.#lastFailure;
       referee.holds(5, isLast, () => `${id}: a cool-down names a cause that is not the last failure`);
       return;
     }
     const isOfLoad =
-      isLoadError(error) ||
-      isLoadTimeoutError(error) ||
-      isLeaseLostError(error) ||
-      isLockUnavailableError(error);
+      isTicklessError(error, 'LOAD_FAILED') ||
+      isTicklessError(error, 'TIMED_OUT') ||
+      isTicklessError(error, 'LEASE_LOST') ||
+      isTicklessError(error, 'BACKEND_DOWN');
     referee.holds(3, isOfLoad, () => `${id}: ${what} was rejected with something else: ${message}`);
     // A read during a superseded load waits for the next one, within a deadline of its own.
-    const isOwnLimit = isLoadTimeoutError(error) && error.attempts === 0;
+    const isOwnLimit = isTicklessError(error, 'TIMED_OUT') && error.attempts === 0;
     referee.holds(3, this.#failures.has(error) || isOwnLimit, () => {
       return `${id}: ${what} was rejected with an error of its own: ${message}`;
     });

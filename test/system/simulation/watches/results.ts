@@ -1,10 +1,4 @@
-import {
-  isAbsentError,
-  isClosedError,
-  isLoadTimeoutError,
-  isNotLoadedError,
-  isStaleValueError,
-} from '../../../../src/index.ts';
+import { isTicklessError } from '../../../../src/index.ts';
 import type { Holding } from '../held.ts';
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
@@ -64,24 +58,24 @@ export class Results implements Watch {
     const refused = (isSo: boolean): void => {
       this.#holds(isSo, () => `${id}: ${what} (${order}) is rejected without a reason: ${error}`);
     };
-    if (isClosedError(error)) refused(instance.closing !== 'no');
-    else if (isAbsentError(error)) {
+    if (isTicklessError(error, 'CLOSED')) refused(instance.closing !== 'no');
+    else if (isTicklessError(error, 'ABSENT')) {
       // An absence that was found by a load or in a snapshot, and is not kept: the key was dropped meanwhile.
       const wasDropped = this.#subject.drops.some((drop) => order < drop.order);
       refused(id.includes('[') && (now.wasAbsent(order) || wasDropped));
-    } else if (isStaleValueError(error)) {
+    } else if (isTicklessError(error, 'TOO_STALE')) {
       // The age of one that was found unchanged elsewhere is unknown.
       const isTooOld = ({ value, age }: Holding): boolean =>
         value !== undefined && (age === undefined || age > this.#limit - ROUNDING_MS);
       refused(what !== 'refresh' && (isTooOld(held) || isTooOld(now.now)));
-    } else if (isNotLoadedError(error)) {
+    } else if (isTicklessError(error, 'NOT_LOADED')) {
       const isEmpty = now.now.value === undefined && !isOfMany;
       const isImpatient = this.#world.timeline.now >= at + patience * SLOWEST_CLOCK;
       // A value in place from before the last invalidation does not answer a read that came after it.
       const isOutdated = String(error).includes('is paused, and its value was invalidated');
       const isPaused = now.wasPaused(order) && (isEmpty || isOutdated);
       refused(what === 'current' ? isEmpty : isImpatient || isPaused);
-    } else if (isLoadTimeoutError(error)) {
+    } else if (isTicklessError(error, 'TIMED_OUT')) {
       // Rule 19: a reader that waits to the end of its time has had a load under way until then.
       this.#world.referee.holds(19, isOfMany || this.#subject.status?.running !== false, () => {
         return `${id}: ${what} (${order}) has waited, and no load was under way`;

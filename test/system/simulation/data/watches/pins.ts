@@ -1,9 +1,4 @@
-import {
-  isClosedError,
-  isLoadTimeoutError,
-  isPinnedError,
-  type TicklessEvent,
-} from '../../../../../src/index.ts';
+import { isTicklessError, type TicklessEvent } from '../../../../../src/index.ts';
 import type { Edition } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import { noteOf } from '../persons.ts';
@@ -37,7 +32,7 @@ interface Pin {
  * - a rollback that has rejected, though its version may be in the store;
  * - a `refresh()` on an instance that publishes the end of the pin: its load begins after that;
  * - a `refresh()` whose place a person's value has taken there, by `set` or `rollback`: it gives that value, and loads nothing;
- *   where that value is not published in time, it rejects with `LoadTimeoutError`, and has loaded nothing;
+ *   where that value is not published in time, it rejects with `TIMED_OUT`, and has loaded nothing;
  * - a value that was set, or accepted, here only: it is served here while the pin lasts;
  * - an instance that does not know of the pin, and reaches neither lock nor store: it loads for itself, and does not publish;
  * - a rollback that fails on an instance which cannot read the store then: what was put into place gives way to a load;
@@ -107,9 +102,9 @@ export class Pins implements DataWatch {
     const about = `${instance.name}: ${kind} (${id})`;
     if (kind === 'refresh' && before.isKnown && !unpins) {
       this.#holds(
-        isPinnedError(error) ||
-          isClosedError(error) ||
-          (isLoadTimeoutError(error) && error.attempts === 0 && this.#isPlacing(instance)) ||
+        isTicklessError(error, 'PINNED') ||
+          isTicklessError(error, 'CLOSED') ||
+          (isTicklessError(error, 'TIMED_OUT') && error.attempts === 0 && this.#isPlacing(instance)) ||
           (error === undefined && !this.#isLoaded(order, value)),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,
       );

@@ -1,11 +1,4 @@
-import {
-  isClosedError,
-  isLockUnavailableError,
-  isOptionError,
-  isPinnedError,
-  isStoreUnavailableError,
-  isValueRejectedError,
-} from '../../../../../src/index.ts';
+import { isTicklessError } from '../../../../../src/index.ts';
 import type { DataWatch, Order } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
@@ -52,17 +45,17 @@ export class Promises implements DataWatch {
   #isReason(order: Order, error: unknown): void {
     const { kind, instance } = order;
     if (kind === 'refresh') return; // the error of a load, or a pin: see there
-    const isOfBackend = isLockUnavailableError(error) || isStoreUnavailableError(error);
-    const isOfValue = kind === 'accept' && isValueRejectedError(error);
+    const isOfBackend = isTicklessError(error, 'BACKEND_DOWN') || isTicklessError(error, 'BACKEND_DOWN');
+    const isOfValue = kind === 'accept' && isTicklessError(error, 'REFUSED');
     // There may be no version that can be put back by now.
-    const isOfVersion = kind === 'rollback' && isOptionError(error);
-    const isOfPin = kind === 'mark' && isPinnedError(error);
+    const isOfVersion = kind === 'rollback' && isTicklessError(error, 'OPTION');
+    const isOfPin = kind === 'mark' && isTicklessError(error, 'PINNED');
     const isReason =
       isOfBackend ||
       isOfValue ||
       isOfVersion ||
       isOfPin ||
-      (isClosedError(error) && instance.closing !== 'no');
+      (isTicklessError(error, 'CLOSED') && instance.closing !== 'no');
     this.#holds(order, isReason, `it fails with ${error}`);
   }
 

@@ -1,4 +1,4 @@
-import { isValueRejectedError, type TicklessEvent } from '../../../../../src/index.ts';
+import { isTicklessError, type TicklessEvent } from '../../../../../src/index.ts';
 import { wordOf } from '../../../../support/events.ts';
 import { type Edition, isPlausible } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
@@ -76,7 +76,7 @@ export class Quarantines implements DataWatch {
     else if (kept === 'unkept')
       this.#holds(
         instance,
-        isValueRejectedError(error),
+        isTicklessError(error, 'REFUSED'),
         `a value that is not kept is accepted: ${value ?? error}`,
       );
     else if (error !== undefined && instance.prices.peek()?.serial === kept && !this.#kept.has(instance)) {

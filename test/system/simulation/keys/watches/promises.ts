@@ -1,4 +1,4 @@
-import { isClosedError, isLockUnavailableError, isStoreUnavailableError } from '../../../../../src/index.ts';
+import { isTicklessError } from '../../../../../src/index.ts';
 import type { KeyOrder, KeysWatch } from '../watch.ts';
 import type { KeysWorld } from '../world.ts';
 
@@ -13,8 +13,8 @@ export class Promises implements KeysWatch {
   settled({ kind, id, instance, outcome }: KeyOrder): void {
     if (kind === 'refresh' || outcome === undefined || !('error' in outcome)) return; // the error of a load
     const { error } = outcome;
-    const isOfBackend = isLockUnavailableError(error) || isStoreUnavailableError(error);
-    const isReason = isOfBackend || (isClosedError(error) && instance.process.closing !== 'no');
+    const isOfBackend = isTicklessError(error, 'BACKEND_DOWN') || isTicklessError(error, 'BACKEND_DOWN');
+    const isReason = isOfBackend || (isTicklessError(error, 'CLOSED') && instance.process.closing !== 'no');
     this.#world.referee.holds('everywhere', isReason, () => {
       return `${instance.name}: ${kind} (${id}): it fails with ${error}`;
     });
