@@ -57,7 +57,7 @@ export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './der
 export type { Derived, DerivedStatus } from './derive/derived.ts';
 export type { Backend } from './engine/backend.ts';
 export type { ChecksStatus, LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
-export type { WhenClosed, WhenFailing, WhenTooStale } from './engine/decide.ts';
+export type { WhenFailing, WhenTooStale } from './engine/decide.ts';
 // Arguments and results of loads.
 export type { LoadContext, TaskContext } from './engine/load-context.ts';
 export {

@@ -40,8 +40,8 @@ function tooStaleHealth<V>(
   { count }: RequiredEntries<V>,
   entries: readonly Entry<V>[],
 ): HealthProblem[] {
-  const { name, whenTooStale, whenFailing, clock } = options;
-  const rules = { name, isRequired: false, runState: engine.runState, whenTooStale, whenFailing };
+  const { name, whenFailing, clock } = options;
+  const rules = { name, isRequired: false, runState: engine.runState, whenFailing };
   const now = clock.monotonic();
   const problems = entries.flatMap((entry) =>
     entryHealth(entry, rules, now)

@@ -65,7 +65,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   ...SHARED,
   'maxStaleness',
   'whenTooStale',
-  'whenClosed',
   'whenFailing',
   'propagateWithin',
 ];
@@ -120,7 +119,6 @@ export function resolveOptions(
     timeout = defaults.timeout,
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
-    whenClosed = defaults.whenClosed,
     whenFailing = defaults.whenFailing,
     allowUndefined = kind === 'task',
     absentFor = defaults.absentFor,
@@ -155,8 +153,7 @@ export function resolveOptions(
   const whose = given.schedule === undefined ? 'default schedule' : 'schedule';
   const longer = `must be longer than the ${whose} of ${showDuration(periodMs)}`;
   checks.that(!(leavesNoRoom && maxStalenessMs > 0), 'maxStaleness', longer, maxStaleness);
-  checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
-  checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
+  checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw']);
   checks.oneOf('whenFailing', whenFailing, ['serve', 'throw']);
   checks.oneOf('allowUndefined', allowUndefined, [true, false]);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
@@ -200,7 +197,6 @@ export function resolveOptions(
     timeoutMs,
     maxStalenessMs,
     whenTooStale,
-    whenClosed,
     whenFailing,
     allowUndefined,
     schema,
