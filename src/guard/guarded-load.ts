@@ -33,7 +33,7 @@ interface GuardedOptions extends ResolvedOptions {
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, idOf, maxQuarantined, name: member, allowUndefined } = options;
+  const { schema, accept, idOf, maxQuarantined, name: member } = options;
   if (schema === undefined && accept === undefined) return load;
   const quarantine = new Quarantine<T>(maxQuarantined);
 
@@ -41,7 +41,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
     const { key } = entry;
 
     const check = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> => {
-      const candidate = candidateOf(returned, allowUndefined);
+      const candidate = candidateOf(returned);
       if (candidate === undefined) return returned;
       const judge = (value: T): ReturnType<Load<T>> => {
         const result = withCandidate(returned, value);

@@ -11,7 +11,7 @@ export type Rule =
   | 'changed'
   | 'quarantine'
   | 'everywhere'
-  | 'hints'
+  | 'signals'
   | 'holder'
   | 'upgrade';
 

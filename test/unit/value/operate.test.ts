@@ -5,6 +5,7 @@ import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 describe('cancel', () => {
   function make() {
@@ -123,7 +124,7 @@ describe('pause and resume of a group', () => {
     let loads = 0;
     const load = async (): Promise<number> => ++loads;
     const value = group.value({ name: 'v', load });
-    const cache = group.cache({ name: 'c', load, jitter: false });
+    const cache = group.cache({ name: 'c', load, random: unspread });
     value.set(0);
     cache.set('a', 0);
     group.pause();
