@@ -37,10 +37,7 @@ const flags = new RefreshingValue({
 });
 
 const delays: number[] = [];
-const note = ({ at, nextExecuteTime }: { at: number; nextExecuteTime: number }) =>
-  delays.push((nextExecuteTime - at) / 60_000);
-flags.on('load-succeeded', note);
-flags.on('load-kept', note);
+flags.on('load-ended', ({ at, nextExecuteTime = at }) => delays.push((nextExecuteTime - at) / 60_000));
 
 // The flags change every minute for an hour, and then stay the same for seven. They are read every minute.
 await flags.get();

@@ -13,7 +13,7 @@ const closingPrices = new RefreshingValue({
 });
 
 const loadedAt: string[] = [];
-closingPrices.on('load-succeeded', ({ at }) => loadedAt.push(new Date(at).toISOString()));
+closingPrices.on('load-ended', ({ at }) => loadedAt.push(new Date(at).toISOString()));
 await closingPrices.get();
 
 // A read every ten minutes until Tuesday. Over the weekend nothing is due, so nothing is loaded; on Sunday the

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventTypes, RefreshingValue } from 'tickless';
+import { RefreshingValue } from 'tickless';
 
 let loads = 0;
 const keys = new RefreshingValue({
@@ -17,7 +17,7 @@ const keys = new RefreshingValue({
   logger: { warn: (line) => console.log('WARN', line), error: (line) => console.log('ERROR', line) },
 });
 
-for (const type of eventTypes) keys.on(type, (event) => console.log(JSON.stringify(event)));
+keys.on('*', (event) => console.log(JSON.stringify(event)));
 
 const server = createServer(async (_request, response) => {
   response.end(JSON.stringify(await keys.get()));

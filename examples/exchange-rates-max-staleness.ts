@@ -29,7 +29,7 @@ const rates = new RefreshingValue({
   logger: false, // the listener below reports failures
   clock,
 });
-rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`));
+rates.on('load-ended', ({ error }) => error && console.log(`  (${error.message})`));
 
 async function quote(euros: number): Promise<string> {
   try {

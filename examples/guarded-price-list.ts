@@ -22,7 +22,9 @@ const prices = new RefreshingValue({
   ),
   logger: false, // the events below are the log
 });
-prices.on('value-rejected', ({ reason, size, previousSize }) => {
+prices.on('load-ended', ({ outcome }) => {
+  if (outcome !== 'refused') return;
+  const { reason, size, previousSize } = prices.inspect().refused ?? {};
   console.log(`refused: ${reason} (${previousSize} before, ${size} now)`);
 });
 prices.on('changed', ({ value, cause }) => console.log(`${cause}: ${value.length} prices`));

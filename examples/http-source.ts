@@ -35,8 +35,10 @@ const priceList = new RefreshingValue({
   retry: false,
   logger: false,
 });
-priceList.on('load-succeeded', () => console.log('a new list'));
-priceList.on('load-kept', () => console.log('not modified: the list in memory is still valid'));
+priceList.on('load-ended', ({ outcome }) => {
+  if (outcome === 'loaded') console.log('a new list');
+  if (outcome === 'kept') console.log('not modified: the list in memory is still valid');
+});
 
 const first = await priceList.get();
 console.log(`an apple costs ${first.apple}`);

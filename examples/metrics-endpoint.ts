@@ -10,7 +10,7 @@ import { prometheusMetrics } from 'tickless/prometheus';
 const group = new RefreshGroup({ schedule: { minutes: 10 }, maxStaleness: { hours: 1 }, logger: false });
 const register = new Registry();
 prometheusMetrics(group, { register });
-group.on('load-failed', ({ name, error }) => console.log(`${name}: ${error.message}`));
+group.on('load-ended', ({ name, error }) => error && console.log(`${name}: ${error.message}`));
 
 const rates = group.value({
   name: 'rates',

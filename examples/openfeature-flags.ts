@@ -26,7 +26,9 @@ for (const type of Object.values(ProviderEvents)) {
     if (details?.providerName === 'tickless') console.log(`${type} ${message ?? flagsChanged ?? ''}`.trim());
   });
 }
-flags.on('value-rejected', ({ reason }) => console.log(`refused: ${reason}`));
+flags.on('load-ended', ({ outcome }) => {
+  if (outcome === 'refused') console.log(`refused: ${flags.inspect().refused?.reason}`);
+});
 await OpenFeature.setProviderAndWait(ticklessProvider({ flags }));
 const client = OpenFeature.getClient();
 

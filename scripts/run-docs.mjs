@@ -17,7 +17,7 @@
 // a console.log. They must occur in that order; other lines may stand between them. `…` stands for any text.
 //
 //   console.log(rates.get('USD')); // 1.08
-//   rates.on('load-failed', report); // prints: failed after … ms
+//   rates.on('load-ended', report); // prints: failed after … ms
 
 import {
   existsSync,

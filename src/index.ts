@@ -21,7 +21,6 @@ export {
   lockedTask,
 } from './cluster/locked-task.ts';
 export type { Codec } from './cluster/store-contract.ts';
-export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 export type { CloseReport } from './data/close-report.ts';
 // The versions of a value.
 export type { Difference } from './data/difference.ts';
@@ -55,23 +54,14 @@ export type { Refused } from './engine/refused.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
 export { type ErrorCode, isTicklessError, TicklessError } from './errors.ts';
-export type { GroupStats } from './group/group-stats.ts';
 export type { GroupMember, HealthProblem } from './group/member.ts';
 export { type GroupOptions, type GroupStatus, type Health, RefreshGroup } from './group/refresh-group.ts';
 export type { Accept } from './guard/accept.ts';
+export type { MemberCounts } from './observe/counts.ts';
 // Observation.
-export {
-  type ChangeCause,
-  type ElsewhereDetails,
-  type EventFilter,
-  type EventOf,
-  type EventType,
-  eventTypes,
-  type TicklessEvent,
-} from './observe/events.ts';
+export type { EventOf, EventType, TicklessEvent } from './observe/events.ts';
 export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
-export type { MemberStats } from './observe/stats.ts';
 // Options of all members.
 export { defaults } from './options/defaults.ts';
 export type { SharedOptions } from './options/shared-options.ts';

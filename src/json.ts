@@ -55,7 +55,17 @@ export function errorJson(error: Error, depth: number = 0): object {
 
 /** A field of a status, or of an object in it: a value is one of the user. */
 function statusField(field: unknown, name: string): unknown {
+  if (name === 'key') return keyJson(field);
   return name === 'value' ? field : fieldJson(field);
+}
+
+/** A key may be any object of the user, such as one that contains itself. */
+function keyJson(key: unknown): unknown {
+  try {
+    return plainJson(key, 0);
+  } catch {
+    return 'a key that cannot be read';
+  }
 }
 
 /** A field of a status: an object is one of tickless. */

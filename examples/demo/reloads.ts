@@ -18,13 +18,14 @@ export class Reloads {
       if (outcome !== 'started') this.#endedAt = performance.now();
     };
     value.on('load-started', count('started'));
-    value.on('load-succeeded', count('succeeded'));
-    const countKept = count('kept');
-    value.on('load-kept', ({ attempts }) => {
-      if (attempts > 0) countKept(); // else another instance has loaded
-    });
-    value.on('load-failed', count('failed'));
-    value.on('load-timed-out', count('timedOut'));
+    const counts = {
+      loaded: count('succeeded'),
+      kept: count('kept'),
+      failed: count('failed'),
+      refused: count('failed'),
+      'timed-out': count('timedOut'),
+    };
+    value.on('load-ended', ({ outcome }) => (counts as Partial<Record<string, () => void>>)[outcome]?.());
   }
 
   get counts(): LoadCounts {

@@ -44,10 +44,7 @@ async function steps() {
       backend: { lock: asLock(noted('lock', instance)), store: wrapStore(noted('store', instance)) },
     });
     value.on('load-started', () => note({ from: instance, text: 'the load runs', class: 'start' }));
-    value.on('load-succeeded', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));
-    value.on('snapshot-adopted', () =>
-      note({ from: instance, text: 'the value is replaced', class: 'good' }),
-    );
+    value.on('changed', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));
     return value;
   };
   const [a, b] = [make('instance A'), make('instance B')];

@@ -1,7 +1,8 @@
+import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { CoordinationProblem, LockStatus } from '../engine/coordinator.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import { type MemberStats, memberStats } from '../observe/stats.ts';
+import { type MemberCounts, memberCounts } from '../observe/counts.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
 /** The state of a cache as a whole at one instant. A copy: it does not change. */
@@ -18,8 +19,10 @@ export interface CacheStatus extends JsonStatus {
   readonly backups?: number;
   /** Keys fail, and there is no value of any key: reads are refused. */
   readonly refusesReads: boolean;
-  /** Its counters, of all keys together. */
-  readonly stats: MemberStats;
+  /** How often what has happened, to all keys together. */
+  readonly counts: MemberCounts;
+  /** Its last executions, of all keys: as of a value. */
+  readonly executions: readonly ExecutionRecord[];
   /** Why the lock and the store could not be used the last time; not present without a lock and a store. */
   readonly lock?: Pick<LockStatus, 'lockError' | 'storeError'>;
   /** Between `pause()` and `resume()`. */
@@ -44,7 +47,8 @@ export function cacheStatus<K, V>(engine: MemberEngine<V>, entries: KeyedEntries
     failing,
     ...(backups > 0 && { backups }),
     refusesReads: failing > 0 && size === 0,
-    stats: memberStats(events.counters),
+    counts: memberCounts(events.counters),
+    executions: events.executions.newest,
     ...(problems && {
       lock: { lockError: errorOf('lock-unavailable'), storeError: errorOf('store-unavailable') },
     }),

@@ -32,7 +32,7 @@ import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
 import type { CacheOptions, CheckedCacheOptions, KeyContext, KeyOfObjects } from './cache-options.ts';
-import { cacheStatus } from './cache-status.ts';
+import { type CacheStatus, cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { Epochs } from './epochs.ts';
 import { FirstKey } from './first-key.ts';
@@ -231,13 +231,18 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     return asMethod(this).#entries.peek(key);
   }
 
+  /** The cache as a whole, with the counts and the last executions of all its keys. Starts nothing. */
+  inspect(): CacheStatus;
   /**
    * The value of a key, its age, and the state of its reloads; `undefined` for an unknown key. Starts nothing, and does
    * not count as use.
    *
    * @throws {TicklessError} `OPTION` for the key `undefined`.
    */
-  inspect(key: K, options?: InspectOptions): ValueStatus<V> | undefined {
+  inspect(key: K, options?: InspectOptions): ValueStatus<V> | undefined;
+  inspect(...args: [key?: K, options?: InspectOptions]): CacheStatus | ValueStatus<V> | undefined {
+    if (args.length === 0) return cacheStatus(engineOf(this), this.#entries);
+    const [key, options] = args as [K, InspectOptions?];
     const hasValue = inspectsValues(this.#options.member.name, options);
     if (!this.#entries.has(key)) return undefined;
     return this.#entries.use(key, (entry) => valueStatus(entry, engineOf(this), hasValue));

@@ -171,7 +171,7 @@ export function executionsText({ at, executions, key, kind }: Detail): string {
   if (executions.length === 0) return 'no execution has ended yet';
   const hasKeys = kind === 'cache' && key === undefined;
   const rows = executions.map((one) => [
-    agoOf(one.at, at),
+    agoOf(one.startedAt, at),
     one.on ?? 'this instance',
     showDuration(one.took),
     one.trigger ?? '-',

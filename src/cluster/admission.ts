@@ -212,7 +212,7 @@ export class Admission<T> {
   #deferToHolder(answer: AcquiredAs<'held'>): RemoteResult<T> | undefined {
     const { options, events } = this.#member;
     const { retryAfter, owner, host, token, isBackoff } = answer;
-    events.emit('lease-held-elsewhere', { retryAfter, owner, host, token, ...keyOf(this.#entry) });
+    events.round({ outcome: 'held', retryAfter, owner, host, token, ...keyOf(this.#entry) });
     const isOver = this.#isOver(answer);
     if (isOver) this.#force = this.#isForced || this.#isFreshRequired;
     else this.#force = this.#isFreshRequired = false; // the holder is loading now: that is the result

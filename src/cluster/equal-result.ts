@@ -16,6 +16,8 @@ export interface ComparedResult<R> {
   readonly result: R;
   readonly value: unknown;
   readonly body: Promise<EncodedBody>;
+  /** Its length, in bytes of UTF-8; `undefined`: it was not encoded in time. */
+  readonly bytes: number | undefined;
 }
 
 /** The version in place, if it can be confirmed for other instances. */
@@ -54,7 +56,12 @@ export async function compareResult<T, R>(
   const body = ignoreRejection(store.writer.encode(value, false, true, lease));
   const leftMs = deadlineOf(entry) - options.clock.monotonic();
   const limitMs = Math.max(0, Math.min(LONGEST_COMPARISON_MS, leftMs / 2));
-  const isEqual = async (): Promise<boolean> => (await body).digest === text.digest;
+  let bytes: number | undefined;
+  const isEqual = async (): Promise<boolean> => {
+    const encoded = await body;
+    bytes = encoded.bytes;
+    return encoded.digest === text.digest;
+  };
   const isKept = await withTimeout(isEqual, limitMs, options.clock).catch(() => false);
-  return { result: isKept ? (asKept(result) as R) : result, value, body };
+  return { result: isKept ? (asKept(result) as R) : result, value, body, bytes };
 }

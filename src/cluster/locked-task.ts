@@ -50,7 +50,7 @@ export interface LockedTaskOptions<A extends readonly unknown[] = readonly unkno
    */
   readonly name: string | ((...args: A) => string);
   /**
-   * Has the lock, and keeps the last 20 runs of each name for operators: `taskRuns(backend, name)`, the console. A run is written while
+   * Has the lock, and keeps the last 20 runs of each name for operators: the console shows them. A run is written while
    * its lease is held, within the time-outs of the backend; where that fails the run is not recorded, and nothing else happens.
    */
   readonly backend?: Backend | undefined;
@@ -258,8 +258,9 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     const record = async (error?: string): Promise<void> => {
       if (store === undefined || lease.isLost) return;
       const took = clock.monotonic() - sentAt;
-      const ended = error === undefined ? { result: 'done' as const } : { result: 'failed' as const, error };
-      const taskRun = { at: answer.now, took, ...ended, token, host: thisHost() };
+      const ended =
+        error === undefined ? { outcome: 'loaded' as const } : { outcome: 'failed' as const, error };
+      const taskRun = { startedAt: answer.now, took, ...ended, token, host: thisHost() };
       const limitMs = accessOf(store)?.limitMs ?? LONGEST_STEP_MS;
       await withStepTimeout(
         () => addRun(store, lockName, taskRun),

@@ -228,9 +228,8 @@ export class MemberLock {
     state.holder = { owner, host: thisHost(), token };
     void this.#access.steps.warning?.().then((text) => text && options.logger.warn(text));
     if (answer.damage !== undefined) log.recordDamaged(entry, answer.damage);
-    events.emit('lease-acquired', { token, ...keyOf(entry) });
-    if (answer.tookOver) events.emit('took-over', { token, ...keyOf(entry) });
     const { held, tookOver = false, isForced } = answer;
+    events.round({ outcome: tookOver ? 'took-over' : 'acquired', token, ...keyOf(entry) });
     this.#open.add(held, entry.key);
     return { kind: 'acquired', lease: held, tookOver, isForced };
   }

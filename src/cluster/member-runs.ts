@@ -21,23 +21,23 @@ export class MemberRuns implements SharedRuns {
     this.#steps = steps;
   }
 
-  async read(most: number): Promise<readonly TaskRun[]> {
+  async read(): Promise<readonly TaskRun[]> {
     const { clock, name } = this.#context.options;
     const lockName = await this.#lockName();
     const step = (): Promise<readonly TaskRun[]> =>
-      withStepTimeout(() => keptRuns(this.#steps, lockName, most), clock, this.#access.limitMs);
+      withStepTimeout(() => keptRuns(this.#steps, lockName), clock, this.#access.limitMs);
     const asked = await this.#access.ask(step, clock);
     if (asked.kind === 'answered') return asked.answer;
     throw unavailable('lock', asked.cause, name);
   }
 
   /** A run without a lease is in no order with the others. */
-  async add({ token, ...run }: ExecutorRun, most: number): Promise<void> {
+  async add({ token, ...run }: ExecutorRun): Promise<void> {
     if (token === undefined) return;
     const { limitMs } = this.#access;
     const { clock } = this.#context.options;
     const all = { ...run, token, host: thisHost(), instance: thisProcess() };
-    const step = async (): Promise<void> => addRun(this.#steps, await this.#lockName(), all, most);
+    const step = async (): Promise<void> => addRun(this.#steps, await this.#lockName(), all);
     await withStepTimeout(step, clock, limitMs + writeTimeoutMs(limitMs)).catch(() => {});
   }
 

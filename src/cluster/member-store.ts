@@ -1,5 +1,6 @@
+import { checkStart, executionRecord } from '../data/execution-record.ts';
 import type { VersionRecord } from '../data/version-record.ts';
-import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
+import { deadlineOf, type Entry } from '../engine/entry.ts';
 import { TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
@@ -278,7 +279,9 @@ export class MemberStore {
     state.rejectedVersion = version;
     if (error instanceof UndecodableError) state.undecodableVersion = version;
     this.#context.log.rejected(entry, version, error);
-    this.#context.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
+    const { events, options } = this.#context;
+    const about = { startedAt: options.now(), took: 0, attempts: 0 };
+    events.ended(executionRecord(checkStart(entry), { ...about, outcome: 'refused', version, error }));
   }
 }
 

@@ -21,15 +21,11 @@ export class OutageEvents {
   note(outage: BackendOutage | undefined): void {
     if (outage === undefined || outage === this.#known) return;
     this.#known = outage;
+    const backend = this.#backend;
     outage.onEnd.push(() => {
       const { startedAt, endedAt = startedAt } = outage;
-      this.#events.emit(`${this.#backend}-back`, { lasted: endedAt - startedAt }, {}, outage);
+      this.#events.emit('backend-up', { backend, lasted: endedAt - startedAt }, {}, outage);
     });
-    this.#events.emit(
-      `${this.#backend}-unavailable`,
-      () => ({ error: this.#errorOf(outage.cause) }),
-      {},
-      outage,
-    );
+    this.#events.emit('backend-down', () => ({ backend, error: this.#errorOf(outage.cause) }), {}, outage);
   }
 }

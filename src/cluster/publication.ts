@@ -97,6 +97,8 @@ interface Publication {
   readonly as: Published;
   /** The version that the value is the same as; `undefined`: it has one of its own. */
   readonly confirms: number | undefined;
+  /** The length of the text that was written; `undefined`: nothing was. */
+  readonly bytes?: number;
 }
 
 const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined };
@@ -122,10 +124,10 @@ async function publish(
   const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual, encoded });
   state.publishing = undefined;
   if (written?.answer === undefined) return NOT_WRITTEN;
-  const { answer, confirms } = written;
+  const { answer, confirms, bytes } = written;
   const { version } = answer;
   if (answer.kind === 'refused') {
-    member.events.emit('publish-refused', { token: lease?.id.token, version, ...keyOf(entry) });
+    member.events.round({ outcome: 'publish-refused', token: lease?.id.token, version, ...keyOf(entry) });
     overtaken(member, entry, record, version, lease);
     return { as: 'overtaken', confirms: undefined };
   }
@@ -136,11 +138,11 @@ async function publish(
     state.happened({ on: 'written', version, pin, isInPlace: isInPlace() });
     if (state.held.pin === undefined) pinEnded(entry, before, member);
   }
-  member.events.emit('published', { version, ...keyOf(entry) });
+  member.events.round({ outcome: 'published', token: lease?.id.token, version, bytes, ...keyOf(entry) });
   // Of keys, checks ask for their invalidation log.
   const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isSignalled && confirms === undefined) member.signals?.send(member);
-  return { as: 'shared', confirms };
+  return { as: 'shared', confirms, bytes };
 }
 
 /** As of that moment: the codec may take its time. */
@@ -188,13 +190,13 @@ export async function publishAndRelease(
   entry: Entry<unknown>,
   record: PublishRecord,
   lease: HeldLease | undefined,
-  published: (outcome: Published | undefined) => void,
+  published: (outcome: Published | undefined, bytes?: number) => void,
 ): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
   const publication = store === undefined ? undefined : await publish(member, store, entry, record, lease);
   const outcome = publication?.as;
-  published(outcome);
+  published(outcome, publication?.bytes);
   if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
   const { dueAt, isAbsent, absentUntil } = record;

@@ -1,11 +1,10 @@
 import type { ValueMeta } from '../data/value-meta.ts';
 import type { RemoteResult } from '../engine/coordinator.ts';
-import { type Entry, keyOf } from '../engine/entry.ts';
+import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import { shorterLimit } from '../engine/next-execution.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
-import { type LoadDetails, loadEnd } from '../observe/events.ts';
 import type { StoredHeaders } from '../schedule/stored-headers.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
@@ -109,18 +108,6 @@ export class Adoption<T> implements RemoteResult<T> {
       isLimitScheduled,
     });
   }
-
-  report(entry: Entry<T>, details: LoadDetails): void {
-    const { options, events } = this.#member;
-    if (options.kind === 'task') return; // it has no snapshot
-    const { version, loadedAt, took, isKept } = this.#remote;
-    if (isKept) {
-      events.counters.keptElsewhere += 1;
-      events.emit('load-kept', { ...loadEnd(details, 0, took), nextExecuteTime: entry.nextExecuteTime });
-      return;
-    }
-    events.emit('snapshot-adopted', { version, age: options.clock.monotonic() - loadedAt, ...keyOf(entry) });
-  }
 }
 
 /** Another instance is executing, and there is no result yet: the entry stays as it is for a while. */
@@ -147,8 +134,6 @@ export class Deferral<T> implements RemoteResult<T> {
     entry.putValue(undefined as T);
     timing.executedElsewhere(entry, this.#forMs);
   }
-
-  report(): void {}
 }
 
 /** The version in place is pinned: it is not due before the next check. */
@@ -168,6 +153,4 @@ export class StillPinned<T> implements RemoteResult<T> {
     if (!entry.isLoaded) return; // a check may have dropped it meanwhile
     timing.pinned(entry, Math.min(PIN_CHECK_MS, this.#pin.untilAt - this.#clock.monotonic()));
   }
-
-  report(): void {}
 }

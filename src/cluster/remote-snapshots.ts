@@ -132,7 +132,7 @@ export class RemoteSnapshots<T> {
     const now = options.clock.monotonic();
     const mayBeServed = (): boolean => entry.isLoaded && !isTooStale(entry, options.clock.monotonic());
     this.#state.expectedToken = undefined;
-    events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
+    events.round({ outcome: 'done', retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark

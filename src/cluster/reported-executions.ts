@@ -11,11 +11,11 @@ import { wholeWords } from '../whole-words.ts';
 const OUTCOMES: readonly ExecutionOutcome[] = [
   'loaded',
   'kept',
-  'absent',
   'adopted',
   'failed',
+  'refused',
   'timed-out',
-  'aborted',
+  'cancelled',
 ];
 const TRIGGERS: readonly Trigger[] = ['first', 'due', 'forced', 'invalidated'];
 
@@ -38,14 +38,16 @@ const MOST_BYTES = 8192;
 function executionsText(log: ExecutionLog, most: number): string {
   const now = log.now();
   let before: string | undefined;
-  const rows = log.newest.slice(0, most).map(({ at, took, trigger, outcome, attempts, error, key }) => {
-    const ago = Math.max(0, Math.round(now - at));
-    const kinds = [OUTCOMES.indexOf(outcome), TRIGGERS.indexOf(trigger), attempts];
-    const text = error && printable(wholeWords(error, LONGEST_ERROR), LONGEST_ERROR);
-    const said = text === undefined ? 0 : text === before ? SAME : text;
-    before = text ?? before;
-    return [ago, Math.round(took), ...kinds, said, ...(key === undefined ? [] : [showKey(key)])];
-  });
+  const rows = log.newest
+    .slice(0, most)
+    .map(({ startedAt, took, trigger, outcome, attempts, error, key }) => {
+      const ago = Math.max(0, Math.round(now - startedAt));
+      const kinds = [OUTCOMES.indexOf(outcome), TRIGGERS.indexOf(trigger), attempts];
+      const text = error && printable(wholeWords(error, LONGEST_ERROR), LONGEST_ERROR);
+      const said = text === undefined ? 0 : text === before ? SAME : text;
+      before = text ?? before;
+      return [ago, Math.round(took), ...kinds, said, ...(key === undefined ? [] : [showKey(key)])];
+    });
   return JSON.stringify(rows);
 }
 

@@ -74,6 +74,10 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     return this.lease?.id.token;
   }
 
+  get bytes(): number | undefined {
+    return this.#compared?.bytes;
+  }
+
   /** A caller joins that requires a fresh load: earlier snapshots of other instances no longer count. */
   requireFresh(): void {
     this.#admission.requireFresh();
@@ -203,7 +207,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     const token = (this.lease as HeldLease).id.token;
     const details = { member: this.member.options.name, key: this.entry.key, cause };
     const error = new TicklessError('LEASE_LOST', LOSSES[reason], details);
-    this.member.events.emit('lease-lost', { token, error, ...keyOf(this.entry) });
+    this.member.events.round({ outcome: 'lost', token, error, ...keyOf(this.entry) });
     return error;
   }
 
@@ -211,7 +215,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     const lease = this.lease;
     if (lease === undefined && this.member.lock !== undefined) return; // loaded without the lock: not published
     await Promise.resolve(); // codec and clients do not run on the stack of the load
-    await this.publish(record, (outcome) => {
+    await this.publish(record, (outcome, bytes) => {
+      if (bytes !== undefined) this.#host.published(bytes);
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
         this.#reportLoss('expired', undefined);
     });

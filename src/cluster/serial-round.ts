@@ -49,9 +49,12 @@ export abstract class SerialRound<T> implements RoundUnderWay {
    *
    * @param written is called in between; `undefined`: there is nothing to publish.
    */
-  protected publish(record: PublishRecord, written: (outcome: Published | undefined) => void): Promise<void> {
-    return publishAndRelease(this.member, this.entry, record, this.lease, (outcome) => {
-      written(outcome);
+  protected publish(
+    record: PublishRecord,
+    written: (outcome: Published | undefined, bytes?: number) => void,
+  ): Promise<void> {
+    return publishAndRelease(this.member, this.entry, record, this.lease, (outcome, bytes) => {
+      written(outcome, bytes);
       this.hasPublished();
     });
   }

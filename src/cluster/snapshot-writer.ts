@@ -21,6 +21,8 @@ export interface Written {
   readonly answer: WriteAnswer | undefined;
   /** The version that the value is the same as; `undefined`: it has one of its own. */
   readonly confirms: number | undefined;
+  /** The length of what was sent, in UTF-8. */
+  readonly bytes: number;
 }
 
 /** A result that is to be published: its relation to the version in place, and its text. */
@@ -83,16 +85,26 @@ export class SnapshotWriter {
     const { options, names, log } = this.#context;
     const token = lease?.id.token;
     const state = clusterStateOf(entry);
+    let length = 0;
+    const measured =
+      (of: (text: string) => number) =>
+      (text: string): number => {
+        length = of(text);
+        return length;
+      };
     try {
       const name = await names.atBackend(entry, steps.longestName);
       const confirmed = async (version: number): Promise<Written | undefined> => {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
         if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
         const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = this.#answerOf(entry, await this.#send(entry, lease, told, bytesOf, confirm));
+        const answer = this.#answerOf(
+          entry,
+          await this.#send(entry, lease, told, measured(bytesOf), confirm),
+        );
         const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
         return answer === undefined || answer.kind === 'written' || isOvertaken
-          ? { answer, confirms: version }
+          ? { answer, confirms: version, bytes: length }
           : undefined; // it was replaced by an older one or a mark, or is gone
       };
       const known = kept === undefined ? undefined : await confirmed(kept);
@@ -116,10 +128,10 @@ export class SnapshotWriter {
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
-      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, bytes, write));
+      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, measured(bytes), write));
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
-      return { answer, confirms: undefined };
+      return { answer, confirms: undefined, bytes: length };
     } catch (error) {
       if (error !== this.#refusal) log.encodeFailed(entry, unavailableCause(error));
       this.#error = error;
@@ -167,7 +179,7 @@ export class SnapshotWriter {
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: WriteAnswer): WriteAnswer => {
-      if (answer.kind === 'written') events.counters.bytesPublished += length;
+      if (answer.kind === 'written') events.counters.bytes += length;
       return answer;
     };
     const step = async (): Promise<WriteAnswer> => {

@@ -1,54 +1,36 @@
 import { parseJson } from '../bounded-json.ts';
-import type { ExecutorRun } from '../data/executor-run.ts';
-import { BACKEND_RULE, type Backend, isBackend } from '../engine/backend.ts';
-import { isText, OptionChecks } from '../option-checks.ts';
-import type { SnapshotStore, Store } from './store-contract.ts';
+import type { ExecutionOutcome } from '../data/execution-record.ts';
+import { type ExecutorRun, MOST_RUNS } from '../data/executor-run.ts';
+import { OUTCOMES } from '../observe/counts.ts';
+import { isText } from '../option-checks.ts';
+import type { SnapshotStore } from './store-contract.ts';
 
-/** One run of a locked task that has ended. */
+/** One run of a task with a lock, as it is kept at the backend. */
 export interface TaskRun extends ExecutorRun {
   readonly token: number;
   readonly host: string;
 }
 
-/** How many runs of a name are kept. */
-const MOST_RUNS = 20;
-
 /** In characters. */
 const LONGEST_ERROR = 500;
 
-const FORMAT = 'tickless-runs/1\n';
+const FORMAT = 'tickless-runs/2\n';
 
 /** The name of the runs at the store, beside the snapshots. */
 function runsName(name: string): string {
   return `runs/${name}`;
 }
 
-/**
- * The last runs of a `lockedTask` that has a `backend`, newest first: at most 20. Empty: there are none, or the backend has
- * forgotten them after its retention.
- *
- * @param backend the one that the task has.
- * @param name the name of its lock. Rejects with `BACKEND_DOWN` when the backend does not answer.
- */
-export async function taskRuns(backend: Backend, name: string): Promise<readonly TaskRun[]> {
-  const checks = new OptionChecks('taskRuns');
-  checks.that(isBackend(backend), 'backend', BACKEND_RULE, backend);
-  checks.name('name', name);
-  checks.done();
-  return keptRuns(backend.store as Store, name);
-}
-
-/** The same, at a store. @param most the number of them that the task keeps. */
+/** Those of a name at a store, newest first; empty: there are none. Rejects when the store does not answer. */
 export async function keptRuns(
   store: Pick<SnapshotStore, 'read'>,
   name: string,
-  most: number = MOST_RUNS,
 ): Promise<readonly TaskRun[]> {
   const { payload = '' } = (await store.read(runsName(name))) ?? {};
   if (!payload.startsWith(FORMAT)) return [];
   try {
     const runs: unknown = parseJson(payload.slice(FORMAT.length));
-    return Array.isArray(runs) ? runs.filter(isRun).slice(0, most) : [];
+    return Array.isArray(runs) ? runs.filter(isRun).slice(0, MOST_RUNS) : [];
   } catch {
     return []; // edited by hand
   }
@@ -62,30 +44,29 @@ export async function addRun(
   store: Pick<SnapshotStore, 'read' | 'write'>,
   name: string,
   run: TaskRun,
-  most: number = MOST_RUNS,
 ): Promise<void> {
   const error = run.error === undefined ? {} : { error: run.error.slice(0, LONGEST_ERROR) };
-  const runs = [{ ...run, ...error }, ...(await keptRuns(store, name, most))].slice(0, most);
+  const runs = [{ ...run, ...error }, ...(await keptRuns(store, name))].slice(0, MOST_RUNS);
   await store.write(runsName(name), FORMAT + JSON.stringify(runs), run.token);
 }
 
 /** It comes from outside. */
 function isRun(given: unknown): given is TaskRun {
   const {
-    at,
+    startedAt,
     took,
-    result,
+    outcome,
     error = '',
     token,
     host,
     instance = '-',
   } = (given ?? {}) as Partial<Record<keyof TaskRun, unknown>>;
-  const areNumbers = [at, took, token].every(
+  const areNumbers = [startedAt, took, token].every(
     (number) => typeof number === 'number' && Number.isFinite(number),
   );
   return (
     areNumbers &&
-    (result === 'done' || result === 'failed') &&
+    OUTCOMES.includes(outcome as ExecutionOutcome) &&
     typeof error === 'string' &&
     isText(host) &&
     isText(instance)

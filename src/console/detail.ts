@@ -3,7 +3,7 @@ import { failureText } from '../errors.ts';
 import type {
   Fleet,
   GroupMember,
-  MemberStats,
+  MemberCounts,
   RefreshingCache,
   Refused,
   ValueStatus,
@@ -41,8 +41,8 @@ export interface Detail {
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */
   readonly checks?: { readonly checkedAt?: number | undefined; readonly error?: string | undefined };
-  /** The counters of this instance; left out of a key. */
-  readonly stats?: MemberStats;
+  /** The counts of this instance; left out of a key. */
+  readonly counts?: MemberCounts;
   readonly backends: { readonly lock: boolean; readonly store: boolean };
   /** The record of the lock; left out: there is none. */
   readonly lock?: LockRecord;
@@ -101,7 +101,7 @@ export async function detailOf(
     ...(one?.refused === undefined ? {} : { refused: shownRefused(one.refused, name, values) }),
     ...(value === undefined ? {} : { value }),
     ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
-    ...(one?.stats === undefined ? {} : { stats: one.stats }),
+    ...(isKey || one?.counts === undefined ? {} : { counts: one.counts }),
     backends: { lock: lock !== undefined, store: store !== undefined },
     ...('value' in record
       ? record.value === undefined

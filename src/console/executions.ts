@@ -17,11 +17,11 @@ export interface ShownExecution {
   /** The instance, for people; left out: this one. */
   readonly on?: string;
   /** When it began, in epoch milliseconds. */
-  readonly at: number;
+  readonly startedAt: number;
   /** How long it took, in milliseconds. */
   readonly took: number;
-  /** `done`: a task has ended. */
-  readonly outcome: ExecutionOutcome | 'done';
+  /** `done`: a task has ended; `absent`: the source does not have the key. */
+  readonly outcome: ExecutionOutcome | 'absent' | 'done';
   /** Left out: not known, as of the runs of a task at a backend. */
   readonly trigger?: Trigger;
   /** How many times the load was called; left out: not known. */
@@ -50,28 +50,37 @@ export function executionsOf(
 ): readonly ShownExecution[] {
   const { kind } = member;
   const isAtBackend = runs.some(({ host }) => host !== undefined);
-  const own = member.executions().filter((one) => key.length === 0 || isOfKey(one, key[0]));
+  const own = member.inspect().executions.filter((one) => key.length === 0 || isOfKey(one, key[0]));
   const elsewhere = key.length === 0 ? reportedOf(member, fleet, now) : [];
   const remembered = [...own.map((one) => ({ ...one, ...keyOf(one, redact) })), ...elsewhere].filter(
     ({ attempts, error }) => !isAtBackend || (attempts === 0 && error !== undefined),
   );
-  const shown = remembered.map(({ at, took, outcome, trigger, attempts, error, key: of, ...others }) => ({
-    ...('on' in others ? { on: others.on } : {}),
-    at,
-    took,
-    outcome: kind === 'executor' && outcome === 'loaded' ? ('done' as const) : outcome,
-    trigger,
-    attempts,
-    ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
-    ...(of === undefined ? {} : { key: of }),
-  }));
+  const shown = remembered.map(
+    ({ startedAt, took, outcome, trigger, attempts, error, key: of, ...others }) => ({
+      ...('on' in others ? { on: others.on } : {}),
+      startedAt,
+      took,
+      outcome:
+        kind === 'executor' && outcome === 'loaded'
+          ? ('done' as const)
+          : shownOutcome(outcome, 'isAbsent' in others && others.isAbsent),
+      trigger,
+      attempts,
+      ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
+      ...(of === undefined ? {} : { key: of }),
+    }),
+  );
   const ofBackend = isAtBackend ? runs.map((run) => shownRun(run, redact)) : [];
   return [...ofBackend, ...shown].sort((a, b) => endOf(b) - endOf(a));
 }
 
 /** The wall clock has whole milliseconds, and the beginning is computed from the end: within one the order of the log stays. */
-function endOf({ at, took }: ShownExecution): number {
-  return Math.round(at + took);
+function endOf({ startedAt, took }: ShownExecution): number {
+  return Math.round(startedAt + took);
+}
+
+function shownOutcome(outcome: ExecutionOutcome, isAbsent: boolean): ExecutionOutcome | 'absent' {
+  return outcome === 'loaded' && isAbsent ? 'absent' : outcome;
 }
 
 function isOfKey({ key }: ExecutionRecord, of: unknown): boolean {
@@ -91,20 +100,20 @@ function reportedOf({ name }: GroupMember, fleet: Fleet | undefined, now: number
     .flatMap(({ id, host, members }) => {
       const found = members.find((one) => one.name === name);
       const on = labels.get(id) ?? host;
-      return (found?.executions ?? []).map(({ ago, ...one }) => ({ ...one, on, at: now - ago }));
+      return (found?.executions ?? []).map(({ ago, ...one }) => ({ ...one, on, startedAt: now - ago }));
     });
 }
 
 function shownRun(
-  { at, took, result, error, host, instance = '' }: ExecutorRun,
+  { startedAt, took, outcome, error, host, instance = '' }: ExecutorRun,
   redact: Redact,
 ): ShownExecution {
   const process = /^\d+/.exec(instance)?.[0];
   return {
     ...(host === undefined ? {} : { on: process === undefined ? host : `${host} (${process})` }),
-    at,
+    startedAt,
     took,
-    outcome: result,
+    outcome: outcome === 'loaded' ? 'done' : outcome,
     ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
   };
 }

@@ -1,7 +1,9 @@
 import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
+import type { SnapshotStore } from '../cluster/store-contract.ts';
+import { keptRuns, type TaskRun } from '../cluster/task-runs.ts';
 import type { BackendParts } from '../engine/backend.ts';
 import { failureText } from '../errors.ts';
-import { type RefreshGroup, type TaskRun, taskRuns } from '../index.ts';
+import type { RefreshGroup } from '../index.ts';
 import type { Redact } from './redact.ts';
 import { isIdOf, shortId } from './short-id.ts';
 import { TurnsOfOperators } from './turns-of-operators.ts';
@@ -135,7 +137,7 @@ export class Locks {
     if (found === undefined) return [];
     const stores = new Set(this.#backends.flatMap(({ store }) => (store === undefined ? [] : [store])));
     for (const store of stores) {
-      const runs = await taskRuns({ store }, found.name);
+      const runs = await keptRuns(store as SnapshotStore, found.name);
       if (runs.length > 0) return runs;
     }
     return [];

@@ -1,14 +1,24 @@
 // The one file that knows how events are heard.
 
-import { eventTypes, type RefreshGroup, type TicklessEvent } from '../index.ts';
+import type { EventType, RefreshGroup, TicklessEvent } from '../index.ts';
 
-/** Those that each read may emit are left out: they would cost the reads of a stale value, and say nothing that a row does not. */
-const PER_READ: readonly string[] = ['stale-served', 'too-stale'];
+/** Not those that each read may emit: they would cost the reads of a stale value, and say nothing that a row does not. */
+const HEARD: readonly EventType[] = [
+  'load-started',
+  'load-ended',
+  'changed',
+  'evicted',
+  'round',
+  'backend-down',
+  'backend-up',
+  'paused',
+  'resumed',
+  'closed',
+];
 
 /** Hears the events of all members, also of those that are made later. @returns ends that. */
 export function hear(group: RefreshGroup, listener: (event: TicklessEvent) => void): () => void {
-  const types = eventTypes.filter((type) => !PER_READ.includes(type));
-  const stops = types.map((type) => group.on(type, listener));
+  const stops = HEARD.map((type) => group.on(type, listener));
   return () => {
     for (const stop of stops) stop();
   };

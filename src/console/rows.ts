@@ -326,10 +326,11 @@ export function hereOf(
   now: number,
   show: ShowMessage,
 ): HereStatus {
-  const { refusesReads, stats } = status as Partial<ValueStatus<unknown>>;
+  const { refusesReads, counts } = status as Partial<ValueStatus<unknown>>;
+  const readsFailed = Object.values(counts?.readsFailed ?? {}).reduce((sum, count) => sum + count, 0);
   const flags = {
     ...(refusesReads ? { refusesReads } : {}),
-    ...(stats?.readsFailed ? { readsFailed: stats.readsFailed } : {}),
+    ...(readsFailed > 0 ? { readsFailed } : {}),
     ...(status.paused ? { paused: true as const } : {}),
     ...(status.closed ? { closed: true as const } : {}),
   };

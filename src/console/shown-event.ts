@@ -14,8 +14,12 @@ export interface ShownEvent {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly key?: string;
-  /** Milliseconds, of the events of a load. */
-  readonly duration?: number;
+  /** Of `load-ended` and `round`. */
+  readonly outcome?: string;
+  /** Of `backend-down` and `backend-up`. */
+  readonly backend?: string;
+  /** Milliseconds, of `load-ended`. */
+  readonly took?: number;
   readonly trigger?: string;
   readonly attempts?: number;
   readonly version?: number;
@@ -28,7 +32,7 @@ export interface ShownEvent {
 /** How much of a message is kept until it is shown, in characters: more than is shown. */
 const MOST_KEPT = 10_000;
 
-const FIELDS = ['duration', 'trigger', 'attempts', 'version', 'token', 'host'] as const;
+const FIELDS = ['outcome', 'backend', 'took', 'trigger', 'attempts', 'version', 'token', 'host'] as const;
 
 /** An event that was heard. It is made ready when it is shown: the turn in which it was emitted is that of a load. */
 export class HeardEvent {

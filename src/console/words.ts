@@ -99,5 +99,5 @@ export function executionText(execution: ShownExecution): string {
 }
 
 export function hasFailed({ outcome }: ShownExecution): boolean {
-  return outcome === 'failed' || outcome === 'timed-out';
+  return outcome === 'failed' || outcome === 'refused' || outcome === 'timed-out';
 }

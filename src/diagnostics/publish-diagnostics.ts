@@ -1,6 +1,5 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel';
-import type { LoadDetails } from '../observe/events.ts';
-import type { ExecutionTrace, Instrument } from '../observe/instrument.ts';
+import type { ExecutionStart, ExecutionTrace, Instrument } from '../observe/instrument.ts';
 import { isThenable } from '../time/deferred.ts';
 import { instrumented, type Observed } from '../value/instrumented.ts';
 
@@ -10,7 +9,7 @@ export interface LoadMessage {
   readonly name: string;
   /** The key, of a cache; no such property elsewhere. */
   readonly key?: unknown;
-  readonly trigger: LoadDetails['trigger'];
+  readonly trigger: ExecutionStart['trigger'];
   /** No caller waited for it when it was started. */
   readonly background: boolean;
   /** 1 for the first call, and 1 more for each retry. */
@@ -71,7 +70,7 @@ class PublishedLoad implements ExecutionTrace {
   readonly #loads: Loads;
   readonly #details: Omit<LoadMessage, 'attempt'>;
 
-  constructor(loads: Loads, name: string, details: LoadDetails) {
+  constructor(loads: Loads, name: string, details: ExecutionStart) {
     this.#loads = loads;
     this.#details = { name, ...details };
   }

@@ -10,6 +10,15 @@ export interface CoolDown {
   readonly isMaxDefault: boolean;
 }
 
+/** A cool-down that has begun. */
+export interface CoolingDown {
+  /** Epoch milliseconds. */
+  readonly until: number;
+  /** Milliseconds. */
+  readonly delay: number;
+  readonly error: Error;
+}
+
 /** No cool-down is capped below this by default. */
 const SHORTEST_CAP_MS = 1000;
 

@@ -2,13 +2,13 @@
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
 import type { LeaseLeft } from '../data/close-report.ts';
+import type { ExecutionStart } from '../data/execution-record.ts';
 import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
 import type { PublishOrigin } from '../data/origin.ts';
 import type { PinStatus } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
-import type { LoadDetails } from '../observe/events.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ControlledMember } from './control.ts';
@@ -192,12 +192,14 @@ interface Unpinned {
 }
 
 /** The execution that a round belongs to, as the round sees it. */
-export interface RoundHost extends LoadDetails {
+export interface RoundHost extends ExecutionStart {
   /**
    * Call it right before the store is read, and again right before the load starts. Invalidations before the call do not outdate
    * the result.
    */
   began(): void;
+  /** Its result was written: the length of the text. */
+  published(bytes: number): void;
   /** Ends the flight as failed and aborts its load: the lease is lost. */
   fail(error: Error): void;
   /** Snapshots loaded before this instant (monotonic) may have been invalidated since. */
@@ -210,6 +212,8 @@ export interface RoundHost extends LoadDetails {
 export interface CoordinatedRound<T> {
   /** The fencing token of the lease; `undefined`: there is no lease. */
   readonly token: number | undefined;
+  /** The size of the result, in bytes of UTF-8; `undefined`: not known yet. */
+  readonly bytes: number | undefined;
   /** The result found instead of a load, once {@link run} has resolved. `undefined`: the load ran here. */
   readonly remote: RemoteResult<T> | undefined;
   /** A caller has joined that requires a load begun after its call, and no such load has run. */
@@ -251,8 +255,6 @@ export interface RemoteResult<T> {
   isInPlace?(entry: Entry<T>): boolean;
   /** Sets the times of the entry. A value is in place already. */
   applyTo(entry: Entry<T>, timing: Timing): void;
-  /** Emits the event of an adoption, once all is in place. @param details of the load that it ends; that of a check, where none. */
-  report(entry: Entry<T>, details: LoadDetails): void;
 }
 
 /** The state of an execution in the cluster, as far as this instance knows: no backend is asked. */

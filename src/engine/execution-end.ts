@@ -1,30 +1,48 @@
+import type { ExecutionOutcome } from '../data/execution-record.ts';
 import { isTicklessError } from '../errors.ts';
-import type { ExecutionEnd } from '../observe/instrument.ts';
 import type { FlightEnd } from './flight.ts';
-import type { LoadExecution } from './load-execution.ts';
-import { isKept, type KeyedLoadReturn } from './load-result.ts';
+import type { ExecutionEnd, LoadExecution } from './load-execution.ts';
+import type { KeyedLoadReturn } from './load-result.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 import type { Reload, Settlement } from './settler.ts';
 
-/** The end of an execution for its trace, once its result is applied. */
+/** The end of an execution, once its result is applied. */
 export function executionEnd<T>(
-  { round }: LoadExecution<T>,
+  { entry, round }: LoadExecution<T>,
   end: FlightEnd<KeyedLoadReturn<T>>,
   settlement: Settlement<T> | Reload,
+  { now, clock, absentForMs }: Pick<ResolvedOptions, 'now' | 'clock' | 'absentForMs'>,
 ): ExecutionEnd {
-  const { attempts } = end;
-  const token = round?.token;
-  if (settlement.kind !== 'failed')
-    return { outcome: outcomeOf(round, end, settlement), attempts, token, error: undefined };
-  const { error } = settlement;
-  return { outcome: isTicklessError(error, 'TIMED_OUT') ? 'timed-out' : 'failed', attempts, token, error };
+  if (settlement.kind === 'again') {
+    // The load of "not modified", of a value that is not in place any more, was for nothing.
+    return { outcome: round?.remote === undefined ? 'cancelled' : 'deferred', error: undefined };
+  }
+  const { kind, coolingDown } = settlement;
+  const retryAt = coolingDown?.until;
+  if (kind === 'failed')
+    return { outcome: failureOf(end, settlement.error), error: settlement.error, retryAt };
+  const outcome = outcomeOf(round, settlement);
+  if (outcome === 'deferred') return { outcome, error: undefined };
+  const isAbsent = kind === 'absent';
+  const dueAt = entry.isInvalidated ? now() : entry.nextExecuteTime;
+  return {
+    outcome,
+    error: coolingDown?.error, // of the schedule
+    retryAt,
+    nextExecuteTime: isAbsent ? now() + Math.ceil(absentForMs) : dueAt,
+    age: isAbsent ? undefined : clock.monotonic() - entry.loadedAt,
+    isAbsent,
+    version: round?.remote?.version ?? (outcome === 'loaded' ? round?.token : undefined),
+  };
 }
 
-function outcomeOf<T>(
-  round: LoadExecution<T>['round'],
-  end: FlightEnd<KeyedLoadReturn<T>>,
-  { kind }: Exclude<Settlement<T>, { readonly kind: 'failed' }> | Reload,
-): ExecutionEnd['outcome'] {
+function outcomeOf<T>(round: LoadExecution<T>['round'], settlement: Settlement<T>): ExecutionOutcome {
   if (round?.remote !== undefined) return round.remote.result ? 'adopted' : 'deferred';
-  if (kind !== 'loaded') return kind;
-  return end.kind === 'loaded' && isKept(end.result) ? 'kept' : 'loaded';
+  return settlement.kind === 'loaded' && settlement.isKept ? 'kept' : 'loaded';
+}
+
+function failureOf({ kind }: FlightEnd<unknown>, error: Error): ExecutionOutcome {
+  if (kind === 'cancelled' || kind === 'timed-out') return kind;
+  if (isTicklessError(error, 'REFUSED')) return 'refused';
+  return isTicklessError(error, 'TIMED_OUT') ? 'timed-out' : 'failed';
 }

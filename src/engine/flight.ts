@@ -1,3 +1,4 @@
+import type { FailedTry } from '../data/execution-record.ts';
 import type { TicklessError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
@@ -38,10 +39,11 @@ export interface FlightScope {
 }
 
 /** With the last one there are ten. */
-const MOST_EARLIER_ERRORS = 9;
+const MOST_EARLIER_TRIES = 9;
 
 /** One for all: most loads have none, or one. */
 const NO_TIMERS: readonly Timer[] = [];
+const NO_TRIES: readonly FailedTry<Error>[] = [];
 
 /** How long a load without a deadline may go on after its abort, before another may start. */
 const LONGEST_LINGER_MS = 30_000;
@@ -71,8 +73,7 @@ export abstract class Flight<A> implements LoadHandle {
   /** Those that run. */
   #timers: readonly Timer[] = NO_TIMERS;
   #attempts = 0;
-  /** Of the tries before the last one; `undefined`: there are none. */
-  #errors: readonly Error[] | undefined;
+  #tries = NO_TRIES;
   #deadlineAt = Infinity;
   #refs = 0;
   #isOver = false;
@@ -102,8 +103,6 @@ export abstract class Flight<A> implements LoadHandle {
   protected abstract jitterAfter(error: unknown): number;
   /** How long the source asked not to be called after that error, in milliseconds. */
   protected abstract restAfter(error: unknown): number;
-  /** Called when a try has failed that another one follows, after a pause in milliseconds. Never throws. */
-  protected abstract tryFailed(attempt: number, error: Error, pauseMs: number): void;
   /** The reason of the abort at the deadline. */
   protected abstract timeoutReason(attempts: number, lastError: unknown): TicklessError;
   /** Called once, unless the flight is ended from outside before. Never throws. */
@@ -128,9 +127,9 @@ export abstract class Flight<A> implements LoadHandle {
     return this.#attempts;
   }
 
-  /** Of the tries that another one has followed, in their order: the last nine. */
-  get earlierErrors(): readonly Error[] {
-    return this.#errors ?? [];
+  /** The tries that another one has followed, in their order: the last nine. */
+  get tries(): readonly FailedTry<Error>[] {
+    return this.#tries;
   }
 
   get deadlineAt(): number {
@@ -164,7 +163,7 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   #wrapped(wrap: NonNullable<typeof this.wrap>): Promise<A> {
-    return wrap(() => this.#tries(), {
+    return wrap(() => this.#allTries(), {
       signal: this.#abort.signal,
       drainDeadline: () => this.#drainDeadline(),
       sleep: (ms) => this.#sleep(ms, ms / 2),
@@ -244,7 +243,7 @@ export abstract class Flight<A> implements LoadHandle {
     );
   }
 
-  #tries(): Promise<A> {
+  #allTries(): Promise<A> {
     const first = this.#firstTry(false);
     if ('then' in first) {
       const now = this.clock.monotonic();
@@ -318,7 +317,7 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   #timeOut(): void {
-    const error = this.timeoutReason(this.#attempts, this.#errors?.at(-1));
+    const error = this.timeoutReason(this.#attempts, this.#tries.at(-1)?.error);
     this.end(error);
     this.settled({ kind: 'timed-out', error, attempts: this.#attempts });
   }
@@ -327,9 +326,7 @@ export abstract class Flight<A> implements LoadHandle {
     if (this.#isOver) return Promise.resolve(false);
     const delay = Math.max(ms, this.restAfter(error));
     if (this.clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
-    this.#errors = [...(this.#errors ?? []), error].slice(-MOST_EARLIER_ERRORS);
-    this.tryFailed(this.#attempts, error, delay);
-    if (this.#isOver) return Promise.resolve(false); // a listener has superseded it
+    this.#tries = [...this.#tries, { error, pause: delay }].slice(-MOST_EARLIER_TRIES);
     // It ends too when it is superseded meanwhile: the wrapper waits for the last try.
     return this.#sleep(delay).then(
       () => true,

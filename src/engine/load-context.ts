@@ -1,6 +1,5 @@
-import type { Trigger } from '../data/execution-record.ts';
+import type { ExecutionStart, Trigger } from '../data/execution-record.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
-import type { LoadDetails } from '../observe/events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { waitedFor } from '../time/waited-for.ts';
 
@@ -67,7 +66,7 @@ export class TryContext implements LoadContext {
   readonly #abort: LazyAbort;
   #batch: (() => string) | undefined = undefined;
 
-  constructor({ trigger, background, key }: LoadDetails, attempt: number, abort: LazyAbort) {
+  constructor({ trigger, background, key }: ExecutionStart, attempt: number, abort: LazyAbort) {
     this.trigger = trigger;
     this.background = background;
     this.attempt = attempt;

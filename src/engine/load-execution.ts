@@ -1,6 +1,6 @@
+import { type ExecutionRecord, type ExecutionStart, executionRecord } from '../data/execution-record.ts';
 import type { TicklessError } from '../errors.ts';
-import type { LoadDetails } from '../observe/events.ts';
-import type { ExecutionEnd, ExecutionTraces } from '../observe/instrument.ts';
+import type { ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { ActiveLoads } from './active-loads.ts';
@@ -41,12 +41,16 @@ export interface ExecutionHost<T> {
   gone(execution: LoadExecution<T>): void;
 }
 
+/** The end of an execution, as observers get it, beside what the execution itself knows. */
+export type ExecutionEnd = Pick<ExecutionRecord<Error>, 'outcome' | 'error'> &
+  Partial<Pick<ExecutionRecord<Error>, 'retryAt' | 'nextExecuteTime' | 'age' | 'isAbsent' | 'version'>>;
+
 type Tries<T> = Promise<KeyedLoadReturn<T>>;
 
 /** One execution of the load of an entry: a flight with the contexts of its tries, and its round in the cluster. */
 export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outlivable {
   readonly entry: Entry<T>;
-  readonly details: LoadDetails;
+  readonly details: ExecutionStart;
   /** Monotonic; of a load behind a lock: when it had the lease. */
   startedAt: number;
   round: CoordinatedRound<T> | undefined = undefined;
@@ -56,14 +60,14 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
   isAwaited: boolean = false;
   /** For instruments; `undefined`: there are none. */
   readonly #trace: ExecutionTraces | undefined;
-  #isReported = false;
+  #record: { bytes: number | undefined } | undefined;
   #duration: number | undefined = undefined;
   protected readonly wrap: ((tries: () => Tries<T>, scope: FlightScope) => Tries<T>) | undefined;
   readonly #host: ExecutionHost<T>;
   /** Of the last try. */
   #context: TryContext | undefined;
 
-  constructor(host: ExecutionHost<T>, entry: Entry<T>, details: LoadDetails) {
+  constructor(host: ExecutionHost<T>, entry: Entry<T>, details: ExecutionStart) {
     const { options, rounds } = host;
     const { clock, retry, isRetryDefault, timeoutMs } = options;
     const startedAt = clock.monotonic();
@@ -116,10 +120,6 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
     return retryAfterMs(error, this.#host.options.now());
   }
 
-  protected override tryFailed(attempt: number, error: Error, pause: number): void {
-    this.#host.events.emit('try-failed', { ...this.details, attempt, error, pause });
-  }
-
   override get waitedFor(): string | undefined {
     const context = this.#context;
     const place = context && this.#host.options.loadLimit?.waitedFor(context);
@@ -133,8 +133,8 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
   protected override ended(reason: Error): void {
     const context = this.#context;
     if (context !== undefined) this.#host.options.loadLimit?.giveUp(context, reason);
-    const end = { attempts: context?.attempt ?? 0, token: this.round?.token, error: reason };
-    queueMicrotask(() => this.report({ ...end, outcome: 'aborted' })); // unless its outcome is applied on this stack
+    const record = this.#recordOf({ outcome: 'cancelled', error: reason }, this.measured());
+    queueMicrotask(() => this.#report(record)); // unless its outcome is applied on this stack
   }
 
   /** Its result is here, or it is ended: how long it took, in milliseconds. The first call counts. */
@@ -143,12 +143,23 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
     return this.#duration;
   }
 
-  /** Its end for people: for the log of the member, and for instruments. The first call counts. */
+  /** Its end, once its result is applied: for the log of the member, listeners and instruments. The first call counts. */
   report(end: ExecutionEnd): void {
-    if (this.#isReported) return;
-    this.#isReported = true;
-    this.#host.events.executions.ended(end, this.details, this.startedAt, this.measured());
-    this.#trace?.end(end);
+    this.#report(this.#recordOf(end, this.measured()));
+  }
+
+  #report(record: ExecutionRecord<Error>): void {
+    if (this.#record !== undefined) return;
+    this.#record = record;
+    this.#host.events.ended(record);
+    this.#trace?.end(record);
+  }
+
+  #recordOf(end: ExecutionEnd, took: number): ExecutionRecord<Error> {
+    const { attempts, tries, round, details } = this;
+    const startedAt = this.#host.options.now() - (this.clock.monotonic() - this.startedAt);
+    const { token, bytes } = round ?? {};
+    return executionRecord(details, { ...end, startedAt, took, attempts, tries, token, bytes });
   }
 
   protected override settled(end: FlightEnd<KeyedLoadReturn<T>>): void {
@@ -156,7 +167,8 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
   }
 
   protected override late(): void {
-    this.#host.events.emit('late-result-dropped', this.details);
+    const took = this.clock.monotonic() - this.startedAt;
+    this.#host.events.ended(this.#recordOf({ outcome: 'late', error: undefined }, took));
   }
 
   protected override gone(): void {
@@ -180,6 +192,9 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
         if (entry.flight !== this || this.outdatedBy === 'abort') return;
         this.outdatedBy = undefined;
         host.keys?.validity.loadBegan(entry);
+      },
+      published: (bytes) => {
+        if (this.#record !== undefined) this.#record.bytes = bytes;
       },
       fail: (error) => this.fail(error),
       over: () => {

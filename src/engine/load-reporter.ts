@@ -1,13 +1,13 @@
 import { isOfBackup } from '../data/backup.ts';
+import type { ExecutionStart } from '../data/execution-record.ts';
 import { type ErrorCode, failureText, isTicklessError, showKey } from '../errors.ts';
-import type { CoolingDown, LoadEndDetails } from '../observe/events.ts';
-import type { Events } from '../observe/member-events.ts';
 import { OutageLog, type ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { showInstant } from '../time/show-instant.ts';
+import type { CoolingDown } from './cool-down.ts';
 import type { DecisionRules } from './decide.ts';
-import { type Entry, keyOf } from './entry.ts';
-import type { LoadResult } from './load-result.ts';
+import type { Entry } from './entry.ts';
+import type { FlightEnd } from './flight.ts';
 import { limitIn } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { servedState } from './served-state.ts';
@@ -15,18 +15,18 @@ import { servedState } from './served-state.ts';
 /** Mistakes, absent keys and reads after `close()`. */
 const NOT_LOGGED: readonly ErrorCode[] = ['OPTION', 'ABSENT', 'CLOSED'];
 
-/** Reports how loads have ended: to listeners, and failures to the logger, with what they mean for reads. */
+type FailedEnd = Pick<FlightEnd<unknown>, 'kind' | 'attempts'>;
+
+/** Reports the failures of loads to the logger, with what they mean for reads. */
 export class LoadReporter {
   readonly #options: ResolvedOptions;
-  readonly #events: Events;
   readonly #rules: DecisionRules;
   /** The failures of loads and of the schedule, and refused reads, from the first one on. */
   #loads: OutageLog | undefined;
   #schedule: OutageLog | undefined;
 
-  constructor(options: ResolvedOptions, events: Events, rules: DecisionRules) {
+  constructor(options: ResolvedOptions, rules: DecisionRules) {
     this.#options = options;
-    this.#events = events;
     this.#rules = rules;
   }
 
@@ -65,27 +65,7 @@ export class LoadReporter {
     if (!isScheduleBroken) this.#schedule?.succeeded(entry.id);
   }
 
-  succeeded(entry: Entry<unknown>, result: LoadResult<unknown> | 'absent', end: LoadEndDetails): void {
-    this.#events.counters.loading.add(end.duration);
-    if (result === 'absent') {
-      const nextExecuteTime = this.#options.now() + Math.ceil(this.#options.absentForMs);
-      this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
-      return;
-    }
-    const type = result.origin === 'kept' ? 'load-kept' : 'load-succeeded';
-    this.#events.emit(type, () => {
-      const nextExecuteTime = entry.isInvalidated ? this.#options.now() : entry.nextExecuteTime;
-      const meta = entry.last?.meta;
-      return { ...end, nextExecuteTime, ...(meta && { meta }) };
-    });
-  }
-
-  failed(
-    entry: Entry<unknown>,
-    type: 'load-failed' | 'load-timed-out',
-    end: LoadEndDetails,
-    coolingDown: CoolingDown,
-  ): void {
+  failed(entry: Entry<unknown>, start: ExecutionStart, end: FailedEnd, coolingDown: CoolingDown): void {
     const { error } = coolingDown;
     const { clock, kind } = this.#options;
     // An outage of the lock is logged once, for all members. A task that does not run is more than that.
@@ -96,21 +76,13 @@ export class LoadReporter {
         id: entry.id,
         retryAt: clock.monotonic() + coolingDown.delay,
         state: () => this.#stateOf(entry),
-        text: (others) => this.#textOf(type, end, coolingDown, others),
+        text: (others) => this.#textOf(start, end, coolingDown, others),
         cause: isTicklessError(error, 'TIMED_OUT')
           ? error.cause
           : isTicklessError(error, 'LOAD_FAILED')
             ? (error.cause ?? error)
             : error,
       });
-    if (end.attempts > 0) this.#events.counters.loading.add(end.duration);
-    this.#events.emit(type, () => ({ ...end, error }));
-    if (isTicklessError(error, 'REFUSED') && entry.refused !== undefined) {
-      const { reason, size, previousSize } = entry.refused;
-      this.#events.emit('value-rejected', { reason, size, previousSize, error, ...keyOf(entry) });
-    }
-    // A listener may have ended the cool-down by setting a value.
-    if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }
 
   /** The schedule threw, or returned what is not a future instant. */
@@ -127,18 +99,17 @@ export class LoadReporter {
       text: (others) => `next load${ofKey(entry.key, others)} in ${showDuration(delay)}`,
       cause: error,
     });
-    this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }
 
   #textOf(
-    type: 'load-failed' | 'load-timed-out',
-    { background, attempts, key }: LoadEndDetails,
+    { background, key }: ExecutionStart,
+    { kind, attempts }: FailedEnd,
     { until, error }: CoolingDown,
     others: string,
   ): string {
     const noun = this.#options.kind === 'task' ? 'run' : background ? 'background load' : 'load';
     const load = `${noun}${ofKey(key, others)}`;
-    const isLate = type === 'load-timed-out';
+    const isLate = kind === 'timed-out';
     const what = isLate ? `timed out after ${showDuration(this.#options.timeoutMs)}` : 'failed';
     const at = `${attempts === 0 ? 'before it began' : `at attempt ${attempts}`}${isLate ? waitedForIn(error) : ''}`;
     const left = until - this.#options.now();

@@ -1,8 +1,7 @@
 import { type CloseReport, closeReport, cutOff } from '../data/close-report.ts';
-import type { Trigger } from '../data/execution-record.ts';
+import { checkStart, type ExecutionStart, executionRecord, type Trigger } from '../data/execution-record.ts';
 import { TicklessError } from '../errors.ts';
 import { Counters } from '../observe/counters.ts';
-import type { LoadDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Events } from '../observe/member-events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
@@ -16,7 +15,7 @@ import type { Coordinator, RemoteResult } from './coordinator.ts';
 import { type DecisionRules, decideNext, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { type Entry, keyOf, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
+import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { executionEnd } from './execution-end.ts';
 import type { FlightEnd } from './flight.ts';
@@ -100,7 +99,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { whenTooStale, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenFailing, piggyback };
-    const reporter = new LoadReporter(options, this.events, this.rules);
+    const reporter = new LoadReporter(options, this.rules);
     this.reporter = reporter;
     this.clocks = new ClockComparison(this, this.timing, reporter);
     this.backups = new Backups(options);
@@ -172,7 +171,8 @@ export class Loader<T> implements ExecutionHost<T> {
 
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
-    const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
+    const details: ExecutionStart =
+      key === undefined ? { trigger, background } : { trigger, background, key };
     const flight = new LoadExecution(this, entry, details);
     entry.inheritedDeadline = Infinity;
     entry.flight = flight;
@@ -227,13 +227,15 @@ export class Loader<T> implements ExecutionHost<T> {
     const answer = endsLoad ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
     try {
       this.#settler.adopt(entry, remote);
-      const adopted = { outcome: 'adopted', attempts: 0, token: undefined } as const;
-      this.events.executions.ended(
-        adopted,
-        { trigger: 'due', background: true, ...keyOf(entry) },
-        this.options.clock.monotonic(),
-        0,
-      );
+      if (remote.result !== undefined) {
+        const { version, result } = remote;
+        const { nextExecuteTime, loadedAt } = entry;
+        const isAbsent = result === 'absent';
+        const age = isAbsent ? undefined : this.options.clock.monotonic() - loadedAt;
+        const end = { outcome: 'adopted', version, nextExecuteTime, age, isAbsent } as const;
+        const about = { startedAt: this.options.now(), took: 0, attempts: 0 };
+        this.events.ended(executionRecord(checkStart(entry), { ...about, ...end }));
+      }
       answer?.(entry.value as T);
     } finally {
       this.keys?.unpin(entry);
@@ -392,7 +394,7 @@ export class Loader<T> implements ExecutionHost<T> {
       }
       const settlement = this.#settler.settle(execution, end);
       this.coordinator?.executed();
-      execution.report(executionEnd(execution, end, settlement));
+      execution.report(executionEnd(execution, end, settlement, this.options));
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {

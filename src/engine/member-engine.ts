@@ -3,7 +3,6 @@ import type { VersionControl } from '../data/version-control.ts';
 import { TicklessError } from '../errors.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { Events } from '../observe/member-events.ts';
-import { memberStats } from '../observe/stats.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, Schedule, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
@@ -317,10 +316,9 @@ export class MemberEngine<T> {
     const { timing, rounds, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
     const cluster = rounds?.status(entry);
-    const { name, kind } = this.options;
-    const stats = kind === 'key' ? undefined : memberStats(this.events.counters);
+    const { name } = this.options;
     const offset = this.options.now() - now; // of the wall clock, now
-    return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, stats);
+    return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, this.events);
   }
 
   /** Computes the due time anew if the wall clock was stepped. */

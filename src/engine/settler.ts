@@ -1,7 +1,7 @@
 import { type ErrorCode, isTicklessError, TicklessError } from '../errors.ts';
-import { type LoadDetails, type LoadEndDetails, loadEnd } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
+import type { CoolingDown } from './cool-down.ts';
 import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
@@ -21,13 +21,15 @@ import type { Timing } from './timing.ts';
 
 /** How the waiters of a load are to be settled. */
 export type Settlement<T> = (
-  | { readonly kind: 'loaded'; readonly value: T }
+  | { readonly kind: 'loaded'; readonly value: T; readonly isKept?: boolean }
   | { readonly kind: 'absent' | 'failed'; readonly error: TicklessError }
 ) & {
   /** It may also be the answer of those that came after the load was superseded. */
   readonly isForAll: boolean;
   /** A platform waits for this too; readers do not. */
   readonly settled: Promise<void> | undefined;
+  /** It has begun with this end. */
+  readonly coolingDown?: CoolingDown | undefined;
 };
 
 /** The load has no result, and its readers wait for another one. */
@@ -35,9 +37,6 @@ export interface Reload {
   readonly kind: 'again';
   readonly wanted: 'read' | 'forced';
 }
-
-/** The store was checked behind a read. */
-const CHECK: LoadDetails = { trigger: 'due', background: true };
 
 /** Applies the ends of flights to their entries, and reports them. */
 export class Settler<T> {
@@ -104,15 +103,13 @@ export class Settler<T> {
     this.#accept({ entry }, result, remote);
     this.#isOutdated(entry, result, undefined);
     this.#reporter.recovered(entry, false);
-    remote.report(entry, CHECK);
   }
 
   #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
     const { entry, round, outdatedBy } = run;
-    const duration = run.measured();
-    const details = loadEnd(run.details, end.attempts, duration);
+    const took = run.measured();
     if (end.kind === 'cancelled' || end.kind === 'timed-out') {
-      return this.#failed(run, end, details, end.error, round?.over); // which is when the load has settled
+      return this.#failed(run, end, end.error, round?.over); // which is when the load has settled
     }
     const remote = end.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
@@ -136,7 +133,7 @@ export class Settler<T> {
       this.isSynchronous = end.isSynchronous;
     } catch (cause) {
       const error = this.#errorOf(cause, run);
-      return this.#failed(run, end, details, error, round?.fail(error));
+      return this.#failed(run, end, error, round?.fail(error));
     }
     const isDropped = outdatedBy === 'drop';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
@@ -146,13 +143,15 @@ export class Settler<T> {
     if (remote === undefined) {
       settled = isDropped
         ? round?.discard()
-        : round?.complete({ isAbsent: result === 'absent', isKept: isKeptResult(result), took: duration });
-      this.#reporter.succeeded(entry, result, details);
-    } else if (!isDropped) remote.report(entry, run.details);
+        : round?.complete({ isAbsent: result === 'absent', isKept: isKeptResult(result), took });
+    }
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     const isForAll = !isOutdated;
-    if (result !== 'absent') return { kind: 'loaded', value: result.value, isForAll, settled };
-    return { kind: 'absent', error: absentError(entry, this.#options), isForAll, settled };
+    if (result !== 'absent') {
+      const isKept = isKeptResult(result);
+      return { kind: 'loaded', value: result.value, isKept, isForAll, settled, coolingDown };
+    }
+    return { kind: 'absent', error: absentError(entry, this.#options), isForAll, settled, coolingDown };
   }
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
@@ -207,7 +206,7 @@ export class Settler<T> {
     const isOwn = isTicklessError(cause) && cause.member === member && Object.is(cause.key, key);
     if (isOwn && PASSED_ON.includes(cause.code)) return cause;
     const text = messageOf(cause);
-    const others = new Set(run.earlierErrors.map((error) => messageOf(error)));
+    const others = new Set(run.tries.map(({ error }) => messageOf(error)));
     others.delete(text);
     const before = others.size === 0 ? '' : `; earlier tries: ${[...others].join('; ')}`;
     const details = { member, key, attempts: run.attempts, cause };
@@ -217,15 +216,13 @@ export class Settler<T> {
   #failed(
     run: LoadExecution<T>,
     end: FlightEnd<KeyedLoadReturn<T>>,
-    details: LoadEndDetails,
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
     const { entry } = run;
     const coolingDown = this.#timing.failed(entry, error);
-    const type = end.kind === 'timed-out' ? 'load-timed-out' : 'load-failed';
-    this.#reporter.failed(entry, type, details, coolingDown);
-    return { kind: 'failed', error, isForAll: answersAll(run, end), settled };
+    this.#reporter.failed(entry, run.details, end, coolingDown);
+    return { kind: 'failed', error, isForAll: answersAll(run, end), settled, coolingDown };
   }
 }
 

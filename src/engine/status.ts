@@ -1,6 +1,8 @@
+import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { PinStatus } from '../data/pin.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import type { MemberStats } from '../observe/stats.ts';
+import { type MemberCounts, memberCounts } from '../observe/counts.ts';
+import type { Events } from '../observe/member-events.ts';
 import type { ChecksStatus, CoordinationStatus, LockStatus } from './coordinator.ts';
 import { isDue, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
@@ -34,8 +36,13 @@ export interface ExecutionStatus extends JsonStatus {
   readonly lastError: Error | undefined;
   /** When the first of the failures in a row ended, in epoch milliseconds; not present after a success. */
   readonly failingSince?: number;
-  /** Its counters; not present of a key: see `stats()` of its cache. */
-  readonly stats?: MemberStats;
+  /** How often what has happened; of a key: to all keys of its cache. */
+  readonly counts: MemberCounts;
+  /**
+   * The last 20 executions that have ended here, and the last 10 that failed before these, newest first. Not those that were deferred or
+   * late.
+   */
+  readonly executions: readonly ExecutionRecord[];
   /** The state in the cluster; not present without a lock or a store. */
   readonly lock?: LockStatus;
   /** A person has pinned the version in place: see `rollback`. Not present: it is not pinned, as far as is known here. */
@@ -56,9 +63,9 @@ export function executionStatus(
   now: number,
   offset: number,
   cluster: CoordinationStatus | undefined,
-  stats: MemberStats | undefined,
+  { counters, executions }: Pick<Events, 'counters' | 'executions'>,
 ): ExecutionStatus {
-  const { failingSince } = entry;
+  const { failingSince, key } = entry;
   const last = entry.isInitial ? undefined : entry.last;
   return withJson({
     name,
@@ -73,7 +80,8 @@ export function executionStatus(
     failures: entry.failures,
     lastError: entry.lastError,
     ...(failingSince === undefined ? {} : { failingSince: Math.round(offset + failingSince) }),
-    ...(stats && { stats }),
+    counts: memberCounts(counters),
+    executions: key === undefined ? executions.newest : executions.newest.filter((one) => one.key === key),
     ...(cluster && { lock: cluster.lock }),
     ...(cluster?.pinned && { pinned: cluster.pinned }),
     ...(cluster?.checks && { checks: cluster.checks }),

@@ -1,6 +1,5 @@
 import { isOfBackup } from '../data/backup.ts';
 import { isTicklessError } from '../errors.ts';
-import type { CoolingDown } from '../observe/events.ts';
 import { optionError } from '../option-error.ts';
 import { methodOf } from '../plain-object.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
@@ -8,7 +7,7 @@ import { type StoredHeaders, withFields } from '../schedule/stored-headers.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
-import { cappedByPeriod, coolDownMs } from './cool-down.ts';
+import { type CoolingDown, cappedByPeriod, coolDownMs } from './cool-down.ts';
 import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
 import { lateScheduleWarning } from './late-schedule.ts';
@@ -435,7 +434,7 @@ export class Timing {
     entry.addFailure(error, clock.monotonic());
     const span = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
     const delay = Math.min(span, retryWithinMs(error));
-    return { until: this.#options.now() + Math.ceil(delay), delay, failures: entry.failures, error };
+    return { until: this.#options.now() + Math.ceil(delay), delay, error };
   }
 }
 

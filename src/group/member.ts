@@ -1,7 +1,6 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { Difference } from '../data/difference.ts';
-import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { ControlledEngine } from '../engine/member-control.ts';
@@ -63,11 +62,6 @@ interface AnyMember {
   readonly store: StoreLike | undefined;
   /** As in `inspect({ values: false })` of the group: for tools that look at a large group one by one. Starts nothing. */
   inspect(): ExecutionStatus | CacheStatus;
-  /**
-   * The last 20 executions that have ended here, and the last 10 that failed before these, newest first; of a cache those of all its keys
-   * together. A copy of the list. Starts nothing.
-   */
-  executions(): readonly ExecutionRecord[];
   /** As in `health({ start: false })` of the group: a backend that is down first, then those that are fatal. */
   health(): readonly HealthProblem[];
 }
@@ -93,7 +87,7 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
 };
 
 /** The member behind it. */
-type PublicPart = Pick<Member, 'engine' | 'status' | 'health' | 'compare'>;
+type PublicPart = Pick<Member, 'status' | 'health' | 'compare'>;
 
 /** A member as the group returns it to tools. */
 export function groupMember(
@@ -126,10 +120,6 @@ class PublicMember implements Omit<AnyMember, 'inspect'> {
 
   compare(before: number, after: number): Promise<Difference> | undefined {
     return this.#member.compare?.(before, after);
-  }
-
-  executions(): ExecutionRecord[] {
-    return this.#member.engine.events.executions.newest;
   }
 
   health(): HealthProblem[] {

@@ -45,7 +45,6 @@ import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
-import { type GroupStats, groupStats } from './group-stats.ts';
 import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady, notReadyLine } from './readiness.ts';
 
@@ -346,11 +345,6 @@ export class RefreshGroup implements GroupLike {
     return this.#listeners.on(type, listener as (event: TicklessEvent) => void);
   }
 
-  /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
-  stats(): GroupStats {
-    return groupStats(this.#all);
-  }
-
   /**
    * Makes the names of all members known at the backends of their locks, as `register()` of each: those that have not run yet are in
    * the list of locks, with the state `registered`. Call it once the members are made. All are tried; rejects with the first
@@ -477,12 +471,10 @@ export class RefreshGroup implements GroupLike {
   #logWhenReady(required: readonly Member[]): void {
     const check = (): void => {
       if (!this.#healthOf(required).ok) return;
-      for (const forget of forgets) forget();
+      forget();
       this.#readiness.succeeded();
     };
-    const forgets = (['load-succeeded', 'snapshot-adopted'] as const).map((type) =>
-      this.#listeners.on(type, check),
-    );
+    const forget = this.#listeners.on('load-ended', check);
   }
 
   #healthOf(members: readonly Member[]): Health {

@@ -10,7 +10,7 @@ export interface GuardOptions<T> {
    * store, arguments of `set`, the value of `initial`. Any Standard Schema: zod, valibot, arktype. The output of the schema is the value; it is what
    * other instances and `previous` have, and is checked again there, so the schema must accept its own output. May be
    * asynchronous (within the deadline), except for these three. A loaded value that it refuses is a failed load
-   * (`REFUSED`), a snapshot counts as absent (event `snapshot-rejected`), `set`
+   * (`REFUSED`), a snapshot counts as absent (`load-ended`, `refused`), `set`
    * throw, an `initial` value counts as none. `keep()` and `absent()`
    * are not checked. A schema of the store comes first. Where the load returns `unknown`, `any` or a type that the schema does not, the
    * type of the value is that of its output. @default undefined: no check
@@ -25,8 +25,8 @@ export interface GuardOptions<T> {
    */
   readonly accept?: Accept<T> | undefined;
   /**
-   * Makes a load whose value says the same as the one in place a `keep()`: that object stays, its age begins anew, `load-kept` is
-   * emitted instead of `changed`, nothing that is derived of it is made again, and in a cluster the other instances get a
+   * Makes a load whose value says the same as the one in place a `keep()`: that object stays, its age begins anew, `load-ended` has the outcome `kept`, no `changed`
+   * is emitted, nothing that is derived of it is made again, and in a cluster the other instances get a
    * confirmation instead of the value. `'deep'`: deep equality, also of `Map`, `Set`, `Date`, typed arrays and circular values. A function gets the value in place and the new one,
    * after `schema` and `accept`; it must be synchronous and change neither, and throwing fails the load. It is not asked about the
    * first value, nor about one that is `initial`. @default undefined: each loaded value is a new one

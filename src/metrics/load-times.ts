@@ -9,13 +9,6 @@ export const LOAD_TIMES: { readonly name: string; readonly help: string } = {
 /** The bounds of its buckets in seconds: from a memory read to a slow export. */
 export const BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-const ENDS = [
-  ['load-succeeded', 'loaded'],
-  ['load-kept', 'kept'],
-  ['load-failed', 'failed'],
-  ['load-timed-out', 'failed'],
-] as const;
-
 /** The labels of a load time. */
 export type LoadLabels = { readonly name: string; readonly outcome: string };
 
@@ -24,13 +17,10 @@ export function observeLoads(
   groups: readonly RefreshGroup[],
   observe: (seconds: number, labels: LoadLabels) => void,
 ): () => void {
-  const stops = groups.flatMap((group) =>
-    ENDS.map(([type, outcome]) =>
-      group.on(type, ({ name, duration, attempts }) => {
-        const isElsewhere = type === 'load-kept' && attempts === 0;
-        if (!isElsewhere) observe(duration / 1000, { name, outcome });
-      }),
-    ),
+  const stops = groups.map((group) =>
+    group.on('load-ended', ({ name, took, attempts, outcome }) => {
+      if (attempts > 0 && outcome !== 'late') observe(took / 1000, { name, outcome });
+    }),
   );
   return () => {
     for (const stop of stops) stop();

@@ -1,11 +1,11 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { isOfBackup } from '../data/backup.ts';
-import type { MemberStats } from '../observe/stats.ts';
+import { type MemberCounts, OUTCOMES, ROUND_OUTCOMES } from '../observe/counts.ts';
 import type { ValueStatus } from '../value/value-status.ts';
 
 /** A value, an executor or a cache: each has a part of these. */
 export type MemberStatus = Partial<ValueStatus<unknown>> &
-  Partial<CacheStatus> & { readonly name: string; readonly stats: MemberStats };
+  Partial<CacheStatus> & { readonly name: string; readonly counts: MemberCounts };
 
 /** The samples of a metric of one member, with the labels beside its name; `undefined`: it has none. */
 type Samples = readonly (readonly [number | undefined, Readonly<Record<string, string>>?])[];
@@ -72,7 +72,7 @@ export const GAUGES: readonly Metric[] = [
     of: one(({ paused }) => paused),
   },
   {
-    name: 'tickless_backend_unavailable',
+    name: 'tickless_backend_down',
     help: '1: the lock or the store of the member did not answer the last time.',
     labels: ['backend'],
     of: ({ lock }) =>
@@ -89,81 +89,63 @@ export const COUNTERS: readonly Metric[] = [
   {
     name: 'tickless_reads_total',
     help: 'Reads of the value, or of all keys of the cache.',
-    of: one(({ stats }) => stats.reads),
+    of: one(({ counts }) => counts.reads),
   },
   {
     name: 'tickless_read_misses_total',
     help: 'Reads that found no value in place.',
-    of: one(({ stats }) => stats.misses),
+    of: one(({ counts }) => counts.misses),
   },
   {
     name: 'tickless_reads_waited_total',
     help: 'Reads that waited for a load.',
-    of: one(({ stats }) => stats.waited),
-  },
-  {
-    name: 'tickless_reads_stale_total',
-    help: 'Reads that were served a value that was due.',
-    of: one(({ stats }) => stats.servedStale),
-  },
-  {
-    name: 'tickless_reads_too_stale_total',
-    help: 'Reads that found a value older than maxStaleness.',
-    of: one(({ stats }) => stats.tooStale),
+    of: one(({ counts }) => counts.waited),
   },
   {
     name: 'tickless_reads_failed_total',
     help: 'Reads that were refused, by the code of the error. Not those of absent keys.',
     labels: ['code'],
-    of: ({ stats }) => Object.entries(stats.readsFailedBy).map(([code, count]) => [count, { code }]),
+    of: ({ counts }) => Object.entries(counts.readsFailed).map(([code, count]) => [count, { code }]),
+  },
+  {
+    name: 'tickless_stale_served_total',
+    help: 'Reads that were served a value that was due.',
+    of: one(({ counts }) => counts['stale-served']),
+  },
+  {
+    name: 'tickless_too_stale_total',
+    help: 'Reads that found a value older than maxStaleness.',
+    of: one(({ counts }) => counts['too-stale']),
   },
   {
     name: 'tickless_loads_total',
-    help: 'Loads that have ended here, with all their tries.',
+    help: 'Executions that have ended here, with all their tries, by their outcome.',
     labels: ['outcome'],
-    of: ({ stats: { loads, kept, failures } }) => [
-      [loads - kept - failures, { outcome: 'loaded' }],
-      [kept, { outcome: 'kept' }],
-      [failures, { outcome: 'failed' }],
-    ],
+    of: ({ counts }) => OUTCOMES.map((outcome) => [counts[outcome], { outcome }]),
   },
   {
-    name: 'tickless_load_rejections_total',
-    help: 'Failed loads whose value a guard refused.',
-    of: one(({ stats }) => stats.rejections),
-  },
-  {
-    name: 'tickless_snapshots_adopted_total',
-    help: 'Snapshots of other instances that were taken over.',
-    of: one(({ stats }) => stats.adopted),
-  },
-  {
-    name: 'tickless_takeovers_total',
-    help: 'Leases that were taken over from an instance that had crashed or was paused.',
-    of: one(({ stats }) => stats.tookOver),
-  },
-  {
-    name: 'tickless_snapshots_published_total',
-    help: 'Values that were written to the store.',
-    of: one(({ stats }) => stats.published),
+    name: 'tickless_rounds_total',
+    help: 'Steps of rounds in the cluster, by their outcome.',
+    labels: ['outcome'],
+    of: ({ counts }) => ROUND_OUTCOMES.map((outcome) => [counts[outcome], { outcome }]),
   },
   {
     name: 'tickless_published_bytes_total',
-    help: 'Bytes of the snapshots that were written to the store.',
-    of: one(({ stats }) => stats.bytesPublished),
+    help: 'Bytes that were written to the store.',
+    of: one(({ counts }) => counts.bytes),
   },
   {
     name: 'tickless_backend_commands_total',
     help: 'Commands to the lock and the store.',
     labels: ['backend'],
-    of: ({ stats: { lockCommands, storeCommands } }) => [
+    of: ({ counts: { lockCommands, storeCommands } }) => [
       [lockCommands, { backend: 'lock' }],
       [storeCommands, { backend: 'store' }],
     ],
   },
   {
-    name: 'tickless_evictions_total',
+    name: 'tickless_evicted_total',
     help: 'Values that left a full cache.',
-    of: one(({ stats }) => stats.evicted),
+    of: one(({ counts }) => counts.evicted),
   },
 ];

@@ -1,5 +1,6 @@
+import type { ExecutionOutcome } from '../data/execution-record.ts';
 import { isTicklessError } from '../errors.ts';
-import type { EventType } from './events.ts';
+import type { EventType, RoundOutcome } from './events.ts';
 import { LoadTimeCounter } from './load-times.ts';
 
 /** An entry that is read. */
@@ -12,7 +13,10 @@ interface RefusalLog<E> {
   refused(entry: E, error: unknown, times: number): void;
 }
 
-/** Counts what happens to one member, by its events and by what emits none. `stats.ts` shows it to people. */
+/** An end of an execution, a step of a round, or an event that is neither. */
+export type Counted = ExecutionOutcome | RoundOutcome | EventType;
+
+/** Counts what happens to one member, by its events and by what emits none. `counts.ts` shows it to people. */
 export class Counters {
   /** Reads of all kinds. The coarse clock counts fresh ones. */
   reads: number = 0;
@@ -20,22 +24,20 @@ export class Counters {
   misses: number = 0;
   /** Reads that waited for a load. */
   waited: number = 0;
-  /** `load-kept` of loads on other instances. */
-  keptElsewhere: number = 0;
   /** Reads that were refused, by the code of the error. */
   readonly readsFailed: { [code: string]: number } = {};
-  bytesPublished: number = 0;
+  bytes: number = 0;
   lockCommands: number = 0;
   storeCommands: number = 0;
   readonly loading: LoadTimeCounter = new LoadTimeCounter();
-  /** How many events of each type there were. */
-  readonly events: { [type in EventType]?: number } = {};
+  /** How often each was emitted. */
+  readonly counts: { [word in Counted]?: number } = {};
 
   /** The readers that wait for one and the same promise, as the last one does: they are counted together. */
   #crowd: { readonly read: Promise<unknown>; size: number } | undefined = undefined;
 
-  count(type: EventType, times: number = 1): void {
-    this.events[type] = (this.events[type] ?? 0) + times;
+  count(word: Counted, times: number = 1): void {
+    this.counts[word] = (this.counts[word] ?? 0) + times;
   }
 
   /** A read has begun that is not fresh: its end counts once, and is logged, where it is refused. */

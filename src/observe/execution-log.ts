@@ -2,8 +2,7 @@ import type { ExecutionOutcome, ExecutionRecord } from '../data/execution-record
 import { failureText } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { wholeWords } from '../whole-words.ts';
-import type { LoadDetails } from './events.ts';
-import type { ExecutionEnd } from './instrument.ts';
+import { messageOf } from './logger.ts';
 
 /** How many executions are kept. */
 const MOST = 20;
@@ -14,19 +13,10 @@ const MOST_EARLIER = 10;
 /** In characters. */
 const LONGEST_ERROR = 500;
 
-/** An execution as it has ended. Its record for people is made when they ask: that is rare, and loads are many. */
-interface Ended {
-  readonly outcome: ExecutionOutcome;
-  readonly attempts: number;
-  readonly token: number | undefined;
-  readonly text: string | undefined;
-  readonly details: LoadDetails;
-  /** By the monotonic clock. */
-  readonly startedAt: number;
-  readonly took: number;
-  /** By the wall clock, once a record of it was made. */
-  at: number | undefined;
-}
+/** Executions without an end of their own: another instance is loading, or it has ended before. */
+const LEFT_OUT: readonly ExecutionOutcome[] = ['deferred', 'late'];
+
+const FAILURES: readonly ExecutionOutcome[] = ['failed', 'refused', 'timed-out'];
 
 /**
  * The last 20 executions of a member, and the last 10 that failed before these; of a cache those of all its keys together. They
@@ -39,10 +29,10 @@ export class ExecutionLog {
   readonly now: () => number;
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** The last ones. Once there are 20, each new one takes the place of the oldest. */
-  readonly #last: Ended[] = [];
+  readonly #last: ExecutionRecord[] = [];
   #place = 0;
   /** Those that failed before the last ones, oldest first. */
-  #earlier: readonly Ended[] = [];
+  #earlier: readonly ExecutionRecord[] = [];
   /** By the monotonic clock. */
   #failedAt: number = -Infinity;
 
@@ -55,7 +45,7 @@ export class ExecutionLog {
   /** Newest first. */
   get newest(): ExecutionRecord[] {
     const [newer, older] = [this.#last.slice(0, this.#place), this.#last.slice(this.#place)];
-    return [...this.#earlier, ...older, ...newer].reverse().map((one) => this.#recordOf(one));
+    return [...this.#earlier, ...older, ...newer].reverse();
   }
 
   /** How long ago the last one failed, in milliseconds; `Infinity`: none has. */
@@ -63,42 +53,35 @@ export class ExecutionLog {
     return this.#clock.monotonic() - this.#failedAt;
   }
 
-  /**
-   * An execution has ended. One that was deferred to another instance, or that another one follows, is none for people.
-   *
-   * @param startedAt by the monotonic clock.
-   * @param took in milliseconds.
-   */
-  ended(end: ExecutionEnd, details: LoadDetails, startedAt: number, took: number): void {
-    const { outcome, attempts, token, error } = end;
-    if (outcome === 'deferred' || outcome === 'again') return;
-    const text = error && textOf(error);
-    const one: Ended = { outcome, attempts, token, text, details, startedAt, took, at: undefined };
-    if (isFailure(one)) this.#failedAt = startedAt + took;
-    this.#add(one);
-    this.onEnd?.(this.#recordOf(one));
-  }
-
-  #add(one: Ended): void {
+  add(ended: ExecutionRecord<Error>): void {
+    if (LEFT_OUT.includes(ended.outcome)) return;
+    const record = withTexts(ended);
+    if (isFailure(record)) this.#failedAt = this.#clock.monotonic();
     const left = this.#last[this.#place];
     if (left !== undefined && isFailure(left))
       this.#earlier = [...this.#earlier.slice(1 - MOST_EARLIER), left];
-    this.#last[this.#place] = one;
+    this.#last[this.#place] = record;
     this.#place = (this.#place + 1) % MOST;
+    this.onEnd?.(record);
   }
+}
 
-  #recordOf(one: Ended): ExecutionRecord {
-    const { outcome, attempts, token, text: error, details, startedAt, took } = one;
-    one.at ??= this.now() - (this.#clock.monotonic() - startedAt);
-    return { at: one.at, took, trigger: details.trigger, outcome, attempts, error, token, key: details.key };
-  }
+/** The same record where it has no errors: most have none. */
+function withTexts(ended: ExecutionRecord<Error>): ExecutionRecord {
+  const { error, tries } = ended;
+  if (error === undefined && tries.length === 0) return ended as unknown as ExecutionRecord;
+  return {
+    ...ended,
+    error: error && copyOf(failureText(error)),
+    tries: tries.map(({ error, pause }) => ({ error: copyOf(messageOf(error)), pause })),
+  };
 }
 
 /** A copy: a part of a text may hold on to all of it, such as the body of a response. */
-function textOf(error: Error): string {
-  return JSON.parse(JSON.stringify(wholeWords(failureText(error), LONGEST_ERROR)));
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(wholeWords(text, LONGEST_ERROR)));
 }
 
-function isFailure({ outcome }: Ended): boolean {
-  return outcome === 'failed' || outcome === 'timed-out';
+function isFailure({ outcome }: ExecutionRecord): boolean {
+  return FAILURES.includes(outcome);
 }

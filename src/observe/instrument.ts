@@ -1,7 +1,9 @@
-import type { ExecutionOutcome } from '../data/execution-record.ts';
+import type { ExecutionRecord, ExecutionStart } from '../data/execution-record.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { callUserCode } from './call-user-code.ts';
-import type { LoadDetails, TicklessEvent } from './events.ts';
+import type { TicklessEvent } from './events.ts';
+
+export type { ExecutionRecord, ExecutionStart } from '../data/execution-record.ts';
 
 /** Hears of the events of a member or a group, and surrounds its executions: for traces. See {@link guardedInstrument}. */
 export interface Instrument {
@@ -9,19 +11,7 @@ export interface Instrument {
   readonly isWanted: boolean;
   event?(event: TicklessEvent): void;
   /** An execution is about to begin, on the stack of the read or request that starts it. */
-  begin?(name: string, details: LoadDetails): ExecutionTrace | undefined;
-}
-
-/** The end of an execution. */
-export interface ExecutionEnd {
-  /** Also `deferred`: no load ran, another instance is loading; `again`: its result was of no use, another execution follows. */
-  readonly outcome: ExecutionOutcome | 'deferred' | 'again';
-  /** How many times the load was called. */
-  readonly attempts: number;
-  /** The fencing token of its lease; `undefined`: it had none. */
-  readonly token: number | undefined;
-  /** `undefined`: it did not fail. */
-  readonly error?: Error | undefined;
+  begin?(name: string, details: ExecutionStart): ExecutionTrace | undefined;
 }
 
 /** One execution, as an instrument sees it. */
@@ -29,7 +19,7 @@ export interface ExecutionTrace {
   /** Runs one call of the load, and returns its result. */
   call<R>(attempt: number, load: () => R): R;
   /** Called once. */
-  end?(end: ExecutionEnd): void;
+  end?(record: ExecutionRecord<Error>): void;
 }
 
 /** The traces of one execution; the first one is outermost. */
@@ -44,8 +34,8 @@ export class ExecutionTraces {
     return this.#traces.reduceRight((inner, trace) => () => trace.call(attempt, inner), load)();
   }
 
-  end(end: ExecutionEnd): void {
-    for (const trace of this.#traces) trace.end?.(end);
+  end(record: ExecutionRecord<Error>): void {
+    for (const trace of this.#traces) trace.end?.(record);
   }
 }
 
@@ -90,7 +80,7 @@ function guardedTrace(trace: ExecutionTrace, onError: (error: unknown) => void):
       }
       return once.call();
     },
-    end: (end) => callUserCode(() => trace.end?.(end), onError),
+    end: (record) => callUserCode(() => trace.end?.(record), onError),
   };
 }
 

@@ -1,6 +1,6 @@
 import { optionError } from '../option-error.ts';
 import { callUserCode } from './call-user-code.ts';
-import { type EventFilter, type EventType, eventTypes, type TicklessEvent } from './events.ts';
+import { EVENT_TYPES, type EventFilter, type EventType, type TicklessEvent } from './events.ts';
 import { guardedInstrument, type Instrument } from './instrument.ts';
 import type { SafeLogger } from './logger.ts';
 
@@ -27,8 +27,8 @@ export class Listeners {
   /** @throws {TicklessError} `OPTION` for an unknown type, and when the listener is not a function. */
   on(type: EventFilter, listener: Listener): () => void {
     const problem =
-      type !== '*' && !eventTypes.includes(type)
-        ? { option: 'type', rule: `must be * or one of ${eventTypes.join(', ')}`, received: type }
+      type !== '*' && !EVENT_TYPES.includes(type)
+        ? { option: 'type', rule: `must be * or one of ${EVENT_TYPES.join(', ')}`, received: type }
         : { option: 'listener', rule: 'must be a function', received: listener };
     if (problem.option === 'type' || typeof listener !== 'function') {
       throw optionError([problem], { member: this.#name });

@@ -1,10 +1,14 @@
+import type { ExecutionOutcome, ExecutionRecord, ExecutionStart } from '../data/execution-record.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Counters } from './counters.ts';
-import type { EventDetails, EventFilter, EventType, LoadDetails, TicklessEvent } from './events.ts';
+import type { EventDetails, EventFilter, EventType, RoundDetails, TicklessEvent } from './events.ts';
 import { ExecutionLog } from './execution-log.ts';
 import { ExecutionTraces } from './instrument.ts';
 import { Listeners } from './listeners.ts';
 import type { SafeLogger } from './logger.ts';
+
+/** Ends of loads that have run to their end: they are timed. */
+const TIMED: readonly ExecutionOutcome[] = ['loaded', 'kept', 'failed', 'refused', 'timed-out'];
 
 /** The events of one value, cache or executor: counts them, and calls its listeners and those of its group. */
 export class Events {
@@ -41,7 +45,7 @@ export class Events {
   }
 
   /** An execution is about to begin. `undefined`: there is no instrument that has subscribers. */
-  begin(details: LoadDetails): ExecutionTraces | undefined {
+  begin(details: ExecutionStart): ExecutionTraces | undefined {
     const group = this.#ofGroup;
     if (this.own.instruments === undefined && group?.instruments === undefined) return undefined;
     const wanted = [...(group?.wanted ?? []), ...this.own.wanted];
@@ -51,6 +55,22 @@ export class Events {
 
   has(type: EventType): boolean {
     return this.own.has(type) || this.#ofGroup?.has(type) === true;
+  }
+
+  /** An execution has ended. */
+  ended(record: ExecutionRecord<Error>): void {
+    const { outcome, attempts, took } = record;
+    const { counters } = this;
+    counters.count(outcome);
+    if (attempts > 0 && TIMED.includes(outcome)) counters.loading.add(took);
+    this.executions.add(record);
+    this.emit('load-ended', record);
+  }
+
+  /** A step in the cluster. */
+  round(details: RoundDetails): void {
+    this.counters.count(details.outcome);
+    this.emit('round', details);
   }
 
   /**
@@ -67,8 +87,7 @@ export class Events {
     hidden?: PropertyDescriptorMap,
     outage?: object,
   ): void {
-    const { events } = this.counters;
-    events[type] = (events[type] ?? 0) + 1;
+    if (type !== 'load-ended' && type !== 'round') this.counters.count(type); // these two by their outcomes
     if (this.own.isEmpty && this.#ofGroup?.isEmpty !== false) return; // the usual case, at the price of a comparison
     if (!this.has(type)) return;
     const own = typeof details === 'function' ? (details as () => EventDetails[E])() : details;

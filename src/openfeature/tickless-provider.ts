@@ -212,16 +212,15 @@ class TicklessProvider implements Provider {
       this.#status.note({ outdated: reason });
       this.#status.publish();
     };
-    const failedBy = ({ error }: { readonly error: Error }): void => outdated(messageOf(error));
     this.#unsubscribe = [
-      flags.on?.('load-succeeded', answered),
-      flags.on?.('load-kept', answered),
+      flags.on?.('load-ended', ({ outcome, retryAt, error }) => {
+        if (outcome === 'loaded' || outcome === 'kept' || outcome === 'adopted') answered();
+        else if (error !== undefined && retryAt !== undefined) outdated(messageOf(error));
+      }),
       flags.on?.('changed', ({ value }) => {
         answered();
         this.#follow(value);
       }),
-      flags.on?.('load-failed', failedBy),
-      flags.on?.('load-timed-out', failedBy),
       flags.on?.('closed', ({ name }) => outdated(`${name}: is closed, and loads no more`)),
     ].filter((unsubscribe) => unsubscribe !== undefined);
   }

@@ -22,7 +22,6 @@ export const defaults: {
   readonly absentFor: number;
   readonly concurrency: number;
   readonly readyTimeout: number;
-  readonly keepRuns: number;
 } = /* @__PURE__ */ Object.freeze({
   schedule: /* @__PURE__ */ Object.freeze({ minutes: 10 }),
   retry: /* @__PURE__ */ Object.freeze({ retries: 2, minTimeout: 250, factor: 2, randomize: true }),
@@ -38,5 +37,4 @@ export const defaults: {
   absentFor: 60_000,
   concurrency: 1000,
   readyTimeout: 30_000,
-  keepRuns: 20,
 });

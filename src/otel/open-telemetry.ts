@@ -15,8 +15,7 @@ import {
 import { type Groups, groupsArgument, membersOf, samplesOf } from '../metrics/groups.ts';
 import { BOUNDS, LOAD_TIMES, observeLoads } from '../metrics/load-times.ts';
 import { COUNTERS, GAUGES, type Metric } from '../metrics/metrics.ts';
-import type { LoadDetails } from '../observe/events.ts';
-import type { ExecutionEnd, ExecutionTrace, Instrument } from '../observe/instrument.ts';
+import type { ExecutionRecord, ExecutionStart, ExecutionTrace, Instrument } from '../observe/instrument.ts';
 import { instrumented } from '../value/instrumented.ts';
 
 /** The options of {@link openTelemetry}; none is required. */
@@ -111,7 +110,7 @@ class LoadSpan implements ExecutionTrace {
   readonly #span: Span;
 
   /** On the stack of the read. */
-  constructor(tracer: Tracer, name: string, { trigger, background }: LoadDetails) {
+  constructor(tracer: Tracer, name: string, { trigger, background }: ExecutionStart) {
     const reader = trace.getSpanContext(context.active());
     const attributes: Attributes = {
       'tickless.name': name,
@@ -127,10 +126,10 @@ class LoadSpan implements ExecutionTrace {
     return context.with(trace.setSpan(ROOT_CONTEXT, this.#span), load);
   }
 
-  end({ outcome, attempts, token, error }: ExecutionEnd): void {
+  end({ outcome, attempts, token, error }: ExecutionRecord<Error>): void {
     this.#span.setAttributes({ 'tickless.outcome': outcome, 'tickless.attempts': attempts });
     if (token !== undefined) this.#span.setAttribute('tickless.lock.token', token);
-    if (error !== undefined && outcome !== 'aborted') {
+    if (error !== undefined && outcome !== 'cancelled') {
       this.#span.recordException(error);
       this.#span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
     }

@@ -11,7 +11,7 @@ export interface PrometheusOptions {
 
 /**
  * Registers the members of a group, or of several groups together, with prom-client: also those that are made later. The
- * metrics are computed when they are scraped, from `inspect()` and `stats()`, so a scrape starts no load and reads cost
+ * metrics are computed when they are scraped, from `inspect()`, so a scrape starts no load and reads cost
  * nothing; load times are observed as loads end. Labels are the `name` of the member and a few fixed words, never a key.
  *
  * ```ts

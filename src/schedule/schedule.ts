@@ -9,7 +9,7 @@ import type { DurationLike } from '../time/duration.ts';
  * has just ended, and should not be shared by several values.
  *
  * If it throws, or returns `NaN`, anything but a number, or (after an execution) an instant that is not in the future,
- * the error is reported (`logger.error`, event `cooling-down`, `inspect().lastError`) and the cool-down applies: a broken
+ * the error is reported (`logger.error`, `error` of `load-ended`, `inspect().lastError`) and the cool-down applies: a broken
  * schedule never causes a hot loop, and never loses the value.
  */
 export interface Schedule {

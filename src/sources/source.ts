@@ -15,7 +15,7 @@ export interface SourceContext {
 }
 
 /**
- * Where a value is from, as its `meta`: in `inspect()`, in `load-succeeded`, and as `previous.meta` for the next load, on any
+ * Where a value is from, as its `meta`: in `inspect()`, and as `previous.meta` for the next load, on any
  * instance of a cluster. A source adds notes of its own, such as an `etag`.
  */
 export interface SourceMeta {

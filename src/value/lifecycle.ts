@@ -4,7 +4,6 @@ import type { CloseReport } from '../data/close-report.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ScopeOptions } from '../engine/scope.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
-import { type MemberStats, memberStats } from '../observe/stats.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
@@ -103,11 +102,6 @@ export abstract class Lifecycle<T> {
    */
   on<E extends EventFilter>(type: E, listener: (event: EventOf<E, T>) => void): () => void {
     return this.#engine.events.on(type, listener as (event: TicklessEvent) => void);
-  }
-
-  /** Its counters, on this instance and since it was made: reads, loads, failures and the like. Starts nothing, never throws. */
-  stats(): MemberStats {
-    return memberStats(this.#engine.events.counters);
   }
 
   /**

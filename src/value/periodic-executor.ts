@@ -7,9 +7,8 @@ import { MemberEngine } from '../engine/member-engine.ts';
 import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { TicklessError } from '../errors.ts';
-import { isNumber, ownOptions } from '../option-checks.ts';
+import { ownOptions } from '../option-checks.ts';
 import { optionError } from '../option-error.ts';
-import { defaults } from '../options/defaults.ts';
 import { isDevelopment } from '../options/development.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
@@ -55,11 +54,6 @@ export interface TaskOptions extends SingleSharedOptions {
    * schedule is a failure, as after a run. @default 'now'
    */
   readonly firstRun?: 'now' | 'scheduled' | undefined;
-  /**
-   * How many of its last runs {@link PeriodicExecutor.runs} returns: a whole number from 0 to 1000. With a backend they are
-   * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
-   */
-  readonly keepRuns?: number | undefined;
 }
 
 /** The state of an executor at one instant. */
@@ -70,9 +64,6 @@ const FIRST_RUN_ADVICE =
 
 /** Those of a group are for its values. */
 const OWN_ONLY = ['maxStaleness', 'whenTooStale', 'whenFailing'] as const;
-
-/** They are read and written whole. */
-const MOST_RUNS = 1000;
 
 /**
  * Runs a task when it is asked and due. Between executions nothing exists: no timer, no thread, no handle; the
@@ -105,15 +96,13 @@ export class PeriodicExecutor extends Periodic<unknown> {
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
   constructor(task: Task, options: TaskOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
-    const { keepRuns = defaults.keepRuns, firstRun } = ownOptions(options) ?? {};
+    const { firstRun } = ownOptions(options) ?? {};
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required', 'keepRuns', 'firstRun', ...OWN_ONLY],
+      names: [...SHARED, 'required', 'firstRun', ...OWN_ONLY],
       ownOnly: OWN_ONLY,
       check: (checks) => {
         checks.function('task', task);
-        const isCount = Number.isInteger(keepRuns) && isNumber(keepRuns, 0, MOST_RUNS);
-        checks.that(isCount, 'keepRuns', `must be a whole number from 0 to ${MOST_RUNS}`, keepRuns);
         if (firstRun !== undefined) checks.oneOf('firstRun', firstRun, ['now', 'scheduled']);
       },
     });
@@ -130,7 +119,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     engine.follow(entry);
     const isUnsaid = firstRun === undefined && isCalendar(resolved.schedule);
     if (isUnsaid && isDevelopment()) resolved.logger.warn(FIRST_RUN_ADVICE);
-    this.#runs = new RunLog(keepRuns, {
+    this.#runs = new RunLog({
       shared: engine.coordinator?.runs,
       untilClosed: (work) => void engine.untilClosed(work),
     });

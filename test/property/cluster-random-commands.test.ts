@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { LockProvider } from '../../src/cluster/lock-contract.ts';
 import { type LoadContext, RefreshingValue } from '../../src/index.ts';
 import { type Fault, Link, MachineClock, ManualCluster, type Step } from '../support/cluster.ts';
+import { onEnded, onRound } from '../support/events.ts';
 import { settled } from '../support/settle.ts';
 import { doing } from './commands.ts';
 
@@ -96,8 +97,8 @@ class Simulation {
       logger: false,
     });
     const lost = new Set<number>();
-    value.on('lease-lost', ({ token }) => void lost.add(token));
-    value.on('published', ({ version }) => {
+    onRound(value, 'lost', ({ token = 0 }) => void lost.add(token));
+    onRound(value, 'published', ({ version = 0 }) => {
       if (lost.has(version)) this.broken.push(`published ${version}, whose lease was lost`);
     });
     return { link, clock, live, value, seen: { version: 0, token: 0 } };
@@ -220,7 +221,7 @@ it('without faults one load is completed per round, whichever instances read whe
       const simulation = new Simulation();
       const completed: number[] = [];
       for (const { value } of simulation.instances) {
-        value.on('load-succeeded', () => void completed.push(simulation.cluster.clock.monotonic()));
+        onEnded(value, 'loaded', () => void completed.push(simulation.cluster.clock.monotonic()));
       }
       for (const command of all) {
         await simulation.carryOut(command);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fixedRate, RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { onEnded } from '../support/events.ts';
 
 const PERIOD = 60_000;
 const LONGEST = 5 * PERIOD;
@@ -61,7 +62,7 @@ for (const anchoredAt of [undefined, 12_345] as const) {
           return (((instant - since) % PERIOD) + PERIOD) % PERIOD;
         };
         const named: { readonly past: number; readonly wait: number }[] = []; // an error of a listener would only be logged
-        value.on('load-succeeded', () => {
+        onEnded(value, 'loaded', () => {
           const { nextExecuteTime } = value.inspect();
           named.push({ past: past(nextExecuteTime), wait: nextExecuteTime - clock.now() });
         });

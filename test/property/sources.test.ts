@@ -4,6 +4,7 @@ import { never, RefreshingValue } from '../../src/index.ts';
 import { firstOf, mergeOf, type Source } from '../../src/sources/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { Editions } from '../support/editions.ts';
+import { onEnded } from '../support/events.ts';
 
 // Trees of firstOf and mergeOf over sources with random faults, beside a model that knows where each part of the value in place is from.
 
@@ -201,7 +202,7 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
           one.editedAt = clock.now() - one.edition; // sometimes before that of another one
         }
         let isKept = false;
-        const end = member.on('load-kept', () => (isKept = true));
+        const end = onEnded(member, 'kept', () => (isKept = true));
         const answer = await member.refresh().then(
           (value) => ({ value }),
           () => undefined,

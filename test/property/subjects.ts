@@ -1,5 +1,6 @@
 import { RefreshingCache, RefreshingValue } from '../../src/index.ts';
 import type { FakeClock } from '../../src/testing/index.ts';
+import { onEnded } from '../support/events.ts';
 
 /** A value: its key, and how often the key had been outdated before its load or `set` began. */
 export interface Held {
@@ -35,7 +36,7 @@ export function subjectOfValue({ clock, load, landed }: Parts): Subject[] {
     load: ({ signal }) => load('v', signal),
     clock,
   });
-  made.on('load-succeeded', () => landed('v'));
+  onEnded(made, 'loaded', () => landed('v'));
   return [
     {
       get: () => made.get(),
@@ -66,7 +67,7 @@ export function subjectsOfCache(max: number, isMany: boolean): (parts: Parts) =>
           }
         : { load: (key, { signal }) => load(key, signal) }),
     });
-    made.on('load-succeeded', ({ key }) => landed(key as string));
+    onEnded(made, 'loaded', ({ key }) => landed(key as string));
     return ['a', 'b'].map((key) => ({
       get: () => made.get(key),
       refresh: () => made.refresh(key),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { keep, type LoadContext, type LoadReturn, RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { onCoolDown, onEnded } from '../support/events.ts';
 import { settled } from '../support/settle.ts';
 import { doing } from './commands.ts';
 
@@ -68,14 +69,12 @@ it('the rules hold after each of any commands in any order', async () => {
         clock,
         logger: false,
       });
-      value.on('cooling-down', ({ delay }) => {
+      onCoolDown(value, (delay) => {
         coolDownUntil = clock.monotonic() + delay;
       });
-      for (const type of ['load-succeeded', 'load-kept'] as const) {
-        value.on(type, () => {
-          coolDownUntil = Number.NEGATIVE_INFINITY;
-        });
-      }
+      onEnded(value, ['loaded', 'kept'], () => {
+        coolDownUntil = Number.NEGATIVE_INFINITY;
+      });
       value.on('load-started', ({ trigger, background }) => {
         // A read starts nothing in a cool-down, nor while paused.
         if (background || trigger === 'due' || trigger === 'first') {

@@ -1,23 +1,28 @@
-import { type EventOf, type EventType, eventTypes, type TicklessEvent } from '../../src/index.ts';
+import type { EventOf, EventType, TicklessEvent } from '../../src/index.ts';
 
 interface Observable {
   on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void;
 }
 
-/** Outages of backends and replacements of values have tests of their own. */
-const LEFT_OUT: readonly EventType[] = [
-  'changed',
-  'lock-unavailable',
-  'lock-back',
-  'store-unavailable',
-  'store-back',
+/** Of loads and rounds. Outages of backends and replacements of values have tests of their own. */
+const RECORDED: readonly EventType[] = [
+  'load-started',
+  'load-ended',
+  'stale-served',
+  'too-stale',
+  'evicted',
+  'round',
+  'paused',
+  'resumed',
+  'closed',
 ];
+
+type Outcome = EventOf<'load-ended' | 'round'>['outcome'];
 
 /** All events of loads and rounds from now on, in their order. `recordChanges` has the replacements of values. */
 export function recordEvents(source: Observable): TicklessEvent[] {
   const events: TicklessEvent[] = [];
-  const types = eventTypes.filter((type) => !LEFT_OUT.includes(type));
-  for (const type of types) source.on(type, (event) => void events.push(event as TicklessEvent));
+  for (const type of RECORDED) source.on(type, (event) => void events.push(event as TicklessEvent));
   return events;
 }
 
@@ -31,9 +36,47 @@ export function recordChanges(source: Observable): EventOf<'changed'>[] {
   return changes;
 }
 
-/** The story of a call: the types in their order. */
-export function typesOf(events: readonly TicklessEvent[]): EventType[] {
-  return events.map(({ type }) => type);
+/** The story of a call, a word an event: of the ends of loads and the steps of rounds their outcomes, of others the type. */
+export function wordsOf(events: readonly TicklessEvent[]): string[] {
+  return events.map(wordOf);
+}
+
+export function wordOf(event: TicklessEvent): string {
+  return event.type === 'load-ended' || event.type === 'round' ? event.outcome : event.type;
+}
+
+/** Finds the ends of loads, or the steps of rounds, with that outcome. */
+export function isOutcome(outcome: Outcome): (event: TicklessEvent) => boolean {
+  return (event) => wordOf(event) === outcome;
+}
+
+/** Listens to the ends of loads with one of these outcomes. */
+export function onEnded(
+  source: Observable,
+  outcomes: EventOf<'load-ended'>['outcome'] | readonly EventOf<'load-ended'>['outcome'][],
+  listener: (event: EventOf<'load-ended'>) => unknown,
+): () => void {
+  return source.on('load-ended', (event) => {
+    if ([outcomes].flat().includes(event.outcome)) listener(event);
+  });
+}
+
+/** Listens to the steps of rounds with that outcome. */
+export function onRound(
+  source: Observable,
+  outcome: EventOf<'round'>['outcome'],
+  listener: (event: EventOf<'round'>) => unknown,
+): () => void {
+  return source.on('round', (event) => {
+    if (event.outcome === outcome) listener(event);
+  });
+}
+
+/** Hears of each cool-down that a load begins, with its length in milliseconds. */
+export function onCoolDown(source: Observable, listener: (delay: number) => unknown): () => void {
+  return source.on('load-ended', ({ retryAt, at }) => {
+    if (retryAt !== undefined) listener(retryAt - at);
+  });
 }
 
 /** A logger that keeps its lines. */

@@ -13,12 +13,6 @@ export function optionsOfValue(options: Omit<Options, 'name'>): ResolvedOptions 
   );
 }
 
-/** Those of one key of a cache. */
-export function optionsOfKey(options: Omit<Options, 'name'>): ResolvedOptions {
-  const names = [...VALUE_SHARED, 'absentFor'];
-  return resolveOptions({ name: 'v', logger: false, ...options }, { kind: 'key', names, check });
-}
-
 /** Those of a task. */
 export function optionsOfTask(options: Omit<Options, 'name'>): ResolvedOptions {
   return resolveOptions({ name: 'e', logger: false, ...options }, { kind: 'task', names: SHARED, check });

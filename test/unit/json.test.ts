@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../src/backends/memory.ts';
-import { never, RefreshGroup, TicklessError } from '../../src/index.ts';
+import { never, RefreshGroup, RefreshingCache, TicklessError } from '../../src/index.ts';
 import { optionError } from '../../src/option-error.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { lockOf } from '../support/parts.ts';
@@ -27,6 +27,18 @@ async function failing() {
 }
 
 describe('JSON', () => {
+  it('of executions has their keys as text, whatever they are', async () => {
+    const itself: { self?: unknown } = {};
+    itself.self = itself;
+    const cache = new RefreshingCache({ name: 'c', load: (_key: unknown) => 1, keyOf: () => 'k' });
+    for (const key of [1n, itself, Object.create(null)]) {
+      await cache.get(key);
+      cache.delete(key);
+    }
+    const { executions } = parsed(cache.inspect()) as { readonly executions: readonly { key: string }[] };
+    expect(executions.map(({ key }) => key)).toEqual(['a key that cannot be read', '[object Object]', '1']);
+  });
+
   it('of an error has its message, code, own details and causes; nothing else of other errors', async () => {
     const { value } = await failing();
     expect(parsed(value.inspect().lastError)).toEqual({

@@ -85,10 +85,11 @@ export class Cluster {
     const { rounds, news } = this;
     const who = `instance ${member.number}`;
     switch (type) {
-      case 'lease-acquired':
+      case 'acquired':
         rounds.acquired(token ?? 0, member.number);
         break;
       case 'took-over':
+        rounds.acquired(token ?? 0, member.number);
         this.#takeovers += 1;
         news.add(`${who} takes over round ${rounds.numberOf(token)}: its lease has expired`);
         break;
@@ -100,14 +101,14 @@ export class Cluster {
         if (edition !== undefined && version !== undefined) this.versions.set(edition, version);
         if (rounds.wasLoaded(token)) news.add(`${who} has loaded round ${rounds.numberOf(token)} for all`);
         break;
-      case 'lease-lost':
+      case 'lost':
         this.#leasesLost += 1;
         news.add(`${who} has lost its lease`);
         break;
       case 'publish-refused':
         news.add(`${who} was late: round ${rounds.numberOf(token)} has been loaded since`);
         break;
-      case 'value-rejected': {
+      case 'refused': {
         const [refused = 0, served = 0] = sizes ?? [];
         this.#refusals += 1;
         news.add(`${who} refuses it: ${count(refused)} codes, ${count(served)} before`);

@@ -25,30 +25,30 @@ const postalCodes = postalCodesFrom(originUrl, {
 });
 const lookUps = new LookUps(postalCodes, () => postalCodes.inspect().lock?.version);
 
-for (const type of TOLD) {
-  postalCodes.on(type, (event) => {
-    if (event.type === 'load-failed' && isToldElsewhere(event.error)) return;
-    tell<never, InstanceEvent>({ kind: 'event', event: { type, token: tokenOf(event), ...more(event) } });
-  });
-}
-
-/** `lease-lost` or `value-rejected` tells it. */
-function isToldElsewhere(error: Error): boolean {
-  return isTicklessError(error, 'LEASE_LOST') || isTicklessError(error, 'REFUSED');
-}
+postalCodes.on('*', (event) => {
+  const word = event.type === 'load-ended' || event.type === 'round' ? event.outcome : event.type;
+  const type = TOLD.find((one) => one === word);
+  if (
+    type === undefined ||
+    (type === 'failed' && isTicklessError((event as { error?: Error }).error, 'LEASE_LOST'))
+  )
+    return;
+  tell<never, InstanceEvent>({ kind: 'event', event: { type, token: tokenOf(event), ...more(event) } });
+});
 
 function more(event: TicklessEvent): Pick<InstanceEvent, 'edition' | 'version' | 'sizes'> {
   if (event.type === 'changed') return { edition: (event.value as PostalCodes).edition };
-  if (event.type === 'published') return { edition: postalCodes.peek()?.edition, version: event.version };
-  return event.type === 'value-rejected' ? { sizes: [event.size, event.previousSize] } : {};
+  if (event.type === 'round') return { edition: postalCodes.peek()?.edition, version: event.version };
+  if (event.type !== 'load-ended' || event.outcome !== 'refused') return {};
+  const { size, previousSize } = postalCodes.inspect().refused ?? {};
+  return { sizes: [size, previousSize] };
 }
 
 function tokenOf(event: TicklessEvent): number | undefined {
-  if ('token' in event) return event.token;
   const { lock } = postalCodes.inspect();
   // A round that has found the same edition confirms the version before.
-  if (event.type === 'published' && lock?.isHolder) return lock.token;
-  if ('version' in event) return event.version;
+  if ('token' in event && event.token !== undefined) return event.token;
+  if ('version' in event && event.version !== undefined) return event.version;
   return lock?.isHolder ? lock.token : undefined;
 }
 

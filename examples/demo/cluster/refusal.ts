@@ -24,7 +24,7 @@ export async function refusal(
   await cluster.untilAllServe(GOOD_EDITION, signal);
   origin.send({ script: [half], seconds: 0, repeat: false });
   news.add(`the origin has edition ${half.edition}: half of the codes`);
-  while (cluster.refusals < REFUSALS) await once(events, 'value-rejected', { signal });
+  while (cluster.refusals < REFUSALS) await once(events, 'refused', { signal });
 
   const refused = () => members.flatMap(({ report }) => report?.refused ?? [])[0];
   let reason = refused();

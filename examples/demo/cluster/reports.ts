@@ -1,4 +1,4 @@
-import type { EventType, RefreshingValue } from 'tickless';
+import type { RefreshingValue } from 'tickless';
 import type { Latency, LoadCounts } from '../reports.ts';
 
 /** What an instance tells the demo, several times a second. */
@@ -28,24 +28,23 @@ export interface InstanceReport {
   readonly isFirstAdopted: boolean;
 }
 
-/** The events that instances tell at once. */
-export const TOLD: readonly EventType[] = [
-  'lease-acquired',
-  'took-over',
+/** The events that instances tell at once: the beginnings and ends of loads, the steps of rounds, new values. */
+export const TOLD = [
   'load-started',
-  'load-failed',
-  'load-timed-out',
+  'acquired',
+  'took-over',
+  'failed',
+  'timed-out',
   'published',
-  'lease-lost',
+  'lost',
   'publish-refused',
-  'snapshot-rejected',
-  'value-rejected',
+  'refused',
   'changed',
-];
+] as const;
 
 /** One of these events. */
 export interface InstanceEvent {
-  readonly type: EventType;
+  readonly type: (typeof TOLD)[number];
   /** The fencing token of the lease, or the version of the snapshot; `undefined`: without a lease. */
   readonly token: number | undefined;
   /** What is served from now on, or was published. */

@@ -1,43 +1,35 @@
 import { type ComponentChild, Fragment } from 'preact';
-import type { MemberStats } from '../../index.ts';
+import type { MemberCounts } from '../../index.ts';
 import { showShare } from '../../observe/show-share.ts';
 import { grouped } from '../words.ts';
 import { duration } from './format.ts';
 
-/** The counters of this instance since it was started. A task has runs, and no reads. */
-export function Counters({ of, isTask }: { of: MemberStats; isTask: boolean }): ComponentChild {
-  const {
-    reads,
-    hitRatio,
-    waited,
-    servedStale,
-    tooStale,
-    loads,
-    failures,
-    rejections,
-    kept,
-    adopted,
-    tookOver,
-    readsFailedBy,
-  } = of;
-  const { loading, published, bytesPublished, lockCommands, storeCommands, evicted } = of;
-  const mean = loading.count === 0 ? undefined : loading.total / loading.count;
-  const [executions, failed] = isTask ? ['Runs', 'Failed runs'] : ['Loads', 'Failed loads'];
-  const found = hitRatio === undefined ? reads : `${grouped(reads)}, ${showShare(hitRatio)} found a value`;
+/** The counts of this instance since it was started. A task has runs, and no reads. */
+export function Counters({ of, isTask }: { of: MemberCounts; isTask: boolean }): ComponentChild {
+  const { reads, misses, waited, loaded, kept, failed, refused, 'timed-out': timedOut, took } = of;
+  const failures = failed + refused + timedOut;
+  const loads = loaded + kept + failures;
+  const mean = took.count === 0 ? undefined : took.total / took.count;
+  const hits = Math.max(0, 1 - misses / reads);
   const rows: Readonly<Record<string, string | number>> = {
-    ...(isTask ? {} : { Reads: found }),
+    ...(isTask ? {} : { Reads: reads === 0 ? 0 : `${grouped(reads)}, ${showShare(hits)} found a value` }),
     ...some(
-      Object.fromEntries(Object.entries(readsFailedBy).map(([code, n]) => [`Reads failed with ${code}`, n])),
+      Object.fromEntries(Object.entries(of.readsFailed).map(([code, n]) => [`Reads failed with ${code}`, n])),
     ),
-    ...some({ 'Reads that waited': waited, 'Served a due value': servedStale, 'Found it too old': tooStale }),
-    [executions]:
+    ...some({ 'Reads that waited': waited, 'Served a due value': of['stale-served'] }),
+    ...some({ 'Found it too old': of['too-stale'] }),
+    [isTask ? 'Runs' : 'Loads']:
       mean === undefined
         ? loads
-        : `${grouped(loads)}, mean ${duration(mean)}, longest ${duration(loading.longest)}`,
-    ...some({ [failed]: failures, 'Refused values': rejections, 'Nothing new': kept }),
-    ...some({ 'Adopted from others': adopted, 'Leases taken over': tookOver, Evicted: evicted }),
-    ...some({ Published: published, 'Bytes published': bytesPublished }),
-    ...some({ 'Commands to the lock': lockCommands, 'Commands to the store': storeCommands }),
+        : `${grouped(loads)}, mean ${duration(mean)}, longest ${duration(took.longest)}`,
+    ...some({
+      [isTask ? 'Failed runs' : 'Failed loads']: failures,
+      'Refused values': refused,
+      'Nothing new': kept,
+    }),
+    ...some({ 'Adopted from others': of.adopted, 'Leases taken over': of['took-over'], Evicted: of.evicted }),
+    ...some({ Published: of.published, 'Bytes published': of.bytes }),
+    ...some({ 'Commands to the lock': of.lockCommands, 'Commands to the store': of.storeCommands }),
   };
   return (
     <section>

@@ -8,7 +8,11 @@ import { Timeline } from './timeline.tsx';
 
 type Row = Detail['executions'][number];
 
-const BEGAN: Column<Row> = { head: 'Began', cell: ({ at }) => second(at), title: ({ at }) => time(at) };
+const BEGAN: Column<Row> = {
+  head: 'Began',
+  cell: ({ startedAt }) => second(startedAt),
+  title: ({ startedAt }) => time(startedAt),
+};
 const KEY: Column<Row> = { head: 'Key', cell: ({ key }) => <bdi>{text(key ?? '–', 80)}</bdi> };
 const OTHERS: readonly Column<Row>[] = [
   { head: 'Instance', cell: ({ on }) => <bdi>{text(on ?? 'this instance', 60)}</bdi> },

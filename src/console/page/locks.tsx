@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { type ComponentChild, Fragment } from 'preact';
 import type { LockRecord } from '../../cluster/lock-contract.ts';
+import type { TaskRun } from '../../cluster/task-runs.ts';
 import { holderLabels, processLabel } from '../../data/instance-label.ts';
-import type { TaskRun } from '../../index.ts';
 import type { LockRow } from '../locks.ts';
 import type { SayError } from '../said.ts';
 import { counted } from '../words.ts';

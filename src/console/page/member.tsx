@@ -75,7 +75,7 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} say={say} />
         )}
-        {detail.stats && <Counters of={detail.stats} isTask={detail.kind === 'executor'} />}
+        {detail.counts && <Counters of={detail.counts} isTask={detail.kind === 'executor'} />}
         {detail.error && <Failure error={detail.error} say={errorSayer(detail.name, own, undefined)} />}
         {detail.kind === 'cache' && !detail.key && <Keys id={id} />}
         <Executions of={detail} say={say} />
@@ -353,8 +353,10 @@ function Events({ heard, say }: { heard: Detail['events']; say: SayError }) {
 }
 
 function detailsOf(event: Detail['events'][number], say: SayError): string {
-  const { key, duration: took, attempts = 1, trigger, host, version: of, token, error } = event;
+  const { key, outcome, backend, took, attempts = 1, trigger, host, version: of, token, error } = event;
   return [
+    ...(outcome ? [outcome] : []),
+    ...(backend ? [backend] : []),
     ...(key ? [key] : []),
     ...(trigger ? [trigger] : []),
     ...(took === undefined ? [] : [duration(took)]),

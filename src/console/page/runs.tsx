@@ -4,13 +4,13 @@ import { duration, text, time } from './format.ts';
 import { type Column, Table } from './table.tsx';
 
 const COLUMNS: readonly Column<ExecutorRun>[] = [
-  { head: 'Began', cell: ({ at }) => time(at) },
+  { head: 'Began', cell: ({ startedAt }) => time(startedAt) },
   { head: 'Took', cell: ({ took }) => duration(took) },
   {
     head: 'Result',
-    cell: ({ result, error }) => (
+    cell: ({ outcome, error }) => (
       <>
-        {result}
+        {outcome === 'loaded' ? 'done' : outcome}
         {error !== undefined && (
           <>
             : <bdi>{text(error, 300)}</bdi>
@@ -33,8 +33,8 @@ export function RunsTable({ runs }: { runs: readonly ExecutorRun[] }): Component
       label="Runs"
       columns={COLUMNS}
       rows={runs}
-      keyOf={({ token, at }) => token ?? at}
-      levelOf={({ result }) => result === 'failed' && 'warn'}
+      keyOf={({ token, startedAt }) => token ?? startedAt}
+      levelOf={({ error }) => error !== undefined && 'warn'}
     />
   );
 }

@@ -13,7 +13,7 @@ const GROUPS = {
   kept: { label: 'nothing new', color: '--kept' },
   adopted: { label: 'adopted from another instance', color: '--elsewhere' },
   failed: { label: 'failed', color: '--bad' },
-  aborted: { label: 'aborted', color: '--note' },
+  cancelled: { label: 'cancelled', color: '--note' },
 } as const;
 type Group = keyof typeof GROUPS;
 
@@ -23,9 +23,12 @@ const GROUP_OF: { readonly [outcome in Execution['outcome']]: Group } = {
   kept: 'kept',
   absent: 'kept',
   adopted: 'adopted',
+  deferred: 'adopted',
   failed: 'failed',
+  refused: 'failed',
   'timed-out': 'failed',
-  aborted: 'aborted',
+  cancelled: 'cancelled',
+  late: 'cancelled',
 };
 
 /** At most as many bars. */
@@ -79,7 +82,7 @@ function Picture({ executions }: { executions: readonly Execution[] }) {
     if (plot.current?.data !== data) plot.current?.setData(data);
   }, [text]);
   const last = executions.at(-1);
-  const summary = `${counted(executions.length, 'execution')}, the last one ${last === undefined ? '' : `at ${clock(last.at)}: ${executionText(last)}`}`;
+  const summary = `${counted(executions.length, 'execution')}, the last one ${last === undefined ? '' : `at ${clock(last.startedAt)}: ${executionText(last)}`}`;
   return <div ref={place} class="plot" role="img" aria-label={summary} />;
 }
 
@@ -141,5 +144,5 @@ function optionsFor(
 
 /** When, and on which instance. */
 function labelOf(one: Execution | undefined): string {
-  return one === undefined ? '' : `${clock(one.at)}\n${text(one.on ?? 'here', 14)}`;
+  return one === undefined ? '' : `${clock(one.startedAt)}\n${text(one.on ?? 'here', 14)}`;
 }

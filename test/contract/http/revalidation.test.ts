@@ -159,7 +159,7 @@ describe('httpSource', () => {
     const value = new RefreshingValue({ name: 'prices', load, schedule: httpFreshness(), clock });
     await value.get();
     await value.refresh();
-    expect(value.stats()).toMatchObject({ kept: 1 });
+    expect(value.inspect().counts).toMatchObject({ kept: 1 });
     expectFreshness({ value, clock }, due, limit);
   });
 
@@ -199,7 +199,7 @@ describe('httpSource', () => {
     const { headers } = origin.requests[2] as { readonly headers: Fields };
     const conditions = Object.entries(headers).filter(([name]) => name.startsWith('if-'));
     expect(Object.fromEntries(conditions)).toEqual(sent);
-    expect(value.stats()).toMatchObject({ kept: 2 });
+    expect(value.inspect().counts).toMatchObject({ kept: 2 });
   });
 });
 
@@ -216,7 +216,7 @@ describe('a whole response with an equal value', () => {
     });
     await value.get();
     await value.refresh();
-    expect(value.stats()).toMatchObject({ kept: 1 });
+    expect(value.inspect().counts).toMatchObject({ kept: 1 });
     expectFreshness({ value, clock }, 300);
   });
 
@@ -234,7 +234,7 @@ describe('a whole response with an equal value', () => {
     });
     await value.get();
     await value.refresh();
-    expect(value.stats()).toMatchObject({ kept: 1 });
+    expect(value.inspect().counts).toMatchObject({ kept: 1 });
     expectFreshness({ value, clock }, 300);
     await value.close();
   });

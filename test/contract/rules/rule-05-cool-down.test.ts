@@ -10,7 +10,7 @@ import {
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, recordLines } from '../../support/events.ts';
+import { isOutcome, onCoolDown, recordEvents, recordLines } from '../../support/events.ts';
 import { fakeValue, loadedManualValue } from '../../support/manual-value.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
@@ -25,7 +25,7 @@ describe('rule 22: after an outage a value is fresh again within one period', ()
     const delays: number[] = [];
     const load = (): Promise<number> => Promise.reject(new Error('down'));
     const { clock, value } = fakeValue(load, { ...options, random: () => 0.999_999_9 });
-    value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay)));
+    onCoolDown(value, (delay) => void delays.push(Math.round(delay)));
     for (let i = 0; i < 12; i++) {
       void value.get();
       await clock.advance(121_000);
@@ -51,7 +51,7 @@ describe('rule 22: after an outage a value is fresh again within one period', ()
       let isDown = false;
       const load = async (): Promise<number> => (isDown ? Promise.reject(new Error('down')) : 1);
       const { clock, value } = fakeValue(load, { schedule, ...options, random: () => 0.999_999_9 });
-      value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay)));
+      onCoolDown(value, (delay) => void delays.push(Math.round(delay)));
       await value.get();
       isDown = true;
       await clock.advance(86_400_000);
@@ -74,7 +74,7 @@ describe('rule 22: after an outage a value is fresh again within one period', ()
     });
     const value = group.value({ name: 'v', load: (): Promise<number> => Promise.reject(new Error('down')) });
     const delays: number[] = [];
-    value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay)));
+    onCoolDown(value, (delay) => void delays.push(Math.round(delay)));
     for (let i = 0; i < 12; i++) {
       void value.get();
       await clock.advance(121_000);
@@ -98,7 +98,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     await value.get();
     isDown = true;
     let cooledDown = 0;
-    value.on('cooling-down', () => {
+    onCoolDown(value, () => {
       cooledDown += 1;
     });
     for (let read = 0; read < 40; read++) {
@@ -131,7 +131,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
         logger: false,
       });
       const delays: number[] = [];
-      value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay) / share));
+      onCoolDown(value, (delay) => void delays.push(Math.round(delay) / share));
       isDown = true;
       for (let i = 0; i < 9; i++) {
         await rejectionOf(value.get());
@@ -280,8 +280,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     });
     const events = recordEvents(value);
     await rejectionOf(value.get());
-    const [coolingDown] = events.filter((event) => event.type === 'cooling-down');
-    expect(coolingDown?.delay).toBe(600_000);
+    expect(events.find(isOutcome('failed'))).toMatchObject({ retryAt: clock.now() + 600_000 });
     expect(value.inspect().nextExecuteTime).toBe(clock.now() + 600_000);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, recordLines } from '../../support/events.ts';
+import { isOutcome, recordEvents, recordLines } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -52,7 +52,7 @@ describe('rule 6: background failures reach listeners and the logger only', () =
     const events = recordEvents(value);
     await fail();
     expect(lines).toHaveLength(1);
-    expect(events.find(({ type }) => type === 'load-failed')).toMatchObject({
+    expect(events.find(isOutcome('failed'))).toMatchObject({
       name: 'rates',
       background: true,
       attempts: 3,

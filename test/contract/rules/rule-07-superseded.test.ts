@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
@@ -49,7 +49,7 @@ describe('rule 7: a load begun before invalidate or set never overwrites what ca
     manual.call(1).resolve('new');
     await clock.flush();
     expect(value.current).toBe('new');
-    expect(typesOf(events)).toEqual(['load-succeeded', 'load-started', 'stale-served', 'load-succeeded']);
+    expect(wordsOf(events)).toEqual(['loaded', 'load-started', 'stale-served', 'loaded']);
   });
 
   it('refresh after invalidate does not join the load begun before', async () => {

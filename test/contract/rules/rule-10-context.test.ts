@@ -44,7 +44,7 @@ describe("rule 10: the caller's context stays out of the shared load", () => {
   it('its AsyncLocalStorage does not reach the events of the load either', async () => {
     const seen: (string | undefined)[] = [];
     const value = new RefreshingValue({ name: 'v', load: async () => 1 });
-    for (const type of ['load-started', 'load-succeeded'] as const) {
+    for (const type of ['load-started', 'load-ended'] as const) {
       value.on(type, () => void seen.push(storage.getStore()));
     }
     await storage.run('reader', () => value.get());

@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
+import { isOutcome, wordsOf } from '../../support/events.ts';
 import { lockOf } from '../../support/parts.ts';
 
 const DONE = { as: 'done', holdFor: 0 } as const;
@@ -79,9 +79,9 @@ describe('rule 12: tokens grow strictly per name', () => {
     await cluster.refresh(b, 0, 'of b');
     await cluster.end(a, 1, 'of a');
     const version = b.manual.call(0).context.token;
-    expect(a.events.find(({ type }) => type === 'publish-refused')).toMatchObject({ token, version });
+    expect(a.events.find(isOutcome('publish-refused'))).toMatchObject({ token, version });
     expect((await cluster.store.read('v'))?.version).toBe(version);
-    expect(typesOf(a.events)).not.toContain('published');
+    expect(wordsOf(a.events)).not.toContain('published');
     await cluster.read(a);
     expect(a.value.peek()).toBe('of b');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { loaded } from '../../../src/index.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
+import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 /** A store that offers what it held at first, whatever it is asked for. */
@@ -36,7 +36,7 @@ describe('rule 13: a value never goes back', () => {
       expect(b.value.peek()).toBe(`of b ${index}`);
       expect(b.value.inspect().lock?.version).toBeGreaterThan(version);
     }
-    expect(typesOf(b.events).filter((type) => type === 'snapshot-adopted')).toHaveLength(1);
+    expect(wordsOf(b.events).filter((type) => type === 'adopted')).toHaveLength(1);
   });
 
   it('the version is raised by what was loaded here, so that no older snapshot takes its place', async () => {
@@ -83,7 +83,7 @@ describe('rule 13: a value never goes back', () => {
     expect(b.value.inspect().lock?.version).toBeUndefined();
     await cluster.clock.advance(2000);
     await cluster.read(b);
-    expect(typesOf(b.events)).toContain('round-done-elsewhere');
+    expect(wordsOf(b.events)).toContain('done');
     expect(b.value.peek()).toBe('without the lock');
 
     await cluster.refresh(a, 1, 'two');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
+import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 15: holders that are killed, paused or late', () => {
@@ -19,7 +19,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
     b.manual.call(0).resolve('of b');
     expect(await second).toBe('of b');
     await cluster.clock.flush();
-    expect(typesOf(b.events)).toContain('took-over');
+    expect(wordsOf(b.events)).toContain('took-over');
     expect(b.manual.call(0).context.token).toBeGreaterThan(a.manual.call(0).context.token as number);
   });
 
@@ -32,7 +32,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
     a.manual.call(0).resolve('of a');
     await cluster.clock.advance(1000);
     expect(await Promise.all(reads)).toEqual(['of a', 'of a']);
-    expect(typesOf(b.events)).not.toContain('took-over');
+    expect(wordsOf(b.events)).not.toContain('took-over');
   });
 
   it('one that was paused past its lease does nothing more with it', async () => {

@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { loaded, RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, wordsOf } from '../../support/events.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
@@ -165,7 +165,7 @@ describe('a load that was invalidated while readers wait for it', () => {
     manual.call(1).resolve('second');
     expect(await after).toBe('second');
     expect([manual.calls.length, manual.mostLive]).toEqual([2, 1]);
-    expect(typesOf(events)).toEqual(['load-started', 'load-succeeded', 'load-started', 'load-succeeded']);
+    expect(wordsOf(events)).toEqual(['load-started', 'loaded', 'load-started', 'loaded']);
   });
 
   it('is not stored after a drop', async () => {

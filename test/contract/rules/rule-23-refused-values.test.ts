@@ -4,6 +4,7 @@ import { type Accept, RefreshingValue, type ValueOptions } from '../../../src/in
 import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { isOutcome } from '../../support/events.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 
 const GOOD = Array.from({ length: 100 }, (_, index) => index);
@@ -118,7 +119,7 @@ it('publishes the output of the schema, and checks what comes from the store', a
   await cluster.refresh(plain, 0, 'BAD');
   const strict = cluster.instance({ schema: upper });
   await expect(cluster.load(strict, 'two')).resolves.toBe('TWO');
-  expect(strict.events.find(({ type }) => type === 'snapshot-rejected')).toMatchObject({
+  expect(strict.events.find(isOutcome('refused'))).toMatchObject({
     error: new Error('the schema refuses it: bad'),
   });
 });

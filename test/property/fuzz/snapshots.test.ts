@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { absent, loaded } from '../../../src/index.ts';
+import { isOutcome } from '../../support/events.ts';
 import { expectReadable, expectUnpolluted, foreignText } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { runs } from './support/runs.ts';
@@ -22,7 +23,7 @@ async function expectRejected(payload: string): Promise<void> {
   expectReadable(quiet.lines[0] as string);
   const listening = await readOf(store, true);
   expect(listening.value).toBe(LOADED);
-  expect(listening.events.filter(({ type }) => type === 'snapshot-rejected')).toMatchObject([
+  expect(listening.events.filter(isOutcome('refused'))).toMatchObject([
     { name: 'v', version: 5, error: { message: expect.stringMatching(/./) } },
   ]);
   expect(listening.lines).toEqual(quiet.lines);
@@ -133,7 +134,7 @@ describe('a text in the store, of a key', () => {
         const payload = engine.written[0] as string;
         const mutated = mutate(payload, payload);
         const { value: read, events } = await keyedReadOf(storeOf(new StubBackend(rowOf(mutated))));
-        const rejections = events.filter(({ type }) => type === 'snapshot-rejected');
+        const rejections = events.filter(isOutcome('refused'));
         if (mutated !== payload) {
           expect(read).toBe(LOADED);
           expect(rejections).toMatchObject([{ name: 'c', key: 'k', version: 5 }]);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import type { StoredSnapshot } from '../../../src/cluster/store-contract.ts';
 import { httpFreshness, type ScheduleLike } from '../../../src/index.ts';
+import { isOutcome } from '../../support/events.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
@@ -115,7 +116,7 @@ describe('an envelope', () => {
           const store = storeOf(new StubBackend(rowOf(sealed(change, BODY))));
           const read = await readOf(store, listens, { schedule, maxStaleness: USUAL_LIMIT });
           const isReported = listens
-            ? read.events.some(({ type }) => type === 'snapshot-rejected')
+            ? read.events.some(isOutcome('refused'))
             : read.lines.some((line) => line.includes('snapshot')); // or warns that the schedule is late
           const envelope = envelopeOf(change);
           expect(isReported).toBe(!isSound(envelope));

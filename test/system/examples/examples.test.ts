@@ -82,7 +82,7 @@ const EXPECTED: Record<string, readonly string[]> = {
   ],
   'events-and-shutdown': [
     '{"type":"load-started",…"trigger":"first"…',
-    '{"type":"load-succeeded",…"trigger":"first"…',
+    '{"type":"load-ended",…"trigger":"first"…',
     '["key-1"]',
     '{"type":"load-started",…"trigger":"invalidated"…',
     '["key-1"]',

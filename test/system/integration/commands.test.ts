@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { systemClock } from '../../../src/time/clock.ts';
+import { onRound } from '../../support/events.ts';
 import { backends } from './support/backends.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
 import { startProxy } from './support/proxy.ts';
@@ -106,7 +107,7 @@ describe.each(ownKinds)('%s', (kind) => {
         schedule: { hours: 1 },
       });
       await expectCommands(1 + putting, async () => {
-        const published = new Promise((resolve) => member.on('published', resolve));
+        const published = new Promise((resolve) => onRound(member, 'published', resolve));
         await member.get();
         await published;
       });

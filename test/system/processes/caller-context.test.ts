@@ -111,7 +111,7 @@ describe('after an await the caller is still in its own context', () => {
       },
       clock: new FakeClock(),
     });
-    value.on('load-succeeded', note);
+    value.on('load-ended', note);
     await request.run('a', () => value.get());
     expect(seen).toEqual([undefined, undefined]);
   });

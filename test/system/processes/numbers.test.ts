@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
-import { recordEvents } from '../../support/events.ts';
+import { isOutcome, onCoolDown, recordEvents } from '../../support/events.ts';
 
 /** Waits until the condition holds, at most ten seconds. */
 async function until(holds: () => boolean): Promise<void> {
@@ -35,7 +35,7 @@ describe('in real time, on the clock of the machine', () => {
     const startedAt: number[] = [];
     const coolDowns: number[] = [];
     value.on('load-started', () => startedAt.push(performance.now()));
-    value.on('cooling-down', ({ delay }) => coolDowns.push(delay));
+    onCoolDown(value, (delay) => coolDowns.push(delay));
 
     isDown = true;
     loads = 0;
@@ -97,7 +97,7 @@ describe('in real time, on the clock of the machine', () => {
     expect(await value.get()).toBe(1);
 
     hangs = true;
-    await until(() => value.current === 1 && events.some(({ type }) => type === 'load-timed-out'));
+    await until(() => value.current === 1 && events.some(isOutcome('timed-out')));
     expect(signals[1]?.aborted).toBe(true);
     expect(isTicklessError(signals[1]?.reason, 'TIMED_OUT')).toBe(true);
 

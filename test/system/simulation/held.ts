@@ -1,5 +1,5 @@
 import type { TicklessEvent } from '../../../src/index.ts';
-import { type Change, isKeptElsewhere, type Loaded, type Subject, type Watch } from './subject.ts';
+import type { Change, Loaded, Subject, Watch } from './subject.ts';
 
 /** The value of a subject at an instant, as far as its readers can know. */
 export interface Holding {
@@ -49,20 +49,19 @@ export class Held implements Watch {
 
   emitted(event: TicklessEvent): void {
     this.#look();
-    switch (event.type) {
-      case 'load-succeeded':
-      case 'load-kept':
-        this.#absent(event.type === 'load-succeeded' && event.isAbsent === true);
-        this.#loadedAt = isKeptElsewhere(event) ? undefined : this.#monotonic;
+    if (event.type !== 'load-ended') return;
+    switch (event.outcome) {
+      case 'loaded':
+      case 'kept':
+      case 'adopted':
+        this.#absent(event.outcome === 'adopted' ? this.#subject.peek() === undefined : event.isAbsent);
+        this.#loadedAt = this.#monotonic - (event.age ?? 0);
         break;
-      case 'snapshot-adopted':
-        this.#absent(this.#subject.peek() === undefined);
-        this.#loadedAt = this.#monotonic - event.age;
+      case 'late':
+      case 'deferred':
         break;
-      case 'load-failed':
-      case 'load-timed-out':
-        this.#absent(false);
-        break;
+      default:
+        if (event.retryAt !== undefined) this.#absent(false);
     }
   }
 

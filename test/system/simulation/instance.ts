@@ -1,7 +1,6 @@
 import {
   type EventOf,
   type EventType,
-  eventTypes,
   type LockedContext,
   lockedTask,
   PeriodicExecutor,
@@ -148,7 +147,7 @@ export class Instance extends Process {
     });
     this.subjects = subjectsOf(this);
     for (const part of [...this.singles, this.codes]) {
-      for (const type of eventTypes) part.on(type, (event) => this.#emitted(event));
+      part.on('*', (event) => this.#emitted(event));
     }
   }
 

@@ -75,11 +75,6 @@ export interface Call {
   outcome: { readonly value: unknown } | { readonly error: unknown } | undefined;
 }
 
-/** Another instance has found the value unchanged. */
-export function isKeptElsewhere(event: TicklessEvent): boolean {
-  return event.type === 'load-kept' && event.attempts === 0;
-}
-
 /** Checks one or two rules for one subject. */
 export interface Watch {
   began?(run: LoadRun): void;

@@ -1,8 +1,9 @@
 import type { EventOf, EventType } from '../../../src/index.ts';
+import { wordOf } from '../../support/events.ts';
 
 /** An event as a line. */
 export function wordsOf(event: EventOf<EventType>): string {
-  const words: string[] = [event.type];
+  const words: string[] = [wordOf(event)];
   for (const [name, value] of Object.entries(event)) {
     if (['type', 'name', 'at', 'key', 'owner', 'host'].includes(name)) continue;
     const isNumber = typeof value === 'number' && !Number.isInteger(value);

@@ -61,16 +61,17 @@ async function hourIn(folder: string, seed: number): Promise<Hour> {
   let reads = 0;
 
   function count(member: RefreshingValue<unknown>): void {
-    member.on('load-failed', ({ error }) => {
-      counts.failed += 1;
-      counts.older += Number(error.message.includes('older than the one in place'));
-    });
-    member.on('load-succeeded', ({ meta }) => {
-      counts.loaded += 1;
-      counts.byBackup += Number(((meta?.firstOf as FirstOfNotes | undefined)?.index ?? 0) > 0);
-    });
-    member.on('load-kept', () => {
-      counts.kept += 1;
+    member.on('load-ended', ({ outcome, error }) => {
+      if (outcome === 'failed') {
+        counts.failed += 1;
+        counts.older += Number(error?.message.includes('older than the one in place'));
+      }
+      if (outcome === 'loaded') {
+        const notes = member.inspect().meta?.firstOf as FirstOfNotes | undefined;
+        counts.loaded += 1;
+        counts.byBackup += Number((notes?.index ?? 0) > 0);
+      }
+      if (outcome === 'kept' || outcome === 'adopted') counts.kept += 1;
     });
   }
 

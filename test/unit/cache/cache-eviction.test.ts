@@ -282,7 +282,7 @@ describe('absent keys', () => {
     const events = recordEvents(cache);
     const error = { code: 'ABSENT', key: 'x', member: 'c' };
     expect(await rejectionOf(cache.get('x'))).toMatchObject({ ...error, retryAt: clock.now() + 60_000 });
-    expect(events.at(-1)).toMatchObject({ type: 'load-succeeded', key: 'x', isAbsent: true });
+    expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'loaded', key: 'x', isAbsent: true });
     has.add('x');
     await clock.advance(20_000);
     expect(thrownBy(() => cache.current('x'))).toMatchObject({ ...error, retryAt: clock.now() + 40_000 });

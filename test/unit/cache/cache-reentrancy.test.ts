@@ -8,6 +8,7 @@ import {
   RefreshingValue,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { onEnded } from '../../support/events.ts';
 import { type FakeCache, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
@@ -74,7 +75,7 @@ describe('user code that reads a key while its load settles', () => {
 
   it('a listener that sets a value wins over the load that a tag has made out of date', async () => {
     const { clock, cache, manual } = make();
-    cache.on('load-succeeded', () => cache.set('a', 'by hand'));
+    onEnded(cache, 'loaded', () => cache.set('a', 'by hand'));
     void cache.get('a');
     cache.invalidateTag('t');
     const read = cache.get('a');
@@ -86,7 +87,7 @@ describe('user code that reads a key while its load settles', () => {
 
   it('a listener that closes the cache ends the wait for another load', async () => {
     const { clock, cache, manual } = make();
-    cache.on('load-succeeded', () => void cache.close());
+    onEnded(cache, 'loaded', () => void cache.close());
     void cache.get('a');
     cache.invalidateTag('t');
     const read = cache.get('a');
@@ -102,7 +103,7 @@ describe('user code that reads a key while its load settles', () => {
     let loads = 0;
     const cache = group.cache({ name: 'c', load: async (_key: string) => loaded(++loads, { tags: ['t'] }) });
     await cache.get('a');
-    cache.on('load-succeeded', () => {
+    onEnded(cache, 'loaded', () => {
       if (loads > 5) return;
       cache.invalidateTag('t');
       group.requestStart();
@@ -173,7 +174,7 @@ describe('keys that change, come and go', () => {
     const { clock, cache, manual } = make();
     cache.set('a', 'old');
     const values: unknown[] = [];
-    cache.on('load-succeeded', () => void values.push(cache.peek('a')));
+    onEnded(cache, 'loaded', () => void values.push(cache.peek('a')));
     void cache.refresh('a').catch(() => {});
     manual.call(0).resolve(absent());
     await clock.flush();
@@ -299,7 +300,7 @@ it.each([undefined, 1])(
     await cache.get('a');
     isSynchronous = true;
     const seen: unknown[] = [];
-    cache.on('load-succeeded', () => {
+    onEnded(cache, 'loaded', () => {
       seen.push(cache.peek('a'), cache.current('a'), cache.get('a'), cache.getMany(['a']));
     });
     await cache.refresh('a');

@@ -4,7 +4,7 @@ import { dailyAt } from '../../../src/calendar/index.ts';
 import { RefreshingCache, withJitter } from '../../../src/index.ts';
 import type { CoolDownOptions } from '../../../src/options/shared-options.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, recordLines } from '../../support/events.ts';
+import { onEnded, recordEvents, recordLines } from '../../support/events.ts';
 import { type FakeCache, type FakeCacheOptions, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -57,7 +57,7 @@ describe('rule 1: one load per key', () => {
     const again = cache.get('a');
     of('a').call(0).resolve('late');
     await clock.flush();
-    expect(events.at(-1)).toMatchObject({ type: 'late-result-dropped', key: 'a' });
+    expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'late', key: 'a' });
     of('a').call(1).resolve('new');
     expect([await again, cache.current('a')]).toEqual(['new', 'new']);
   });
@@ -113,7 +113,7 @@ describe('rule 4: the mark "running" of a key never sticks', () => {
       let calls = 0;
       const answer = (key: string): unknown => (key === 'good' || ++calls > 1 ? key : load());
       const { clock, cache } = manual({ load: answer as never, timeout: 200, coolDown: 100 });
-      cache.on('load-failed', () => {
+      onEnded(cache, 'failed', () => {
         throw new Error('listener');
       });
       const failed = rejectionOf(cache.get('bad'));
@@ -207,7 +207,7 @@ describe('rule 6: failures behind readers', () => {
     await clock.advance(1000);
     await fail();
     expect(events).toContainEqual(
-      expect.objectContaining({ type: 'load-failed', key: 'a', background: true }),
+      expect.objectContaining({ type: 'load-ended', outcome: 'failed', key: 'a', background: true }),
     );
     expect(logger.lines).toHaveLength(1);
   });

@@ -51,7 +51,7 @@ describe('a function without arguments', () => {
     rates.on('*', ({ type }) => events.push(type));
     rates.set(5);
     rates.pause();
-    expect([rates.current, rates.member.current, rates.stats().reads]).toEqual([5, 5, 2]);
+    expect([rates.current, rates.member.current, rates.inspect().counts.reads]).toEqual([5, 5, 2]);
     expect(rates.member).toBeInstanceOf(RefreshingValue);
     expect(rates.name).toBe('rates');
     await rates[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isTicklessError, keep } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { isOutcome } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const drop = { drop: true } as const;
@@ -74,7 +75,7 @@ describe('while its load is under way an instance', () => {
     await cluster.end(b, 0, 'two');
     expect({
       refreshed: await refreshed,
-      isRefused: b.events.some(({ type }) => type === 'publish-refused'),
+      isRefused: b.events.some(isOutcome('publish-refused')),
     }).toEqual({ refreshed: 'two', isRefused: true });
     await readUntilChecked(cluster, b);
     expect({ peek: b.value.peek(), calls: b.manual.calls.length }).toEqual({ peek: 'set', calls: 1 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isTicklessError, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { isOutcome } from '../../support/events.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -55,7 +56,7 @@ describe('a key that is invalidated everywhere', () => {
     await readFor(cluster, [b], WITHIN - 50); // its next one comes soon
     await a.cache.invalidate('k');
     await readFor(cluster, [a], 10);
-    for (let at = 0; at < WITHIN && !b.events.some(({ type }) => type === 'lease-held-elsewhere'); at += 10)
+    for (let at = 0; at < WITHIN && !b.events.some(isOutcome('held')); at += 10)
       await readFor(cluster, [b], 10);
     a.calls.at(-1)?.resolve('newer');
     await readFor(cluster, [b], 200);

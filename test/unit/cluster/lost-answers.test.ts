@@ -4,7 +4,7 @@ import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
+import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
@@ -29,7 +29,7 @@ describe('answers that are lost', () => {
     manual.call(0).resolve('one');
     expect(await first).toBe('one');
     await cluster.clock.flush();
-    expect(typesOf(events)).not.toContain('took-over');
+    expect(wordsOf(events)).not.toContain('took-over');
     expect((await cluster.store.read('v'))?.version).toBe(manual.call(0).context.token);
   });
 
@@ -104,8 +104,8 @@ describe('answers that are lost', () => {
     a.link.breakOnce('answer-lost', 'write');
     await cluster.reload(a, 1, 'two');
     expect(a.link.take()).toEqual(['acquire', 'write', 'write', 'release']);
-    expect(typesOf(a.events)).toContain('published');
-    expect(typesOf(a.events)).not.toContain('publish-refused');
+    expect(wordsOf(a.events)).toContain('published');
+    expect(wordsOf(a.events)).not.toContain('publish-refused');
     await cluster.read(b);
     expect(b.value.peek()).toBe('two');
   });
@@ -132,8 +132,8 @@ describe('answers that are lost', () => {
     await cluster.clock.advance(10 * LEASE_MS);
     expect(await refreshed).toBe('two');
     expect(writes).toEqual(writtenAt);
-    const types = typesOf(a.events);
-    expect([types.includes('published'), types.includes('lease-lost')]).toEqual(
+    const types = wordsOf(a.events);
+    expect([types.includes('published'), types.includes('lost')]).toEqual(
       writtenAt.length === 2 ? [true, false] : [false, true],
     );
   });

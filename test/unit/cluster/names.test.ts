@@ -10,7 +10,7 @@ import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { recordEvents } from '../../support/events.ts';
+import { isOutcome, recordEvents } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { lockOn, storeOn } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -155,7 +155,7 @@ describe('a snapshot of another maker', () => {
     });
     const events = recordEvents(cache);
     expect(await cache.get('1012')).toBe('of the key');
-    const rejected = events.find(({ type }) => type === 'snapshot-rejected');
+    const rejected = events.find(isOutcome('refused'));
     expect(rejected).toMatchObject({
       error: { message: expect.stringContaining('it was made by the value') },
     });

@@ -6,9 +6,8 @@ import { type Link, ManualCluster, type Step } from '../../support/cluster.ts';
 function outagesOf(source: Pick<RefreshGroup, 'on'> | Pick<RefreshingValue<string>, 'on'>): string[] {
   const heard: string[] = [];
   (source as RefreshGroup).on('*', (event: TicklessEvent) => {
-    if (event.type.endsWith('-unavailable')) heard.push(`${event.name} ${event.type}`);
-    if (event.type === 'lock-back' || event.type === 'store-back')
-      heard.push(`${event.name} ${event.type} after ${event.lasted}`);
+    if (event.type === 'backend-down') heard.push(`${event.name} ${event.backend} down`);
+    if (event.type === 'backend-up') heard.push(`${event.name} ${event.backend} up after ${event.lasted}`);
   });
   return heard;
 }
@@ -31,14 +30,11 @@ describe('an outage of a backend', () => {
         await clock.advance(2000);
         await cluster.reload(a!, call, 'again');
       }
-      expect(heard).toEqual([`v ${kind}-unavailable`]);
+      expect(heard).toEqual([`v ${kind} down`]);
       a!.link.mend();
       await clock.advance(30_000); // the longest rest
       await cluster.reload(a!, 5, 'again');
-      expect(heard).toEqual([
-        `v ${kind}-unavailable`,
-        expect.stringMatching(`v ${kind}-back after 3[0-9]{4}`),
-      ]);
+      expect(heard).toEqual([`v ${kind} down`, expect.stringMatching(`v ${kind} up after 3[0-9]{4}`)]);
     },
   );
 
@@ -66,9 +62,9 @@ describe('an outage of a backend', () => {
     link.mend();
     await readBoth();
     await readBoth();
-    expect(ofA).toEqual(['a lock-unavailable', expect.stringMatching(/^a lock-back after 62000/)]);
-    expect(ofB).toEqual(['b lock-unavailable', ofA[1]!.replace('a', 'b')]);
-    expect(ofGroup).toEqual([ofA[0], expect.stringMatching('lock-back after 62000')]);
+    expect(ofA).toEqual(['a lock down', expect.stringMatching(/^a lock up after 62000/)]);
+    expect(ofB).toEqual(['b lock down', ofA[1]!.replace('a', 'b')]);
+    expect(ofGroup).toEqual([ofA[0], expect.stringMatching('lock up after 62000')]);
   });
 
   it.each([
@@ -99,10 +95,10 @@ describe('an outage of a backend', () => {
       link.mend();
       await c!.get(); // neither a nor b is read again
       await clock.advance(10);
-      expect(ofA).toEqual([`a ${kind}-unavailable`, `a ${kind}-back after 31000`]);
-      expect(ofB).toEqual([`b ${kind}-unavailable`, `b ${kind}-back after 31000`]);
+      expect(ofA).toEqual([`a ${kind} down`, `a ${kind} up after 31000`]);
+      expect(ofB).toEqual([`b ${kind} down`, `b ${kind} up after 31000`]);
       expect(ofUnread).toEqual([]);
-      expect(ofGroup).toEqual([`a ${kind}-unavailable`, `a ${kind}-back after 31000`]);
+      expect(ofGroup).toEqual([`a ${kind} down`, `a ${kind} up after 31000`]);
       await Promise.all([a!.get(), b!.get()]);
       await clock.advance(10);
       expect([ofA!.length, ofB!.length, ofGroup!.length]).toEqual([2, 2, 2]);
@@ -116,6 +112,6 @@ describe('an outage of a backend', () => {
     a!.link.break('refused', 'check');
     await cluster.clock.advance(200);
     await cluster.read(a!);
-    expect(heard).toEqual(['v store-unavailable']);
+    expect(heard).toEqual(['v store down']);
   });
 });

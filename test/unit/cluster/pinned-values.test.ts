@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 import { virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { isOutcome } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
 
@@ -158,7 +159,7 @@ it('an older version that arrives after the store has lost all is not adopted, a
   await store.write('v', payload as string, version);
   a.events.length = 0;
   await cluster.read(a);
-  expect(a.events.filter(({ type }) => type === 'snapshot-adopted')).toEqual([]);
+  expect(a.events.filter(isOutcome('adopted'))).toEqual([]);
 });
 
 it('a pinned version that was dropped, and loaded while neither lock nor store could be reached, is adopted again', async () => {

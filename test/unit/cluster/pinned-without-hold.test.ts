@@ -137,7 +137,7 @@ it('a refresh of an earlier version of tickless replaces it on all instances wit
       undefined,
       token,
     ]);
-    expect(events.at(-1)).toMatchObject({ type: 'snapshot-adopted', version: token });
+    expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'adopted', version: token });
     expect(changes[index]?.map(({ version, cause }) => [version, cause])).toEqual([[token, 'adopted']]);
     expect(manual.calls.length).toBeLessThan(3);
   }

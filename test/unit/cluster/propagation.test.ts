@@ -4,6 +4,7 @@ import type { Store } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -35,7 +36,7 @@ describe('checks of the store', () => {
     await a.value.set('three');
     await readFor(cluster, [b], WITHIN + 50);
     expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['three', 0, false]);
-    expect(b.events.map(({ type }) => type)).toEqual(['snapshot-adopted', 'snapshot-adopted']);
+    expect(wordsOf(b.events)).toEqual(['adopted', 'adopted']);
   });
 
   it('are one command in that time, however many reads there are, and none without a read', async () => {

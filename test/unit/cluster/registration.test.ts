@@ -21,7 +21,7 @@ describe('register()', () => {
     const records = (await lock.list()).map(({ name, state }) => `${name} ${state}`);
     expect(records).toEqual(['cities registered', 'rates registered', 'report registered']);
     expect(runs).toBe(0);
-    expect(group.members().map(({ member }) => member.stats().loads)).toEqual([0, 0, 0, 0]);
+    expect(group.members().map((member) => member.inspect().counts.loaded)).toEqual([0, 0, 0, 0]);
     await group.close();
     expect(isTicklessError(await rejectionOf(group.register()), 'CLOSED')).toBe(true);
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readReport, reasonIn, reportOf } from '../../../src/cluster/fleet-report.ts';
 import { readExecutions } from '../../../src/cluster/reported-executions.ts';
+import { executionRecord } from '../../../src/data/execution-record.ts';
 import type { ReportedExecution } from '../../../src/index.ts';
 import { ExecutionLog } from '../../../src/observe/execution-log.ts';
 import { ownMember } from '../../support/own-member.ts';
@@ -17,13 +18,12 @@ function logOf(
   const log = new ExecutionLog(() => clock, { monotonic: () => clock });
   for (const { ago, error, key, took = 25 } of ended) {
     clock = now - ago;
-    const end = error === undefined ? { outcome: 'loaded' } : { outcome: 'failed', error: new Error(error) };
-    const details = { trigger: 'due', background: true, ...(key === undefined ? {} : { key }) } as const;
-    log.ended(
-      { attempts: 2, token: undefined, ...(end as { outcome: 'failed' }) },
-      details,
-      clock - took,
-      took,
+    const end = { startedAt: clock - took, took, attempts: 2 };
+    const start = { trigger: 'due', background: true, key } as const;
+    log.add(
+      error === undefined
+        ? executionRecord(start, { ...end, outcome: 'loaded' })
+        : executionRecord(start, { ...end, outcome: 'failed', error: new Error(error) }),
     );
   }
   clock = now;
@@ -91,7 +91,7 @@ describe('the executions in a report', () => {
   });
 
   it('are not believed beyond their types', () => {
-    const row = [5, 7, 4, 1, 1, 'down', 'key'];
+    const row = [5, 7, 3, 1, 1, 'down', 'key'];
     const read = (...rows: unknown[]): readonly ReportedExecution[] => readExecutions(rows, 0);
     expect(read(row)).toMatchObject([
       { ago: 5, took: 7, outcome: 'failed', trigger: 'due', error: 'down', key: 'key' },
@@ -101,16 +101,16 @@ describe('the executions in a report', () => {
       7,
       {},
       [],
-      [-1, 7, 4, 1, 1, 0],
-      [5, '7', 4, 1, 1, 0],
+      [-1, 7, 3, 1, 1, 0],
+      [5, '7', 3, 1, 1, 0],
       [5, 7, 99, 1, 1, 0],
-      [5, 7, 4, 'due', 1, 0],
+      [5, 7, 3, 'due', 1, 0],
       [5, 7, 'length', 1, 1, 0],
-      [5, 7, 4, 'constructor', 1, 0],
+      [5, 7, 3, 'constructor', 1, 0],
     ];
     expect(read(...wrong)).toEqual([]);
-    expect(read([5, 7, 4, 1, 1, 'a\nb\u202e', {}])).toMatchObject([{ error: 'a b\\u202e', key: undefined }]);
-    expect(read([5, 7, 4, 1, 1, 1])).toMatchObject([{ error: undefined }]); // the same as none before
+    expect(read([5, 7, 3, 1, 1, 'a\nb\u202e', {}])).toMatchObject([{ error: 'a b\\u202e', key: undefined }]);
+    expect(read([5, 7, 3, 1, 1, 1])).toMatchObject([{ error: undefined }]); // the same as none before
     expect(readExecutions(Array(1000).fill(row), 0)).toHaveLength(30);
     expect(readExecutions('x', 0)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, recordLines } from '../../support/events.ts';
+import { isOutcome, onEnded, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { storeOf } from '../../support/parts.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -97,7 +97,7 @@ describe('the default codec', () => {
     const events = recordEvents(spoofed);
     await store.write('v', sealedLine(`{"__proto__":${sealed({}, '1').split('\n')[0]}}`, '1'));
     expect(await spoofed.get()).toBe('anew');
-    expect(events.map(({ type }) => type)).toContain('snapshot-rejected');
+    expect(wordsOf(events)).toContain('refused');
   });
 });
 
@@ -204,7 +204,7 @@ describe('a schema', () => {
     await instance('x').value.get();
     await clock.flush();
     const { value, lines } = instance('anew', { schema: schema(() => ({ issues: [] })) });
-    value.on('snapshot-rejected', () => {});
+    onEnded(value, 'refused', () => {});
     await value.get();
     expect(lines).toHaveLength(1);
   });
@@ -257,7 +257,7 @@ describe('hostile payloads', () => {
     it(`${what}: never reaches a reader, and is reported`, async () => {
       const { read, events } = await readOf(payload);
       expect(read).toBe('anew');
-      expect(events.find(({ type }) => type === 'snapshot-rejected')).toMatchObject({
+      expect(events.find(isOutcome('refused'))).toMatchObject({
         version: expect.any(Number),
         error: expect.any(Error),
       });
@@ -276,7 +276,7 @@ describe('hostile payloads', () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(cut, spliced, forged, fc.string()), async (payload) => {
         const { read, events, value } = await readOf(payload);
-        const isRejected = events.some(({ type }) => type === 'snapshot-rejected');
+        const isRejected = events.some(isOutcome('refused'));
         if (isRejected) expect(read).toBe('anew');
         else
           expect(JSON.stringify(read)).toBe(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isTicklessError, type RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { onRound } from '../../support/events.ts';
 import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -146,7 +147,7 @@ describe('who comes at the very moment at which it was decided to stand by', () 
     await cluster.clock.advance(1030);
     await cluster.read(a);
     const acted: Promise<R>[] = [];
-    b.value.on('lease-held-elsewhere', () => {
+    onRound(b.value, 'held', () => {
       let job = Promise.resolve();
       for (let turn = 0; turn < turns; turn++) job = job.then(() => {});
       if (acted.length === 0) acted.push(job.then(() => act(b.value)));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { recordLines, typesOf } from '../../support/events.ts';
+import { onRound, recordLines, wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 
 describe('the story of a round', () => {
@@ -11,10 +11,10 @@ describe('the story of a round', () => {
     await cluster.load({ value, manual }, 'one');
     const { token } = manual.call(0).context;
     expect(events).toMatchObject([
-      { type: 'lease-acquired', name: 'v', token },
+      { type: 'round', outcome: 'acquired', name: 'v', token },
       { type: 'load-started', trigger: 'first', background: false },
-      { type: 'load-succeeded', attempts: 1 },
-      { type: 'published', version: token },
+      { type: 'load-ended', outcome: 'loaded', attempts: 1 },
+      { type: 'round', outcome: 'published', version: token, bytes: expect.any(Number) },
     ]);
     expect(events.every((event) => !('key' in event))).toBe(true);
   });
@@ -33,7 +33,7 @@ describe('the story of a round', () => {
     const story = events.filter(({ type }) => type.startsWith('load-'));
     expect(story).toMatchObject([
       { type: 'load-started' },
-      { type: 'load-succeeded', attempts: 2, duration: 100 },
+      { type: 'load-ended', outcome: 'loaded', attempts: 2, took: 100 },
     ]);
   });
 
@@ -51,9 +51,9 @@ describe('the story of a round', () => {
     const { token } = a.manual.call(0).context;
     const elsewhere = { owner: expect.any(String), host: expect.any(String), token };
     expect(b.events).toMatchObject([
-      { type: 'lease-held-elsewhere', retryAfter: 3000, ...elsewhere },
-      { type: 'round-done-elsewhere', retryAfter: 975, ...elsewhere },
-      { type: 'snapshot-adopted', version: token, age: 25 },
+      { type: 'round', outcome: 'held', retryAfter: 3000, ...elsewhere },
+      { type: 'round', outcome: 'done', retryAfter: 975, ...elsewhere },
+      { type: 'load-ended', outcome: 'adopted', version: token, attempts: 0, age: 25 },
     ]);
   });
 
@@ -68,8 +68,7 @@ describe('the story of a round', () => {
     await cluster.clock.flush();
     const { token } = b.manual.call(0).context;
     expect(b.events).toMatchObject([
-      { type: 'lease-acquired', token },
-      { type: 'took-over', token },
+      { type: 'round', outcome: 'took-over', token },
       { type: 'load-started' },
     ]);
   });
@@ -80,7 +79,7 @@ describe('the story of a round', () => {
     await cluster.clock.advance(400);
     const restarted = cluster.instance();
     await restarted.value.get();
-    expect(restarted.events).toMatchObject([{ type: 'snapshot-adopted', age: 500 }]);
+    expect(restarted.events).toMatchObject([{ type: 'load-ended', outcome: 'adopted', age: 500 }]);
   });
 
   it('a fresh read tells nothing', async () => {
@@ -93,13 +92,13 @@ describe('the story of a round', () => {
   it('what a listener does in the middle of it makes no difference', async () => {
     const cluster = new ManualCluster();
     const { value, manual, events } = cluster.instance();
-    value.on('lease-acquired', () => {
+    onRound(value, 'acquired', () => {
       throw new Error('listener');
     });
     value.on('load-started', () => void value.get());
-    value.on('published', () => void value.get());
+    onRound(value, 'published', () => void value.get());
     expect(await cluster.load({ value, manual }, 'one')).toBe('one');
-    expect(typesOf(events)).toContain('published');
+    expect(wordsOf(events)).toContain('published');
   });
 
   it('a listener that invalidates when the lease is there supersedes the load before it begins', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { lockedTask, type TaskRun, taskRuns } from '../../../src/index.ts';
+import { keptRuns, type TaskRun } from '../../../src/cluster/task-runs.ts';
+import { lockedTask } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 
@@ -30,20 +31,20 @@ describe('runs of a locked task with a store', () => {
     const first = await task();
     fails(new Error(`down${'!'.repeat(1000)}`));
     await task().catch(() => {});
-    const runs = await taskRuns({ store }, 'report');
+    const runs = await keptRuns(store, 'report');
     expect(runs).toMatchObject([
-      { at: begun + 250, took: 250, result: 'failed' },
-      { at: begun, took: 250, result: 'done', token: first.kind === 'executed' && first.token },
+      { startedAt: begun + 250, took: 250, outcome: 'failed' },
+      { startedAt: begun, took: 250, outcome: 'loaded', token: first.kind === 'executed' && first.token },
     ]);
     expect(runs[0]?.error).toBe(`down${'!'.repeat(496)}`);
     expect(runs[0]?.host).not.toBe('');
-    expect(await taskRuns({ store }, 'other')).toEqual([]);
+    expect(await keptRuns(store, 'other')).toEqual([]);
   });
 
   it('are at most 20', async () => {
     const { store, task } = made();
     for (let at = 0; at < 23; at++) await task();
-    const tokens = (await taskRuns({ store }, 'report')).map(({ token }: TaskRun) => token);
+    const tokens = (await keptRuns(store, 'report')).map(({ token }: TaskRun) => token);
     expect([tokens.length, tokens]).toEqual([20, [...tokens].sort((a, b) => b - a)]);
   });
 
@@ -55,22 +56,19 @@ describe('runs of a locked task with a store', () => {
     store.write = write;
     const lost = made({ lockAtMostFor: 100 });
     await lost.task().catch(() => {});
-    expect([await taskRuns({ store }, 'report'), await taskRuns({ store: lost.store }, 'report')]).toEqual([
-      [],
-      [],
-    ]);
+    expect([await keptRuns(store, 'report'), await keptRuns(lost.store, 'report')]).toEqual([[], []]);
   });
 
   it('of another format, or edited by hand, count as absent', async () => {
     const { store } = made();
     for (const payload of [
       'x',
-      'tickless-runs/1\n{',
-      'tickless-runs/1\n{}',
-      'tickless-runs/1\n[null,{"at":"x"}]',
+      'tickless-runs/2\n{',
+      'tickless-runs/2\n{}',
+      'tickless-runs/2\n[null,{"startedAt":"x"}]',
     ]) {
       await store.write('runs/report', payload);
-      expect(await taskRuns({ store }, 'report')).toEqual([]);
+      expect(await keptRuns(store, 'report')).toEqual([]);
     }
   });
 });

@@ -89,7 +89,7 @@ describe('the schema of the API', () => {
     });
     expect(detail.history.length).toBeGreaterThan(2);
     expect((await console.get('api/member?id=cleaner')).body.executions).toMatchObject([{ outcome: 'done' }]);
-    expect((await console.get('api/runs?id=report&lock=0')).body.runs).toMatchObject([{ result: 'done' }]);
+    expect((await console.get('api/runs?id=report&lock=0')).body.runs).toMatchObject([{ outcome: 'loaded' }]);
     expect((await console.get('api/runs?id=report&lock=9')).body.runs).toEqual([]);
     await console.handler.close();
     await group.close({ timeout: 0 });

@@ -53,7 +53,7 @@ describe('the last executions of a member', () => {
       .toMatchObject([{ outcome: 'failed', trigger: 'forced' }, { outcome: 'adopted' }]);
     const [failed] = await elsewhere();
     expect(failed.error).toBe('HTTP 502, token=[hidden]');
-    expect(Math.abs(failed.at - Date.now())).toBeLessThan(10_000);
+    expect(Math.abs(failed.startedAt - Date.now())).toBeLessThan(10_000);
   });
 
   it('of a cache name the keys; of a key they are its own', async () => {

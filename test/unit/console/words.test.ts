@@ -36,7 +36,7 @@ it.each([
   [{ outcome: 'adopted', attempts: 0 }, 'adopted'],
   [{ outcome: 'done' }, 'done'],
 ] as const)('the end of an execution %j in words', (execution, text) => {
-  expect(executionText({ at: 0, took: 0, ...execution })).toBe(text);
+  expect(executionText({ startedAt: 0, took: 0, ...execution })).toBe(text);
 });
 
 it.each([

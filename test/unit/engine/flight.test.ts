@@ -63,8 +63,6 @@ class PlannedFlight extends Flight<string> {
     return this.#restMs;
   }
 
-  protected override tryFailed(): void {}
-
   protected override timeoutReason(attempts: number, cause: unknown): TicklessError {
     return new TicklessError('TIMED_OUT', 'too long', { member: 'f', attempts, cause });
   }

@@ -4,6 +4,7 @@ import type { RetryOptions } from '../../../src/engine/retry.ts';
 import { isTicklessError, type LoadContext, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { onEnded } from '../../support/events.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
@@ -88,14 +89,12 @@ describe('retry', () => {
     await clock.advance(2000);
     const about = { name: 'v', trigger: 'first', background: false };
     const tries = [
-      { ...about, type: 'try-failed', attempt: 1, error: errors[0], pause: 375 },
-      { ...about, type: 'try-failed', attempt: 2, error: errors[1], pause: 750 },
+      { error: errors[0], pause: 375 },
+      { error: errors[1], pause: 750 },
     ];
     expect(events).toMatchObject([
-      { type: 'load-started' },
-      ...tries,
-      { type: 'load-failed', attempts: 3 },
-      {},
+      { ...about, type: 'load-started' },
+      { ...about, type: 'load-ended', outcome: 'failed', attempts: 3, tries },
     ]);
     const error = await rejection;
     expect(error).toMatchObject({ attempts: 3, cause: errors[2] });
@@ -109,14 +108,6 @@ describe('retry', () => {
     const before = Array.from({ length: 9 }, (_, index) => `try ${index + 10}`).join('; ');
     const message = `v: load failed: try 19; earlier tries: ${before}`;
     expect(await rejection).toMatchObject({ attempts: 20, message });
-  });
-
-  it('a listener of a failed try may supersede the load', async () => {
-    const { clock, value, calls } = failingWith(always, undefined);
-    value.on('try-failed', () => value.set('by hand'));
-    const read = value.get();
-    await clock.advance(5000);
-    expect([await read, calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
   });
 
   it('calls shouldRetry, shouldConsumeRetry and onFailedAttempt', async () => {
@@ -173,7 +164,7 @@ describe('the default', () => {
     await clock.advance(2000);
     expect(calls).toEqual([0, 375, 1125]);
     const attempts: number[] = [];
-    value.on('load-failed', (event) => void attempts.push(event.attempts));
+    onEnded(value, 'failed', (event) => void attempts.push(event.attempts));
     for (let i = 0; i < 3; i++) {
       await clock.advance(10_000);
       void value.get().catch(() => {});
@@ -302,14 +293,14 @@ describe('a superseded execution', () => {
     expect([clock.timerCount, called]).toEqual([0, []]);
   });
 
-  it('whose second try has a late result emits late-result-dropped', async () => {
+  it('whose second try has a late result is told as late', async () => {
     const second = new Deferred<string>();
     let late = 0;
     const { clock, value } = fakeValue(
       ({ attempt }) => (attempt === 1 ? Promise.reject(down) : second.promise),
       { retry: { retries: 2, minTimeout: 10, randomize: false } },
     );
-    value.on('late-result-dropped', () => void late++);
+    onEnded(value, 'late', () => void late++);
     const read = value.get();
     await clock.advance(10);
     value.set('by hand');

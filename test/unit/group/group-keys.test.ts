@@ -11,7 +11,7 @@ import {
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordLines } from '../../support/events.ts';
+import { onEnded, recordLines } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -310,7 +310,7 @@ describe('a cache in a group', () => {
     const { clock, group } = make();
     const cache = group.cache({ name: 'c', load, schedule: 10, max: 1 });
     cache.set('a', 'old');
-    cache.on('load-succeeded', () => group.requestStart({ waitUntil: () => {} }));
+    onEnded(cache, 'loaded', () => group.requestStart({ waitUntil: () => {} }));
     await clock.advance(20);
     group.requestStart({ waitUntil: () => {} });
     await clock.flush();
@@ -326,8 +326,9 @@ describe('a cache in a group', () => {
     cache.current('a');
     cache.refresh('b').catch(() => {});
     await clock.flush();
-    const counted = { size: 2, running: 2, failing: 0, refusesReads: false, stats: cache.stats() };
-    expect(state()).toEqual({ name: 'c', ...counted, paused: false, closed: false });
+    const counted = { size: 2, running: 2, failing: 0, refusesReads: false };
+    const { counts, executions } = cache.inspect();
+    expect(state()).toEqual({ name: 'c', ...counted, counts, executions, paused: false, closed: false });
     manual.call(0).resolve('new');
     manual.call(1).reject(new Error('down'));
     await clock.flush();

@@ -5,7 +5,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import type { CloseOptions } from '../../../src/value/lifecycle.ts';
 import type { Task } from '../../../src/value/periodic-executor.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, wordsOf } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
@@ -402,7 +402,7 @@ describe('close', () => {
       timerCount: clock.timerCount,
       running: group.inspect().running,
     }).toEqual({ calls: 6, timerCount: 0, running: 0 });
-    expect(events.map((list) => typesOf(list).at(-1))).toEqual(Array(7).fill('closed'));
+    expect(events.map((list) => wordsOf(list).at(-1))).toEqual(Array(7).fill('closed'));
   });
 
   for (const [options, ms] of [
@@ -447,7 +447,7 @@ describe('close', () => {
     expect(await settled(closing)).toEqual({ value: { drained: false, aborted, leases: [] } });
     expect(await settled(disposed)).toEqual({ value: undefined });
     expect(group.close()).toBe(closing);
-    expect(typesOf(events)).toEqual(['load-started', 'closed']);
+    expect(wordsOf(events)).toEqual(['load-started', 'cancelled', 'closed']);
   });
 
   it('returns the same promise to a call from within it', async () => {

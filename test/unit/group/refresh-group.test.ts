@@ -9,7 +9,7 @@ import {
   RefreshingValue,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordLines } from '../../support/events.ts';
+import { onEnded, recordLines } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -447,7 +447,7 @@ describe('requestStart of a group', () => {
         return started.length < 20 ? Promise.resolve('a') : new Promise(() => {});
       };
       const a = value('a', 10, { load });
-      if (who === 'a listener') a.on('load-succeeded', () => a.invalidate());
+      if (who === 'a listener') onEnded(a, 'loaded', () => a.invalidate());
       await clock.advance(100);
       for (const loads of [1, 2]) {
         group.requestStart();

@@ -3,6 +3,7 @@ import type { AcceptDetails } from '../../../src/guard/accept.ts';
 import { type Accept, isTicklessError, loaded, RefreshGroup } from '../../../src/index.ts';
 import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { onEnded } from '../../support/events.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 
@@ -35,7 +36,7 @@ function values(results: readonly number[][], options: Parameters<typeof fakeVal
   const load = vi.fn(() => left.shift() as number[]);
   const events: unknown[] = [];
   const made = fakeValue<number[]>(load, { schedule: 1000, coolDown: 500, random: () => 0.5, ...options });
-  made.value.on('value-rejected', ({ name: _name, at: _at, error: _error, ...event }) => events.push(event));
+  onEnded(made.value, 'refused', (event) => events.push(event));
   return { ...made, load, events };
 }
 
@@ -57,9 +58,7 @@ describe('accept', () => {
     });
     expect(value.current).toEqual([1, 2]);
     expect(value.inspect()).toMatchObject({ failures: 1, lastError: error, value: [1, 2] });
-    expect(events).toEqual([
-      { type: 'value-rejected', reason: 'the list is empty', size: 0, previousSize: 2 },
-    ]);
+    expect(events).toMatchObject([{ type: 'load-ended', outcome: 'refused', attempts: 1, error }]);
     await clock.advance(100);
     value.current;
     await clock.flush();
@@ -168,7 +167,7 @@ describe('schema', () => {
     const { value, events } = values([[]], { schema });
     const reason = 'the schema refuses it: not a list; empty';
     expect(await failure(value.get())).toMatchObject(refusedFor(reason));
-    expect(events).toMatchObject([{ reason, size: 0 }]);
+    expect(events).toMatchObject([{ outcome: 'refused', error: refusedFor(reason) }]);
   });
 
   it('gives its output to what is set, also of a key', () => {

@@ -20,7 +20,7 @@ describe('the option unchanged', () => {
     await value.refresh();
     expect(value.current).toBe(first);
     expect(changed).toEqual(['loaded']);
-    expect(value.stats()).toMatchObject({ loads: 3, kept: 2 });
+    expect(value.inspect().counts).toMatchObject({ loaded: 1, kept: 2 });
   });
 
   it('a value that differs replaces it, with the metadata of its load', async () => {
@@ -97,7 +97,7 @@ describe('the option unchanged', () => {
     });
     await value.refresh();
     expect(value.inspect().isInitial).toBeUndefined();
-    expect(value.stats().kept).toBe(0);
+    expect(value.inspect().counts.kept).toBe(0);
   });
 
   it('of each key of a cache by itself', async () => {
@@ -111,7 +111,7 @@ describe('the option unchanged', () => {
     await Promise.all([cache.refresh('a'), cache.refresh('b')]);
     expect([cache.peek('a'), cache.peek('b')]).toEqual(before);
     expect(cache.peek('a')).toBe(before[0]);
-    expect(cache.stats().kept).toBe(2);
+    expect(cache.inspect().counts.kept).toBe(2);
   });
 
   it('is refused where it is neither', () => {

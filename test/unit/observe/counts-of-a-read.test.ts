@@ -25,8 +25,8 @@ async function countsOf(kind: 'value' | 'key', during: 'nothing' | 'drop', maxSt
   await first;
   await clock.advance(1000);
   const counts = () => {
-    const { reads, waited, misses, tooStale, servedStale } = member.stats();
-    return [reads, waited, misses, tooStale, servedStale];
+    const { reads, waited, misses, 'too-stale': tooStale, 'stale-served': served } = member.inspect().counts;
+    return [reads, waited, misses, tooStale, served];
   };
   const before = counts();
   const read = get(500);

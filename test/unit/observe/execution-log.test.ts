@@ -2,9 +2,13 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { executionRecord } from '../../../src/data/execution-record.ts';
 import { type ExecutionRecord, keep, RefreshGroup } from '../../../src/index.ts';
 import { ExecutionLog } from '../../../src/observe/execution-log.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+
+const START = { trigger: 'due', background: true } as const;
+const ENDED = { startedAt: -5, took: 5, attempts: 1 };
 
 /** A group, and the last executions of its members. */
 function made(options: ConstructorParameters<typeof RefreshGroup>[0] = {}) {
@@ -14,7 +18,7 @@ function made(options: ConstructorParameters<typeof RefreshGroup>[0] = {}) {
     group
       .members()
       .find((one) => one.name === name)
-      ?.executions() ?? expect.unreachable();
+      ?.inspect().executions ?? expect.unreachable();
   return { clock, group, executions };
 }
 
@@ -43,19 +47,27 @@ describe('the executions of a member', () => {
     const last = value.refresh().catch(() => {});
     await clock.advance(600);
     await last;
-    const own = { error: undefined, token: undefined, key: undefined, attempts: 1 };
-    expect(executions('rates')).toEqual([
+    const own = { error: undefined, token: undefined, attempts: 1, tries: [], version: undefined };
+    expect(executions('rates')).toMatchObject([
       {
         ...own,
-        at: begun + 1090,
+        startedAt: begun + 1090,
+        retryAt: expect.any(Number),
         took: 500,
         trigger: 'forced',
         outcome: 'timed-out',
         error: expect.stringContaining('timed out'),
       },
-      { ...own, at: begun + 1060, took: 30, trigger: 'invalidated', outcome: 'failed', error: 'HTTP 502' },
-      { ...own, at: begun + 1030, took: 30, trigger: 'due', outcome: 'kept' },
-      { ...own, at: begun, took: 30, trigger: 'first', outcome: 'loaded' },
+      {
+        ...own,
+        startedAt: begun + 1060,
+        took: 30,
+        trigger: 'invalidated',
+        outcome: 'failed',
+        error: 'HTTP 502',
+      },
+      { ...own, startedAt: begun + 1030, took: 30, trigger: 'due', outcome: 'kept' },
+      { ...own, startedAt: begun, took: 30, trigger: 'first', outcome: 'loaded' },
     ]);
   });
 
@@ -65,7 +77,7 @@ describe('the executions of a member', () => {
     void value.refresh().catch(() => {});
     value.set(1);
     await clock.flush();
-    expect(executions('rates')).toMatchObject([{ outcome: 'aborted', error: 'superseded by set()' }]);
+    expect(executions('rates')).toMatchObject([{ outcome: 'cancelled', error: 'superseded by set()' }]);
   });
 
   it('of a cache are those of all its keys', async () => {
@@ -130,12 +142,7 @@ describe('the log', () => {
     for (let number = 0; number < count; number++) {
       const error = hasFailed(number) ? { error: new Error('down') } : {};
       const outcome = hasFailed(number) ? 'failed' : 'loaded';
-      log.ended(
-        { outcome, attempts: 1, token: number, ...error },
-        { trigger: 'due', background: true },
-        0,
-        0,
-      );
+      log.add(executionRecord(START, { ...ENDED, outcome, token: number, ...error }));
     }
     return log.newest.map(({ token }) => token ?? Number.NaN);
   }
@@ -168,19 +175,9 @@ describe('the log', () => {
     const log = new ExecutionLog(() => 1e12 - 3 * now, { monotonic: () => now });
     expect(log.failedAgo).toBe(Number.POSITIVE_INFINITY);
     const error = new Error('x'.repeat(10_000));
-    log.ended(
-      { outcome: 'timed-out', attempts: 1, token: undefined, error },
-      { trigger: 'due', background: true },
-      -5,
-      5,
-    );
+    log.add(executionRecord(START, { ...ENDED, outcome: 'timed-out', error }));
     now = 70;
-    log.ended(
-      { outcome: 'kept', attempts: 1, token: undefined },
-      { trigger: 'due', background: true },
-      -5,
-      5,
-    );
+    log.add(executionRecord(START, { ...ENDED, outcome: 'kept' }));
     expect(log.failedAgo).toBe(70);
     expect(log.newest.at(-1)?.error).toHaveLength(500);
   });
@@ -189,8 +186,7 @@ describe('the log', () => {
     const log = new ExecutionLog(() => 0, { monotonic: () => 0 });
     for (const filler of [478, 500, 1000]) {
       const error = new Error(`${'x '.repeat(filler / 2)}shop:hunter2hunter2hunter2@db is away`);
-      const end = { outcome: 'failed', attempts: 1, token: undefined, error } as const;
-      log.ended(end, { trigger: 'due', background: true }, -5, 5);
+      log.add(executionRecord(START, { ...ENDED, outcome: 'failed', error }));
       expect(log.newest[0]?.error).toMatch(/^(x ){238,}x…$/);
       expect(log.newest[0]?.error?.length).toBeLessThanOrEqual(500);
     }
@@ -210,8 +206,7 @@ describe('the log', () => {
         ' ',
       );
       for (const message of [body, body.slice(0, 200)]) {
-        const end = { outcome: 'failed', attempts: 1, token: undefined, error: new Error(message) } as const;
-        log.ended(end, { trigger: 'due', background: true }, -5, 5);
+        log.add(executionRecord(START, { ...ENDED, outcome: 'failed', error: new Error(message) }));
       }
     }
     expect(usedMb() - before).toBeLessThan(5);

@@ -26,7 +26,7 @@ describe('a list of errors', () => {
       { name: 'TypeError', cause: { message: 'connect ECONNREFUSED 127.0.0.1:1' } },
       { message: 'mirror 2 answered 403' },
     ]);
-    expect(group.members()[0]?.executions()[0]?.error).toBe(reasons);
+    expect(group.members()[0]?.inspect().executions[0]?.error).toBe(reasons);
   });
 
   it('is bounded: the first three, each reason once, however long, deep or cyclic it is', () => {

@@ -26,10 +26,9 @@ describe('reads that are refused are counted, each once', () => {
     await Promise.allSettled([...waiting, ...patient, ...told]);
     expect(() => value.current).toThrow('down');
     await refused(() => value.get());
-    expect(value.stats()).toMatchObject({
+    expect(value.inspect().counts).toMatchObject({
       reads: 101,
-      readsFailed: 101,
-      readsFailedBy: { [LOAD]: 99, NOT_LOADED: 1, [COOLING_DOWN]: 1 },
+      readsFailed: { [LOAD]: 99, NOT_LOADED: 1, [COOLING_DOWN]: 1 },
     });
   });
 
@@ -40,7 +39,7 @@ describe('reads that are refused are counted, each once', () => {
     manual.call(1).reject(new Error('down'));
     await read;
     await refused(() => value.get({ maxStaleness: 0, patience: 10 }));
-    expect(value.stats()).toMatchObject({ readsFailed: 2, readsFailedBy: { [STALE]: 2 } });
+    expect(value.inspect().counts).toMatchObject({ readsFailed: { [STALE]: 2 } });
     const { value: late, clock: its } = fakeValue(() => 1, {
       schedule: 500,
       maxStaleness: 1000,
@@ -49,7 +48,7 @@ describe('reads that are refused are counted, each once', () => {
     expect(late.current).toBe(1);
     await its.advance(2000);
     expect(() => late.current).toThrow('is 2 s old');
-    expect(late.stats().readsFailedBy).toEqual({ [STALE]: 1 });
+    expect(late.inspect().counts.readsFailed).toEqual({ [STALE]: 1 });
   });
 
   it('not mistakes, nor those that their own signal ended, nor those of absent keys', async () => {
@@ -65,19 +64,16 @@ describe('reads that are refused are counted, each once', () => {
     const cache = new RefreshingCache({ name: 'c', load: () => absent(), clock: new FakeClock() });
     await refused(() => cache.get('no'));
     await refused(() => cache.get('no'));
-    expect([value.stats().readsFailed, cache.stats().readsFailed]).toEqual([0, 0]);
+    expect([value.inspect().counts.readsFailed, cache.inspect().counts.readsFailed]).toEqual([{}, {}]);
   });
 
-  it('those of keys, also of getMany, and of a group in total', async () => {
+  it('those of keys, also of getMany', async () => {
     const group = new RefreshGroup({ clock: new FakeClock(), logger: false, retry: false });
     const load = async (): Promise<number> => Promise.reject(new Error('down'));
     const cache = group.cache({ name: 'c', load });
-    const value = group.value({ name: 'v', load });
     await refused(() => cache.getMany(['a', 'b']));
     await refused(() => cache.get('a'));
-    await refused(() => value.get());
-    expect(cache.stats()).toMatchObject({ readsFailed: 3, readsFailedBy: { [LOAD]: 2, [COOLING_DOWN]: 1 } });
-    expect(group.stats().total.readsFailedBy).toEqual({ [LOAD]: 3, [COOLING_DOWN]: 1 });
+    expect(cache.inspect().counts).toMatchObject({ readsFailed: { [LOAD]: 2, [COOLING_DOWN]: 1 } });
   });
 });
 

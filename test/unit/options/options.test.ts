@@ -13,6 +13,7 @@ import {
 } from '../../../src/index.ts';
 import { VALUE_SHARED } from '../../../src/options/resolve-options.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { onCoolDown } from '../../support/events.ts';
 import { optionsIn, problemsIn } from '../../support/option-errors.ts';
 import { thrownBy } from '../../support/settle.ts';
 
@@ -256,7 +257,7 @@ describe('a right option', () => {
     const clock = new FakeClock();
     const value = new RefreshingValue({ name: 'v', load, coolDown, retry: false, clock, random: () => 0.5 });
     const seen: number[] = [];
-    value.on('cooling-down', ({ delay }) => void seen.push(delay));
+    onCoolDown(value, (delay) => void seen.push(delay));
     for (const _ of delays) await value.refresh().catch(() => {});
     expect(seen).toEqual(delays);
   });

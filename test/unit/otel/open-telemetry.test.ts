@@ -114,7 +114,7 @@ describe('the span of a load', () => {
     expect(inner).toEqual([loads()[0]?.spanContext().spanId]);
   });
 
-  it('has its outcome: kept, failed with each attempt, timed out, aborted', async () => {
+  it('has its outcome: kept, failed with each attempt, timed out, cancelled', async () => {
     const { group, clock, loads } = observed({
       retry: { retries: 1, minTimeout: 10, randomize: false },
       timeout: 1000,
@@ -150,7 +150,7 @@ describe('the span of a load', () => {
       ['kept', 1, 0, 'attempt'],
       ['failed', 2, 2, 'attempt,attempt,exception'],
       ['timed-out', 1, 2, 'attempt,exception'],
-      ['aborted', 1, 0, 'attempt'],
+      ['cancelled', 1, 0, 'attempt'],
     ]);
   });
 

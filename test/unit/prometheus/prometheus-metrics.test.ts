@@ -68,11 +68,20 @@ describe('prometheusMetrics', () => {
       `tickless_value_stale{${of}} 0`,
     ]);
     expect(await scrape('tickless_reads_total')).toEqual([`tickless_reads_total{${of}} 2`]);
-    expect(await scrape('tickless_loads_total')).toEqual([
-      `tickless_loads_total{${of},outcome="loaded"} 1`,
-      `tickless_loads_total{${of},outcome="kept"} 0`,
-      `tickless_loads_total{${of},outcome="failed"} 0`,
-    ]);
+    const loads = [
+      'loaded',
+      'kept',
+      'adopted',
+      'deferred',
+      'failed',
+      'refused',
+      'timed-out',
+      'cancelled',
+      'late',
+    ];
+    expect(await scrape('tickless_loads_total')).toEqual(
+      loads.map((outcome, at) => `tickless_loads_total{${of},outcome="${outcome}"} ${at === 0 ? 1 : 0}`),
+    );
     expect(await scrape('tickless_load_duration_seconds')).toEqual(
       expect.arrayContaining([
         `tickless_load_duration_seconds_bucket{le="0.1",${of},outcome="loaded"} 0`,
@@ -132,11 +141,11 @@ describe('prometheusMetrics', () => {
     await Promise.all(reads);
     await cluster.clock.advance(2 * MINUTE);
     await rates.get();
-    expect(await scrape('tickless_backend_unavailable')).toEqual([
-      'tickless_backend_unavailable{name="rates",backend="lock"} 1',
-      'tickless_backend_unavailable{name="rates",backend="store"} 0',
-      'tickless_backend_unavailable{name="cities",backend="lock"} 1',
-      'tickless_backend_unavailable{name="cities",backend="store"} 0',
+    expect(await scrape('tickless_backend_down')).toEqual([
+      'tickless_backend_down{name="rates",backend="lock"} 1',
+      'tickless_backend_down{name="rates",backend="store"} 0',
+      'tickless_backend_down{name="cities",backend="lock"} 1',
+      'tickless_backend_down{name="cities",backend="store"} 0',
     ]);
   });
 

@@ -299,7 +299,7 @@ it('reads a file with a path that does not fit into its notes', async () => {
   expect(await value.get()).toMatchObject({ name: 'tickless' });
   expect(value.inspect().meta?.source).toHaveLength(300);
   await value.refresh();
-  expect(value.stats().kept).toBe(0);
+  expect(value.inspect().counts.kept).toBe(0);
   await value.close();
 });
 

@@ -62,7 +62,7 @@ describe('a value', () => {
       '"1"',
       '"1"',
     ]);
-    expect(member.stats()).toMatchObject({ kept: 1 });
+    expect(member.inspect().counts).toMatchObject({ kept: 1 });
     expect(member.inspect()).toMatchObject({
       meta: { source: `${origin.url}/all.json`, etag: '"2"' },
       nextExecuteTime: clock.now() + 60_000,
@@ -107,7 +107,7 @@ describe('a value', () => {
     await second.get();
     expect(origin.requests).toHaveLength(1); // it was adopted
     await second.refresh();
-    expect(second.stats().kept).toBe(1);
+    expect(second.inspect().counts.kept).toBe(1);
     expect(origin.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"']);
     await Promise.all([first, second].map((member) => member.close()));
   });
@@ -141,7 +141,7 @@ describe('a value', () => {
     const member = new RefreshingValue({ name: 'prices', load: source });
     await member.get();
     await member.refresh();
-    expect(member.stats()).toMatchObject({ loads: 2, kept: 0 });
+    expect(member.inspect().counts).toMatchObject({ loaded: 2, kept: 0 });
     for (const { headers } of origin.requests) {
       expect(headers).not.toHaveProperty('if-none-match');
       expect(headers).not.toHaveProperty('if-modified-since');
@@ -200,7 +200,7 @@ describe('a value', () => {
     const member = new RefreshingValue({ name: 'prices', load: httpSource(origin.url), unchanged: 'deep' });
     const first = await member.get();
     expect(await member.refresh()).toBe(first);
-    expect(member.stats()).toMatchObject({ kept: 1 });
+    expect(member.inspect().counts).toMatchObject({ kept: 1 });
   });
 });
 

@@ -11,6 +11,7 @@ import {
 import { firstOf, mergeOf, type Source } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Editions } from '../../support/editions.ts';
+import { onEnded } from '../../support/events.ts';
 import { optionsIn } from '../../support/option-errors.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { contextOf } from './origin.ts';
@@ -61,7 +62,7 @@ describe('mergeOf', () => {
     expect(after).toEqual({ rates: { edition: 2 }, countries: ['NL', 1] });
     expect(after.countries).toBe(before.countries);
     let kept = 0;
-    member.on('load-kept', () => (kept += 1));
+    onEnded(member, 'kept', () => (kept += 1));
     expect(await member.refresh()).toBe(after);
     expect(await member.refresh()).toBe(after);
     expect(kept).toBe(2);
@@ -138,9 +139,9 @@ describe('mergeOf', () => {
     await second.get();
     expect([rates.calls, countries.calls]).toEqual([1, 1]);
     const kept: string[] = [];
-    second.on('load-kept', ({ type }) => void kept.push(type));
+    onEnded(second, 'kept', ({ outcome }) => void kept.push(outcome));
     await second.refresh();
-    expect(kept).toEqual(['load-kept']);
+    expect(kept).toEqual(['kept']);
   });
 
   it('does not say when it was edited where a part does not', async () => {

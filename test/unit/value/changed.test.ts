@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { absent, keep, PeriodicExecutor, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { recordChanges, recordEvents, recordLines } from '../../support/events.ts';
+import { onEnded, recordChanges, recordEvents, recordLines } from '../../support/events.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
 describe('the event changed of a value', () => {
@@ -63,7 +63,7 @@ describe('the event changed of a value', () => {
 
   it('comes in the order of the replacements also where a listener of another event replaces the value', async () => {
     const { value, manual } = manualValue();
-    value.on('load-succeeded', () => value.set('two'));
+    onEnded(value, 'loaded', () => value.set('two'));
     const changes = recordChanges(value);
     const read = value.get();
     manual.call(0).resolve('one');

@@ -8,7 +8,7 @@ import {
   type TaskContext,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
@@ -228,7 +228,7 @@ describe('too long since the last success', () => {
     const succeeds = executor.requestStart();
     manual.call(3).resolve('done');
     expect(await settled(succeeds)).toEqual({ value: undefined });
-    expect(typesOf(events).filter((type) => type === 'too-stale')).toHaveLength(3);
+    expect(wordsOf(events).filter((type) => type === 'too-stale')).toHaveLength(3);
     expect(await rejectionOf(executor.requestStart({ wat: true } as never))).toMatchObject(ofOption('wat'));
   });
 
@@ -433,7 +433,7 @@ describe('pause and resume', () => {
     await executor.requestStart();
     await clock.flush();
     expect(manual.calls).toHaveLength(3);
-    expect(typesOf(events)).toEqual(['paused', 'load-started', 'load-succeeded', 'resumed', 'load-started']);
+    expect(wordsOf(events)).toEqual(['paused', 'load-started', 'loaded', 'resumed', 'load-started']);
   });
 
   it('paused before its first success it rejects callers that would wait', async () => {
@@ -458,7 +458,8 @@ describe('inspect', () => {
       lastEndedAt: undefined,
       failures: 0,
       lastError: undefined,
-      stats: executor.stats(),
+      counts: executor.inspect().counts,
+      executions: [],
     });
     const startedAt = clock.now();
     const first = executor.requestStart();
@@ -489,7 +490,7 @@ describe('close', () => {
     await running;
     await closing;
     expect(executor.inspect()).toMatchObject({ closed: true, running: false });
-    expect(typesOf(events)).toEqual(['load-started', 'load-succeeded', 'closed']);
+    expect(wordsOf(events)).toEqual(['load-started', 'loaded', 'closed']);
     expect(isTicklessError(await rejectionOf(executor.requestStart()), 'CLOSED')).toBe(true);
     expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
     expect(clock.timerCount).toBe(0);

@@ -8,6 +8,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { onEnded } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -38,7 +39,7 @@ describe('read() of a value', () => {
     expect(JSON.parse(JSON.stringify(stale))).toMatchObject({ maxStaleness: 'Infinity', value: 'load 1' });
     await clock.flush();
     expect(await value.read()).toMatchObject({ value: 'load 2', age: 0, state: 'fresh' });
-    expect(value.stats()).toMatchObject({ reads: 3, misses: 1, servedStale: 1 });
+    expect(value.inspect().counts).toMatchObject({ reads: 3, misses: 1, 'stale-served': 1 });
   });
 
   it('has the rules of get: it waits, rejects, and takes the same options', async () => {
@@ -60,7 +61,7 @@ describe('read() of a value', () => {
 
   it('of a value that is dropped in the moment in which it comes waits for the next one', async () => {
     const { clock, manual, value } = manualValue();
-    const off = value.on('load-succeeded', () => {
+    const off = onEnded(value, 'loaded', () => {
       off();
       value.invalidate({ drop: true });
     });

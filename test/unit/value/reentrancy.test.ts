@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isTicklessError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
+import { onEnded, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { fakeValue, loadedManualValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -14,8 +14,8 @@ describe('listeners that act', () => {
   it('read the new state from within an event', async () => {
     const { clock, manual, value } = await loadedManualValue();
     const seen: unknown[] = [];
-    value.on('load-succeeded', () => seen.push(value.current, value.inspect().running));
-    value.on('load-failed', () => seen.push(value.current, value.inspect().running));
+    onEnded(value, 'loaded', () => seen.push(value.current, value.inspect().running));
+    onEnded(value, 'failed', () => seen.push(value.current, value.inspect().running));
     await clock.advance(1000);
     value.current;
     await clock.flush();
@@ -81,8 +81,8 @@ describe('listeners that act', () => {
     const again = (): void => {
       if (refreshes.length < 2) refreshes.push(value.refresh());
     };
-    value.on('load-failed', again);
-    value.on('load-succeeded', again);
+    onEnded(value, 'failed', again);
+    onEnded(value, 'loaded', again);
     const failed = rejectionOf(value.refresh());
     manual.call(1).reject(new Error('down'));
     expect(isTicklessError(await failed, 'LOAD_FAILED')).toBe(true);
@@ -96,16 +96,16 @@ describe('listeners that act', () => {
     expect(manual.mostLive).toBe(1);
   });
 
-  it('may set a fallback from within load-failed: no cooling-down event follows', async () => {
+  it('may set a fallback from within the event of a failure', async () => {
     const { clock, manual, value } = await loadedManualValue();
-    value.on('load-failed', () => value.set('fallback'));
+    onEnded(value, 'failed', () => value.set('fallback'));
     const events = recordEvents(value);
     const refresh = rejectionOf(value.refresh());
     manual.call(1).reject(new Error('down'));
     await refresh;
     await clock.flush();
     expect(value.current).toBe('fallback');
-    expect(typesOf(events)).toEqual(['load-started', 'load-failed']);
+    expect(wordsOf(events)).toEqual(['load-started', 'failed']);
   });
 
   it('unsubscribed by one before it, a listener is not called any more', () => {

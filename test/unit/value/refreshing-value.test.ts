@@ -10,7 +10,7 @@ import {
   never,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, wordsOf } from '../../support/events.ts';
 import { CountingClock } from '../../support/manual-group.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
@@ -99,22 +99,24 @@ describe('reading', () => {
     ).toMatchObject([
       { type: 'load-started', at: 0, name: 'v', trigger: 'first', background: false },
       {
-        type: 'load-succeeded',
+        type: 'load-ended',
+        outcome: 'loaded',
         at: 0,
         attempts: 1,
-        duration: 0,
+        took: 0,
         nextExecuteTime: Date.UTC(2026, 0, 1, 0, 0, 1),
       },
       { type: 'load-started', at: 1000, trigger: 'due', background: true },
       { type: 'stale-served', at: 1000, age: 1000 },
       {
-        type: 'load-failed',
+        type: 'load-ended',
+        outcome: 'failed',
         at: 1040,
         attempts: 1,
-        duration: 40,
+        took: 40,
         error: { message: 'v: load failed: down' },
+        retryAt: expect.any(Number),
       },
-      { type: 'cooling-down', at: 1040, failures: 1 },
       { type: 'stale-served', at: 1040, age: 1040 },
     ]);
   });
@@ -448,8 +450,8 @@ describe('the result of a load', () => {
     expect(contexts).toBe(4);
     expect(value.current).toBe(first);
     expect(value.get()).toBe(promise);
-    expect(typesOf(events).filter((type) => type !== 'stale-served')).toEqual(
-      Array(3).fill(['load-started', 'load-kept']).flat(),
+    expect(wordsOf(events).filter((type) => type !== 'stale-served')).toEqual(
+      Array(3).fill(['load-started', 'kept']).flat(),
     );
   });
 
@@ -592,7 +594,8 @@ describe('inspect', () => {
       lastEndedAt: undefined,
       failures: 0,
       lastError: undefined,
-      stats: value.stats(),
+      counts: value.inspect().counts,
+      executions: [],
     });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { WhenTooStale } from '../../../src/engine/decide.ts';
 import { isTicklessError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { onEnded, recordEvents, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
@@ -40,7 +40,7 @@ describe('maxStaleness', () => {
     await clock.advance(5000);
     const events = recordEvents(value);
     expect(value.current).toBe('newer');
-    expect(typesOf(events)).not.toContain('too-stale');
+    expect(wordsOf(events)).not.toContain('too-stale');
     expect(value.inspect().state).toBe('stale');
     await clock.advance(1);
     expect(value.inspect()).toMatchObject({ state: 'too-stale', isStale: true, value: 'newer', age: 5001 });
@@ -188,7 +188,7 @@ describe('maxStaleness', () => {
     const events = recordEvents(value);
     for (const read of [() => value.get(), async () => value.current]) void read().catch(() => {});
     expect(value.inspect().state).toBe('too-stale');
-    expect(typesOf(events)).toEqual(['too-stale', 'load-started', 'too-stale']);
+    expect(wordsOf(events)).toEqual(['too-stale', 'load-started', 'too-stale']);
     expect(events[0]).toMatchObject({ age: 5001, maxStaleness: 5000 });
   });
 
@@ -213,7 +213,7 @@ describe('maxStaleness', () => {
     const clock = new FakeClock();
     vi.spyOn(clock, 'monotonic').mockImplementation(() => elapsed);
     const { value } = fakeValue(() => 1, { schedule: 1000, maxStaleness: 5000, clock });
-    value.on('load-succeeded', () => {
+    onEnded(value, 'loaded', () => {
       elapsed += 5001;
     });
     expect(

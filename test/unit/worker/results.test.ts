@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type EventOf, isTicklessError } from '../../../src/index.ts';
+import { isTicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { onEnded } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import {
   answerOf,
@@ -135,8 +136,8 @@ describe('the result', () => {
       withAnswers(`({ previous }) => previous ? keep({ maxStaleness: { minutes: 5 } }) : { n: 1 }`),
     );
     const first = await value.get();
-    const kept: EventOf<'load-kept'>[] = [];
-    value.on('load-kept', (event) => kept.push(event));
+    const kept: unknown[] = [];
+    onEnded(value, 'kept', (event) => kept.push(event));
     expect(await value.refresh()).toBe(first);
     expect(kept).toHaveLength(1);
   });

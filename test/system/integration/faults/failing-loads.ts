@@ -81,5 +81,5 @@ export async function failingLoads(stage: Stage, judge: Judge): Promise<void> {
 }
 
 function isFailure(told: Heard): boolean {
-  return told.kind === 'event' && (told.type === 'load-failed' || told.type === 'load-timed-out');
+  return told.kind === 'event' && (told.type === 'failed' || told.type === 'timed-out');
 }

@@ -2,7 +2,8 @@
 // parent tells it, tells what it meets, and ends with its parent.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventTypes, RefreshingValue } from '../../../../src/index.ts';
+import { RefreshingValue } from '../../../../src/index.ts';
+import { wordOf } from '../../../support/events.ts';
 import { type Engine, openShared, type Shared } from './clients.ts';
 import { type Behaviour, type Loaded, monotonic, type Order, type Settings } from './messages.ts';
 import { tell, tellingLock, tellingStore } from './telling.ts';
@@ -42,19 +43,17 @@ class Instance {
       whenBackendDown,
       logger: false,
     });
-    for (const type of eventTypes) {
-      if (type === 'stale-served') continue; // one for each read of a stale value
-      this.#value.on(type, (event) => {
-        const { token, version, error } = event as { token?: number; version?: number; error?: Error };
-        tell({
-          kind: 'event',
-          type,
-          ...(token === undefined ? {} : { token }),
-          ...(version === undefined ? {} : { version }),
-          ...(error === undefined ? {} : { error: error.message }),
-        });
+    this.#value.on('*', (event) => {
+      if (event.type === 'stale-served') return; // one for each read of a stale value
+      const { token, version, error } = event as { token?: number; version?: number; error?: Error };
+      tell({
+        kind: 'event',
+        type: wordOf(event),
+        ...(token === undefined ? {} : { token }),
+        ...(version === undefined ? {} : { version }),
+        ...(error === undefined ? {} : { error: error.message }),
       });
-    }
+    });
   }
 
   behave(behaviour: Partial<Behaviour>): void {

@@ -65,7 +65,7 @@ export async function stops(stage: Stage, judge: Judge): Promise<void> {
       /written|true/.test(told.answer),
   );
   judge.is('steps of stopped holders that did something late', done.length, 0);
-  const lost = fleet.heard.filter((told) => told.kind === 'event' && told.type === 'lease-lost');
+  const lost = fleet.heard.filter((told) => told.kind === 'event' && told.type === 'lost');
   const learnt = stopped.filter((token) => lost.some((told) => 'token' in told && told.token === token));
   judge.is('holders that learnt of it', learnt.length, times);
   judge.is('holders stopped on their way to the store', late.length, lateTimes);

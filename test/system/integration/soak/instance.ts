@@ -1,7 +1,6 @@
 import { Agent, get } from 'node:http';
 import {
   absent,
-  eventTypes,
   type KeyedLoadReturn,
   keep,
   lockedTask,
@@ -83,10 +82,9 @@ export class Instance {
     this.task = lockedTask(work, { name: 'nightly', lock, lockAtMostFor: LEASE_MS, lockAtLeastFor: 500 });
     for (const member of [...this.values, ...this.caches, this.executor]) {
       census.add('members', member);
-      for (const type of eventTypes)
-        member.on(type, () => {
-          tally.events += 1;
-        });
+      member.on('*', () => {
+        tally.events += 1;
+      });
     }
     census.add('clients', lock);
   }

@@ -101,7 +101,7 @@ export class Traffic {
         cache.delete(key);
         return;
       case 'listen': {
-        const off = value.on('load-succeeded', () => {
+        const off = value.on('load-ended', () => {
           this.#tally.events += 1;
         });
         setTimeout(off, 1000);

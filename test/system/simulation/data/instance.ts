@@ -1,10 +1,4 @@
-import {
-  type EventOf,
-  type EventType,
-  eventTypes,
-  RefreshingValue,
-  type ValueStatus,
-} from '../../../../src/index.ts';
+import { type EventOf, type EventType, RefreshingValue, type ValueStatus } from '../../../../src/index.ts';
 import type { Machine } from '../machine.ts';
 import { Link } from '../network.ts';
 import { NO_CHECKS_MS, Process } from '../process.ts';
@@ -66,7 +60,7 @@ export class DataInstance extends Process implements Holder {
       ...(scenario.hasAccept ? { accept: (candidate, about) => source.judge(this, candidate, about) } : {}),
       ...(maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale }),
     });
-    for (const type of eventTypes) this.prices.on(type, (event) => this.#emitted(world, event));
+    this.prices.on('*', (event) => this.#emitted(world, event));
   }
 
   peek(): Edition | undefined {

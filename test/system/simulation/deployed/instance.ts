@@ -3,10 +3,10 @@ import {
   derive,
   type EventOf,
   type EventType,
-  eventTypes,
   type LoadContext,
   RefreshingValue,
 } from '../../../../src/index.ts';
+import { wordOf } from '../../../support/events.ts';
 import type { Machine } from '../machine.ts';
 import { CLIENT_TIMEOUT_MS, Link } from '../network.ts';
 import { NO_CHECKS_MS, Process } from '../process.ts';
@@ -22,7 +22,7 @@ export interface Rate {
 }
 
 /** Events after which the instance may ask the lock anew. */
-const STARTS_OR_ENDS: ReadonlySet<EventType> = new Set<EventType>(['load-started', 'load-failed', 'changed']);
+const STARTS_OR_ENDS: ReadonlySet<string> = new Set(['load-started', 'failed', 'changed']);
 
 /** One process of a service whose lock and store are at different backends, with a value and what follows from it. */
 export class DeployedInstance extends Process {
@@ -76,7 +76,7 @@ export class DeployedInstance extends Process {
       ...(hasInitial && { initial: { value: { serial: 0 }, loadedAt: 0 } }),
     });
     this.doubled = derive(this.rates, ({ serial }) => serial * 2, { logger: false });
-    for (const type of eventTypes) this.rates.on(type, (event) => this.#emitted(event));
+    this.rates.on('*', (event) => this.#emitted(event));
   }
 
   override get isLoading(): boolean {
@@ -138,8 +138,8 @@ export class DeployedInstance extends Process {
   #emitted(event: EventOf<EventType>): void {
     const { trace, referee } = this.#world;
     trace.add(this.name, () => wordsOf(event));
-    if (STARTS_OR_ENDS.has(event.type)) this.holders.wentOn();
-    referee.holds('upgrade', event.type !== 'snapshot-rejected', () => {
+    if (STARTS_OR_ENDS.has(wordOf(event))) this.holders.wentOn();
+    referee.holds('upgrade', wordOf(event) !== 'refused', () => {
       return `${this.name}: it can't use what another instance has written: ${wordsOf(event)}`;
     });
     if (event.type !== 'changed') return;

@@ -1,7 +1,6 @@
 import {
   type EventOf,
   type EventType,
-  eventTypes,
   type KeyContext,
   type KeyedLoadReturn,
   loaded,
@@ -55,7 +54,7 @@ export class KeysInstance extends Process {
         ? { accept: (candidate, about) => source.judge(this.keyOf(about.key as string), candidate, about) }
         : {}),
     });
-    for (const type of eventTypes) this.cache.on(type, (event) => this.#emitted(world, event));
+    this.cache.on('*', (event) => this.#emitted(world, event));
   }
 
   keyOf(key: string): HeldKey {

@@ -21,8 +21,7 @@ export class Calls implements Watch {
   }
 
   emitted(event: TicklessEvent): void {
-    if (event.type !== 'load-failed' && event.type !== 'load-timed-out' && event.type !== 'cooling-down')
-      return;
+    if (event.type !== 'load-ended' || event.retryAt === undefined) return;
     this.#failures.add(event.error);
     this.#lastFailure = event.error;
   }

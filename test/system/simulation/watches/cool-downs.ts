@@ -1,13 +1,6 @@
 import type { EventOf, TicklessEvent } from '../../../../src/index.ts';
 import { RETRY_AFTER_S } from '../source.ts';
-import {
-  type Call,
-  type Change,
-  isKeptElsewhere,
-  type LoadRun,
-  type Subject,
-  type Watch,
-} from '../subject.ts';
+import type { Call, Change, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
 /**
@@ -18,8 +11,8 @@ export class CoolDowns implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
   #failures = 0;
-  /** The number of failures before the load that has just succeeded. */
-  #before = 0;
+  /** A load has failed in this step. */
+  #hasFailed = false;
   #mayHaveRecovered = false;
   /** By its own clock. */
   #noneBefore = Number.NEGATIVE_INFINITY;
@@ -29,8 +22,6 @@ export class CoolDowns implements Watch {
   #isOfSchedule = false;
   /** What has started the last load of its own. */
   #startedBy: string | undefined;
-  /** The data of the last event of a failure. */
-  #lastFailure: unknown;
 
   constructor(subject: Subject, world: World) {
     this.#subject = subject;
@@ -48,46 +39,30 @@ export class CoolDowns implements Watch {
   }
 
   emitted(event: TicklessEvent): void {
-    if (event.type !== 'cooling-down') this.#before = 0;
-    switch (event.type) {
-      case 'load-started':
-        this.#startedBy = event.trigger;
-        break;
-      case 'load-failed':
-      case 'load-timed-out': {
-        this.#lastFailure = event.error;
-        this.#failures += 1;
-        const rest = asksForRest(event.error) ? RETRY_AFTER_S * 1000 : 0;
-        const least = Math.max(rest, this.#span(this.#failures) / 2);
-        this.#noneBefore = this.#subject.instance.machine.monotonic() + least;
-        break;
-      }
-      case 'cooling-down':
-        this.#begun(event);
-        break;
-      case 'load-succeeded':
-      case 'load-kept': {
-        const before = this.#failures;
-        this.#over();
-        this.#loadedAt = isKeptElsewhere(event)
-          ? Number.NEGATIVE_INFINITY
-          : this.#subject.instance.machine.monotonic();
-        this.#before = before;
-        break;
-      }
-      case 'snapshot-adopted':
-        this.#over();
-        this.#loadedAt = this.#subject.instance.machine.monotonic() - event.age;
-        break;
-      case 'round-done-elsewhere': // for a task it counts as a success, unless a caller has forced a run
-        if (this.#subject.options.holdsValue) {
-          this.#mayHaveRecovered ||= this.#isAwaitedSinceBeforeDrop();
-          break;
-        }
-        this.#mayHaveRecovered = true;
-        this.#noneBefore = Number.NEGATIVE_INFINITY;
-        break;
+    if (event.type === 'load-started') this.#startedBy = event.trigger;
+    if (event.type === 'round' && event.outcome === 'done') this.#foundDone();
+    if (event.type === 'load-ended') this.#loadEnded(event);
+  }
+
+  #loadEnded(event: EventOf<'load-ended'>): void {
+    const { outcome, age, retryAt } = event;
+    const isSuccess = outcome === 'loaded' || outcome === 'kept' || outcome === 'adopted';
+    const before = this.#failures;
+    if (isSuccess && (outcome !== 'adopted' || this.#subject.options.holdsValue)) {
+      this.#over();
+      this.#loadedAt = this.#subject.instance.machine.monotonic() - (age ?? 0);
     }
+    if (retryAt !== undefined) this.#begun(event, isSuccess ? before : this.#failures);
+  }
+
+  /** For a task it counts as a success, unless a caller has forced a run. */
+  #foundDone(): void {
+    if (this.#subject.options.holdsValue) {
+      this.#mayHaveRecovered ||= this.#isAwaitedSinceBeforeDrop();
+      return;
+    }
+    this.#mayHaveRecovered = true;
+    this.#noneBefore = Number.NEGATIVE_INFINITY;
   }
 
   /** A read with patience waits since before the last drop: it reads again when that load has ended. */
@@ -114,24 +89,45 @@ export class CoolDowns implements Watch {
     this.#noneBefore = Number.NEGATIVE_INFINITY;
   }
 
-  #begun({ delay, failures, error }: EventOf<'cooling-down'>): void {
-    const { id, instance } = this.#subject;
-    const isOfLoad = error === this.#lastFailure;
-    this.#isOfSchedule = !isOfLoad;
-    // The schedule failed. Right after a load that is one more failure in a row.
-    if (!isOfLoad) this.#failures = Math.max(this.#failures, this.#before) + 1;
-    this.#before = 0;
-    const span = this.#span(failures);
-    const rest = asksForRest(error) ? RETRY_AFTER_S * 1000 : 0;
-    const isWithin = delay >= Math.max(rest, span / 2) - 1e-6 && delay <= Math.max(rest, span) + 1e-6;
-    this.#world.referee.holds(5, isWithin, () => `${id}: failure ${failures} cools down for ${delay} ms`);
-    if (this.#mayHaveRecovered && failures === 1) this.#failures = 1;
-    this.#mayHaveRecovered = false;
-    this.#world.referee.holds(5, failures === this.#failures, () => {
+  /** Those of a schedule that fails without a load are in the status alone. */
+  stepped(): void {
+    const { status, id } = this.#subject;
+    if (status === undefined) return;
+    const { failures } = status;
+    const isRight = failures === this.#failures || this.#mayHaveRecovered;
+    this.#world.referee.holds(5, !this.#hasFailed || isRight, () => {
       return `${id}: ${failures} failures in a row are reported, not ${this.#failures}`;
     });
+    if (this.#hasFailed) this.#mayHaveRecovered = false;
+    this.#failures = failures;
+    this.#hasFailed = false;
+  }
+
+  unseen(): void {
+    this.#hasFailed = false;
+  }
+
+  /** @param before the failures in a row. */
+  #begun({ outcome, at, error, retryAt = 0 }: EventOf<'load-ended'>, before: number): void {
+    const { id, instance } = this.#subject;
+    const isOfLoad = outcome !== 'loaded' && outcome !== 'kept';
+    this.#isOfSchedule = !isOfLoad;
+    this.#failures = before + 1;
+    this.#hasFailed = true;
+    const delay = retryAt - at;
+    const rest = asksForRest(error) ? RETRY_AFTER_S * 1000 : 0;
+    const isWithin = (failures: number): boolean => {
+      const span = this.#span(failures);
+      return delay >= Math.max(rest, span / 2) - 1 && delay <= Math.max(rest, span) + 1;
+    };
+    const isRight = isWithin(this.#failures) || (this.#mayHaveRecovered && isWithin(1));
+    this.#world.referee.holds(
+      5,
+      isRight,
+      () => `${id}: failure ${this.#failures} cools down for ${delay} ms`,
+    );
     const tooOldAt = isOfLoad ? Infinity : this.#loadedAt + this.#world.scenario.maxStaleness;
-    this.#noneBefore = Math.min(instance.machine.monotonic() + delay, tooOldAt);
+    this.#noneBefore = Math.min(instance.machine.monotonic() + delay - 1, tooOldAt); // whole milliseconds
   }
 
   /** The longest cool-down by the documentation. */

@@ -1,5 +1,5 @@
 import type { TicklessEvent } from '../../../../src/index.ts';
-import { type Change, isKeptElsewhere, type Subject, type Watch } from '../subject.ts';
+import type { Change, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
 /** Rule 6: the outcome of each load is emitted once. */
@@ -8,7 +8,7 @@ export class LoadOutcomes implements Watch {
   readonly #world: World;
   /** A load has begun, and its outcome was not emitted yet. */
   #isOpen = false;
-  /** It was changed meanwhile: a load that goes on emits its outcome, one that is aborted does not. */
+  /** It was changed meanwhile: a load that goes on emits its outcome now, one that is aborted a moment later. */
   #mayHaveEnded = false;
 
   constructor(subject: Subject, world: World) {
@@ -17,33 +17,34 @@ export class LoadOutcomes implements Watch {
   }
 
   emitted(event: TicklessEvent): void {
-    const { type } = event;
-    if (isKeptElsewhere(event)) return;
     const { referee } = this.#world;
     const { id } = this.#subject;
-    switch (type) {
-      case 'load-started':
-        referee.holds(
-          6,
-          !this.#isOpen,
-          () => `${id}: the outcome of a load was not emitted before the next began`,
-        );
-        this.#isOpen = true;
-        this.#mayHaveEnded = false;
-        break;
-      case 'load-succeeded':
-      case 'load-kept':
+    if (event.type === 'load-started') {
+      referee.holds(
+        6,
+        !this.#isOpen,
+        () => `${id}: the outcome of a load was not emitted before the next began`,
+      );
+      this.#isOpen = true;
+      this.#mayHaveEnded = false;
+    }
+    if (event.type !== 'load-ended') return;
+    switch (event.outcome) {
+      case 'loaded':
+      case 'kept':
         referee.holds(
           6,
           this.#isOpen || this.#mayHaveEnded,
-          () => `${id}: ${type} is emitted for a load that never began`,
+          () => `${id}: ${event.outcome} is emitted for a load that never began`,
         );
         this.#isOpen = this.#mayHaveEnded = false;
         break;
-      case 'load-failed': // also if the lock was unavailable, and no load began
-      case 'load-timed-out':
-        this.#isOpen = false;
+      case 'late':
+      case 'adopted':
+      case 'deferred':
         break;
+      default: // also if the lock was unavailable, and no load began
+        this.#isOpen = false;
     }
   }
 

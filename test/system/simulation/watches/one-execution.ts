@@ -1,4 +1,5 @@
 import type { TicklessEvent } from '../../../../src/index.ts';
+import { wordOf } from '../../../support/events.ts';
 import type { LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
@@ -47,13 +48,13 @@ export class OneExecution implements Watch {
     this.#isRepeated = brought === 'kept' && this.#subject.drops.some(({ at }) => at >= begunAt);
   }
 
-  emitted({ type }: TicklessEvent): void {
+  emitted(event: TicklessEvent): void {
     this.#runningSince = undefined; // possibly another flight
     const { id, instance, options } = this.#subject;
     const first = this.#first;
     // With a lock, or with other keys, the deadline begins before the load.
-    if (type !== 'load-timed-out' || first === undefined || first.isBatched || options.lockName !== undefined)
-      return;
+    const isTimedOut = wordOf(event) === 'timed-out' && first !== undefined;
+    if (!isTimedOut || first.isBatched || options.lockName !== undefined) return;
     const after = instance.machine.monotonic() - this.#waitedSince;
     this.#world.referee.holds('timeout', after >= options.timeout - ROUNDING_MS, () => {
       return `${id}: load ${first.serial} is said to have timed out after ${after.toFixed(1)} ms`;

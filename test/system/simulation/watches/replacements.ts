@@ -34,10 +34,11 @@ export class Replacements implements Watch {
   }
 
   emitted(event: TicklessEvent): void {
-    const isAbsent = event.type === 'load-succeeded' && event.isAbsent === true;
-    if (isAbsent || event.type === 'evicted') this.#hasLeft = true;
-    if (event.type === 'snapshot-adopted') this.#adopted = event.version;
-    if (event.type === 'snapshot-adopted' && this.#subject.peek() === undefined) this.#hasLeft = true;
+    if (event.type === 'evicted' || (event.type === 'load-ended' && event.isAbsent)) this.#hasLeft = true;
+    if (event.type === 'load-ended' && event.outcome === 'adopted') {
+      this.#adopted = event.version;
+      if (this.#subject.peek() === undefined) this.#hasLeft = true;
+    }
     if (event.type === 'changed') this.#replaced(event as EventOf<'changed', Loaded>);
   }
 

@@ -62,27 +62,12 @@ export class Starts implements Watch {
       });
       return;
     }
-    switch (event.type) {
-      case 'load-started':
-        this.#firstTry = Infinity;
-        break;
-      case 'load-succeeded':
-      case 'load-kept':
-        this.#isMoving = true;
-        this.#succeeded(event, now);
-        break;
-      case 'late-result-dropped':
-        this.#isMoving = true; // its place is free: the next load begins in the next macrotask
-        break;
-      case 'load-failed':
-      case 'load-timed-out':
-        this.#isMoving = true;
-        this.#mayFrom = Infinity; // the next event has the duration
-        break;
-      case 'cooling-down':
-        this.#mayFrom = now + event.delay;
-        break;
-    }
+    if (event.type === 'load-started') this.#firstTry = Infinity;
+    if (event.type !== 'load-ended') return;
+    const { outcome, at, retryAt } = event;
+    this.#isMoving = true; // after a late result its place is free: the next load begins in the next macrotask
+    if (outcome === 'loaded' || outcome === 'kept') this.#succeeded(event, now);
+    if (retryAt !== undefined) this.#mayFrom = now + retryAt - at;
   }
 
   changed({ kind }: Change): void {
@@ -115,11 +100,11 @@ export class Starts implements Watch {
     this.#isToStart = this.#isMoving = false;
   }
 
-  #succeeded(event: EventOf<'load-succeeded' | 'load-kept'>, now: number): void {
+  #succeeded({ outcome, isAbsent }: EventOf<'load-ended'>, now: number): void {
     this.#mayFrom = Number.NEGATIVE_INFINITY;
     const serial = this.#lastEnded?.serial ?? 0;
-    if (event.type === 'load-succeeded') this.#isTagged = this.#world.tagged.has(serial);
-    if (event.type === 'load-succeeded' && event.isAbsent) {
+    if (outcome === 'loaded') this.#isTagged = this.#world.tagged.has(serial);
+    if (isAbsent) {
       this.#isDue();
       this.#mayFrom = now + this.#world.scenario.period;
       return;

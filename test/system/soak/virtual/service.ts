@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { cron } from '../../../../src/calendar/index.ts';
 import {
-  eventTypes,
   fixedRate,
   lockedTask,
   type PeriodicExecutor,
@@ -117,10 +116,9 @@ export class Service {
     });
     for (const member of this.members) {
       census.add('members', member);
-      for (const type of eventTypes)
-        member.on(type, () => {
-          world.tally.events += 1;
-        });
+      member.on('*', () => {
+        world.tally.events += 1;
+      });
     }
   }
 

@@ -1,7 +1,9 @@
-import { eventTypes, type PeriodicExecutor } from '../../../../src/index.ts';
+import type { EventType, PeriodicExecutor } from '../../../../src/index.ts';
 import type { Cache, Service, Value } from './service.ts';
 import { type Payload, payload } from './source.ts';
 import type { World } from './world.ts';
+
+const TYPES: readonly EventType[] = ['load-started', 'load-ended', 'changed', 'stale-served', 'round'];
 
 /** The keys of the shared cache: the backends keep each name. */
 const FEW_KEYS = 60;
@@ -190,7 +192,7 @@ export class Traffic {
           world.tally.events += 1;
         };
         world.census.add('listeners of events', listener);
-        clock.setTimeout(this.#pick(members).on(this.#pick(eventTypes), listener), dice.whole(0, 10_000));
+        clock.setTimeout(this.#pick(members).on(this.#pick(TYPES), listener), dice.whole(0, 10_000));
         return;
       }
       case 'reschedule':

@@ -44,7 +44,6 @@ export class BadLoads implements DataWatch<Holder> {
   readonly #askedAt: Map<string, number> = new Map();
   /** When each instance asked that has found the round done, until it loads. */
   readonly #foundDoneAt: Map<unknown, number> = new Map();
-  #isRejected: Holder | undefined;
   #refused: Refused | undefined;
 
   constructor(world: Judged, name: string = 'prices') {
@@ -88,15 +87,13 @@ export class BadLoads implements DataWatch<Holder> {
   }
 
   emitted(instance: Holder, event: TicklessEvent): void {
-    if (event.type === 'value-rejected') this.#isRejected = instance;
-    if (event.type !== 'cooling-down' || this.#isRejected !== instance) return;
-    this.#isRejected = undefined;
+    if (event.type !== 'load-ended' || event.outcome !== 'refused' || event.retryAt === undefined) return;
     const run = this.#last.get(instance);
     if (run?.token === undefined) return;
     const { timeline, leases } = this.#world;
     const granted = leases.grantedOf(this.#name);
     const { now } = timeline;
-    this.#refused = { run, at: now, until: now + event.delay, granted, isReleased: false };
+    this.#refused = { run, at: now, until: now + event.retryAt - event.at, granted, isReleased: false };
   }
 
   arrived(instance: unknown, { step, name, as, token, requestId = '' }: Message, answer: unknown): void {

@@ -1,4 +1,5 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import { wordOf } from '../../../../support/events.ts';
 import type { DataInstance } from '../instance.ts';
 import type { Written } from '../shelf.ts';
 import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
@@ -129,17 +130,17 @@ export class Marks implements DataWatch {
   }
 
   emitted(instance: DataInstance, event: TicklessEvent): void {
-    if (event.type === 'changed' || (event.type.startsWith('load-') && event.type !== 'load-started'))
-      this.#judging.delete(instance);
-    const kept = event.type === 'load-kept' ? instance.prices.peek() : undefined;
+    if (event.type === 'changed' || event.type === 'load-ended') this.#judging.delete(instance);
+    const kept = wordOf(event) === 'kept' ? instance.prices.peek() : undefined;
     if (kept !== undefined) this.#begun.set(kept.serial, this.#world.timeline.now); // the source says the same again
     const mark = this.#mark;
-    if (event.type !== 'snapshot-adopted' || mark === undefined) return;
+    if (event.type !== 'load-ended' || event.outcome !== 'adopted' || mark === undefined) return;
+    const { version = 0 } = event;
     const since = this.#world.timeline.now - mark.at;
     // It may have been read before.
     if (since <= (this.#world.isWellFor(instance, since) ? UNDER_WAY_MS : ARRIVED_MS)) return;
-    this.#holds(instance, event.version > mark.version, () => {
-      return `it adopts version ${event.version}, older than the mark ${mark.version} of ${since.toFixed(0)} ms ago`;
+    this.#holds(instance, version > mark.version, () => {
+      return `it adopts version ${version}, older than the mark ${mark.version} of ${since.toFixed(0)} ms ago`;
     });
   }
 

@@ -1,4 +1,5 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import { wordOf } from '../../../../support/events.ts';
 import type { Edition } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch, Order } from '../watch.ts';
@@ -22,9 +23,9 @@ export class RefusedValues implements DataWatch {
 
   /** A version that is put back is in place before it is published, which is when its event comes. */
   emitted(instance: DataInstance, event: TicklessEvent): void {
-    if (event.type === 'value-rejected') this.#refusing.add(instance);
+    if (wordOf(event) === 'refused') this.#refusing.add(instance);
     const isReplaced = event.type === 'changed' && event.cause !== 'rolled-back';
-    if (isReplaced || event.type === 'load-kept') this.#refusing.delete(instance);
+    if (isReplaced || wordOf(event) === 'kept') this.#refusing.delete(instance);
   }
 
   ordered(order: Order): void {

@@ -1,5 +1,6 @@
 import type { WriteAnswer } from '../../../../../src/cluster/store-contract.ts';
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import { wordOf } from '../../../../support/events.ts';
 import { type Edition, markIn, serialIn } from '../../data/edition.ts';
 import type { DataRun } from '../../data/watch.ts';
 import { CLIENT_TIMEOUT_MS, type Message } from '../../network.ts';
@@ -146,8 +147,8 @@ export class Marks implements KeysWatch {
     const value = key.peek();
     if (value === undefined) return;
     // The source says the same again.
-    if (event.type === 'load-kept') this.#keptAt.set(value.serial, this.#world.timeline.now);
-    if (event.type !== 'snapshot-adopted') return;
+    if (wordOf(event) === 'kept') this.#keptAt.set(value.serial, this.#world.timeline.now);
+    if (event.type !== 'load-ended' || event.outcome !== 'adopted') return;
     for (const known of this.#of(key)) {
       const { process } = key;
       const isKnown = this.#mustBeKnown(known, process) || process.bornAt >= known.resolvedAt;

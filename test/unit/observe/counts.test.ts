@@ -4,7 +4,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
-describe('the stats of a value', () => {
+describe('the counts of a value', () => {
   it('count reads: those that found no value, waited, were served a stale one', async () => {
     const { value, manual, clock } = manualValue();
     const cold = [value.get(), value.get()];
@@ -17,14 +17,7 @@ describe('the stats of a value', () => {
     await clock.flush();
     manual.call(1).resolve('two');
     expect(await patient).toBe('two');
-    expect(value.inspect().stats).toMatchObject({
-      reads: 5,
-      misses: 2,
-      hitRatio: 0.6,
-      waited: 3,
-      servedStale: 1,
-    });
-    expect(value.stats()).toEqual(value.inspect().stats);
+    expect(value.inspect().counts).toMatchObject({ reads: 5, misses: 2, waited: 3, 'stale-served': 1 });
   });
 
   it('count loads by their ends and their lengths', async () => {
@@ -43,10 +36,10 @@ describe('the stats of a value', () => {
     const timedOut = value.refresh().catch(() => {});
     await clock.advance(500);
     await timedOut;
-    const { loading, ...stats } = value.stats();
-    expect(stats).toMatchObject({ loads: 5, kept: 1, failures: 3, rejections: 1 });
-    expect(loading).toMatchObject({ count: 5, total: 4 * 30 + 500, longest: 500 });
-    expect(loading.buckets.filter(({ count }) => count > 0)).toEqual([
+    const { took, ...counts } = value.inspect().counts;
+    expect(counts).toMatchObject({ loaded: 1, kept: 1, failed: 1, refused: 1, 'timed-out': 1 });
+    expect(took).toMatchObject({ count: 5, total: 4 * 30 + 500, longest: 500 });
+    expect(took.buckets.filter(({ count }) => count > 0)).toEqual([
       { upTo: 50, count: 4 },
       { upTo: 500, count: 1 },
     ]);
@@ -57,19 +50,19 @@ describe('the stats of a value', () => {
     expect(value.current).toBe(1);
     await clock.advance(2000);
     expect(() => value.current).toThrow('is 2 s old');
-    expect(value.stats()).toMatchObject({ tooStale: 1, servedStale: 0 });
+    expect(value.inspect().counts).toMatchObject({ 'too-stale': 1, 'stale-served': 0 });
   });
 
   it('are copies, and shown as JSON', async () => {
     const { value } = await loadedManualValue();
     const before = value.inspect();
     await value.get();
-    expect(before.stats?.reads).toBe(1);
-    expect(JSON.parse(JSON.stringify(before)).stats).toMatchObject({ reads: 1, hitRatio: 0 });
+    expect(before.counts.reads).toBe(1);
+    expect(JSON.parse(JSON.stringify(before)).counts).toMatchObject({ reads: 1, misses: 1 });
   });
 });
 
-describe('the stats in a cluster', () => {
+describe('the counts in a cluster', () => {
   it('count commands, snapshots published with their size, and those adopted', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [cluster.instance(), cluster.instance()];
@@ -80,51 +73,44 @@ describe('the stats in a cluster', () => {
     await Promise.all(reads);
     const sent = (steps: readonly string[]): number =>
       a.link.commands.filter(({ step }) => steps.includes(step)).length;
-    const stats = a.value.stats();
-    expect(stats).toMatchObject({ published: 1, adopted: 0 });
+    const { counts } = a.value.inspect();
+    expect(counts).toMatchObject({ published: 1, adopted: 0 });
     const payloads = a.link.commands
       .filter(({ step }) => step === 'write')
       .map(({ args }) => String(args[0]));
-    expect(stats.bytesPublished).toBe(Buffer.byteLength(payloads.join('')));
-    expect(stats.lockCommands).toBe(sent(['acquire', 'extend', 'release']));
-    expect(stats.storeCommands).toBe(sent(['read', 'write']));
-    expect(stats.lockCommands).toBeGreaterThan(1);
-    expect(b.value.stats()).toMatchObject({ published: 0, bytesPublished: 0, adopted: 1, loads: 0 });
+    expect(counts.bytes).toBe(Buffer.byteLength(payloads.join('')));
+    expect(counts.lockCommands).toBe(sent(['acquire', 'extend', 'release']));
+    expect(counts.storeCommands).toBe(sent(['read', 'write']));
+    expect(counts.lockCommands).toBeGreaterThan(1);
+    expect(b.value.inspect().counts).toMatchObject({ published: 0, bytes: 0, adopted: 1, loaded: 0 });
   });
 });
 
-describe('the stats of a cache', () => {
-  it('count the reads of all keys, the share of hits, and evicted keys', async () => {
+describe('the counts of a cache', () => {
+  it('count the reads of all keys, and evicted keys', async () => {
     const clock = new FakeClock();
     const cache = new RefreshingCache({ name: 'c', load: async (key: string) => key, clock, max: 2 });
     await cache.getMany(['a', 'b']);
     await cache.getMany(['a', 'b', 'c']); // c takes the place of a
     expect(cache.current('c')).toBe('c');
-    expect(cache.stats()).toMatchObject({
+    expect(cache.inspect().counts).toMatchObject({
       reads: 6,
       misses: 3,
-      hitRatio: 0.5,
       waited: 3,
-      loads: 3,
+      loaded: 3,
       evicted: 1,
     });
-    expect(cache.inspect('c')).not.toHaveProperty('stats');
+    expect(cache.inspect('c')?.counts).toEqual(cache.inspect().counts);
+    expect(cache.inspect('c')?.executions).toMatchObject([{ key: 'c', outcome: 'loaded' }]);
   });
 });
 
-describe('the stats of a group', () => {
-  it('are those of each member and of all together', async () => {
-    const clock = new FakeClock();
-    const group = new RefreshGroup({ clock });
+describe('the counts of a group', () => {
+  it('are those of each member', () => {
+    const group = new RefreshGroup({ clock: new FakeClock() });
     const a = group.value({ name: 'a', load: () => 1 });
     const c = group.cache({ name: 'c', load: (key: string) => key });
     expect([a.current, a.current, c.current('x')]).toEqual([1, 1, 'x']);
-    const { total, members } = group.stats();
-    expect(members).toEqual([
-      { name: 'a', ...a.stats() },
-      { name: 'c', ...c.stats() },
-    ]);
-    expect(total).toMatchObject({ reads: 3, misses: 2, loads: 2, loading: { count: 2 } });
-    expect(group.inspect().members.map((member) => member.stats?.reads)).toEqual([2, 1]);
+    expect(group.inspect().members.map(({ counts }) => counts.reads)).toEqual([2, 1]);
   });
 });
