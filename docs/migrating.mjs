@@ -24,6 +24,11 @@ const RULES = [
   [/\bRefreshingCacheOptions\b/g, 'CacheOptions'],
   [/\bPeriodicExecutorOptions\b/g, 'TaskOptions'],
   [/\bRefreshGroupOptions\b/g, 'GroupOptions'],
+  // One word for the age.
+  [/(\.(?:get|read|getMany|getIfPresent)\([^()]*\{[^{}()]*)\bmaxAge(?=:)/g, '$1maxStaleness'],
+  [/\bwhenClosed: 'serve', /g, ''],
+  [/, whenClosed: 'serve'(?= \})/g, ''],
+  [/\b(tickless[_.]value_max)_age(?=_seconds\b|\b)/g, '$1_staleness'],
   // Errors have one class with codes.
   [/\bis([A-Z]\w+Error)\(([^()]*)\)/g, isOfCode],
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, importsOneGuard],

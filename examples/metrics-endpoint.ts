@@ -36,7 +36,7 @@ await once(server, 'listening');
 const url = `http://localhost:${(server.address() as AddressInfo).port}/metrics`;
 
 const lines = (await (await fetch(url)).text()).split('\n');
-const shown = /^tickless_(value_max_age|reads_total|cache_|loads_total.*(loaded|failed))/;
+const shown = /^tickless_(value_max_staleness|reads_total|cache_|loads_total.*(loaded|failed))/;
 console.log(lines.filter((line) => shown.test(line)).join('\n'));
 
 server.close();

@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { build } from 'esbuild';
 import { scriptArguments } from './support/arguments.mjs';
 import { BEGINNINGS } from './support/notices.mjs';
 import { npm, root, tool } from './support/project.mjs';
@@ -22,7 +21,7 @@ import { run } from './support/run.mjs';
 
 scriptArguments();
 
-const LIMITS = { files: 220, kB: 690, cheatSheetBytes: 12_000, readmeWords: 1500 };
+const LIMITS = { files: 220, kB: 690, readmeWords: 1500 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
@@ -103,31 +102,6 @@ function notices({ paths }) {
   return missing.length === 0 ? undefined : `${path} lacks the license of ${missing.join(', ')}`;
 }
 
-/** The cheat sheet is short, in the tarball, and has each function, class and constant of each entry; of a guard the error is enough. */
-async function cheatSheet({ paths }) {
-  const path = 'docs/cheatsheet.md';
-  if (!paths.includes(path)) return `${path} is not in the tarball`;
-  const text = readFileSync(join(root, path), 'utf8');
-  const words = new Set(text.match(/\w+/g));
-  const entries = Object.values(manifest.exports).filter(({ types }) => types);
-  // Not imported: optional peers are missing here.
-  const { metafile } = await build({
-    entryPoints: entries.map((entry) => join(root, entry.default)),
-    outdir: workspace,
-    format: 'esm',
-    write: false,
-    metafile: true,
-  });
-  const missing = Object.values(metafile.outputs)
-    .flatMap(({ exports }) => exports)
-    .filter((name) => !words.has(name) && !words.has(/^is(\w+Error)$/.exec(name)?.[1]));
-  if (missing.length > 0) return `${path} lacks ${missing.join(', ')}`;
-  const bytes = Buffer.byteLength(text);
-  return bytes <= LIMITS.cheatSheetBytes
-    ? undefined
-    : `${path} has ${bytes} bytes, more than ${LIMITS.cheatSheetBytes}`;
-}
-
 /** One process per entry, so that none leans on what another has loaded, or on what only a developer has. */
 async function importEntries(isWanted, peerOf = {}) {
   const entries = Object.keys(manifest.exports).filter(
@@ -187,7 +161,6 @@ try {
   await check('links of the README', () => readmeLinks(packed));
   await check('length of the README', readmeLength);
   await check('notices of what is bundled', () => notices(packed));
-  await check('cheat sheet', () => cheatSheet(packed));
   await check('publint', () => command(tool('publint', ['run', tarball, '--strict'])));
   await check('are the types wrong', () => command(tool('@arethetypeswrong/cli', attw, 'attw')));
   mkdirSync(user);

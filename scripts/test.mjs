@@ -51,6 +51,8 @@ const QUICK = [
   step('package', 'package', script('check-package'), after('build')),
   step('prose', 'prose', script('check-prose')),
   step('walk', 'figures of ARCHITECTURE', script('walk', '--check')),
+  step('names', 'names in the documents', script('check-names')),
+  step('cheatsheet', 'cheat sheet', script('cheatsheet', '--check')),
   step('docs', 'code blocks of the documents', script('run-docs', '--only', 'plain'), after('build')),
   step('examples', 'examples', tests('examples'), after('build')),
   step(

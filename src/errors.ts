@@ -18,12 +18,11 @@ import { printable } from './printable.ts';
  *   published; the old value stays. A load that was refused has failed: the next one starts after the cool-down. `cause` is the error that
  *   the guard or the schema threw, if it did.
  * - `COOLING_DOWN`: there is no value, the last load failed (`cause`), and the next one may not start before `retryAt`.
- * - `TOO_STALE`: the value is older (`age`) than `maxStaleness`, and `whenTooStale` does not allow to serve it; or it is not younger than
- *   the `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed, or one with
- *   `PINNED`. `peek()` still returns the old value.
+ * - `TOO_STALE`: the value is older (`age`) than `maxStaleness`, of the member, of its load or of the read, and the reload failed or may
+ *   not start. `cause` is the error of the last load, if it failed, or one with `PINNED`. `peek()` still returns the old value.
  * - `ABSENT`: the source has no such key: the load of a `RefreshingCache` returned `absent()`. Reads of the key reject without a load until
  *   `retryAt`. `set()` and `invalidate()` of the key end that.
- * - `PINNED`: a person has pinned the version in place (`rollback`): `refresh()` does not replace it, and `get({ maxAge })` waits for no
+ * - `PINNED`: a person has pinned the version in place (`rollback`): `refresh()` does not replace it, and `get({ maxStaleness })` waits for no
  *   younger one. `refresh({ unpin: true })` and `unpin()` end the pin.
  * - `BACKEND_DOWN`: the lock or the store could not be used: its backend cannot be reached, did not answer in time, or refused the command
  *   (no privilege, a missing column). `cause` is the error of its client. A lock that is held elsewhere is not an error. Each method that

@@ -15,7 +15,6 @@ const QUESTIONS = [
     answers: {
       wait: { whenTooStale: 'wait' },
       throw: { whenTooStale: 'throw' },
-      serve: { whenTooStale: 'serve' },
     },
   },
   { text: 'is it due?', answers: { yes: { dueAt: NOW }, no: { dueAt: NOW + 1 } } },
@@ -33,8 +32,7 @@ const START = {
   coolDownUntil: -Infinity,
   deferredUntil: -Infinity,
   runState: 'open',
-  whenTooStale: 'serve',
-  whenClosed: 'serve',
+  whenTooStale: 'wait',
   whenFailing: 'serve',
 };
 const RESULTS = {

@@ -66,7 +66,7 @@ export async function states() {
     empty: 'reads wait for the first load',
     fresh: 'reads are served',
     stale: 'reads are served,\\none load runs behind them',
-    'too-stale': 'reads wait, throw or are served:\\nwhenTooStale',
+    'too-stale': 'reads wait or throw:\\nwhenTooStale',
     absent: 'reads reject with ABSENT',
   };
   return `digraph {

@@ -192,7 +192,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    *
    * @throws {TicklessError} `NOT_LOADED` before the first success of that key; the load has been started if it may.
    * @throws {TicklessError} `ABSENT` when the source has no such key.
-   * @throws {TicklessError} `TOO_STALE` beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {TicklessError} `TOO_STALE` beyond `maxStaleness`.
    * @throws {TicklessError} `LOAD_FAILED` or another error of the last reload, with `whenFailing: 'throw'`.
    * @throws {TicklessError} `OPTION` for the key `undefined`.
    */

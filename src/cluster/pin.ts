@@ -1,4 +1,5 @@
 import type { PinStatus } from '../data/pin.ts';
+import { shorterLimit } from '../engine/next-execution.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { TicklessError } from '../errors.ts';
 import { showInstant } from '../time/show-instant.ts';
@@ -29,10 +30,10 @@ export const PIN_CHECK_MS = 60_000;
  * The age limit of a pinned version, in milliseconds: none until the pin is over, then its own.
  *
  * @param loadedAt when it was loaded (monotonic).
- * @param usualMs the limit of a value whose load returned none.
+ * @param optionMs the limit of the member.
  */
-export function limitWhilePinned(pin: Pin, loadedAt: number, usualMs: number): number {
-  return Math.max(pin.maxStalenessMs ?? usualMs, pin.untilAt - loadedAt);
+export function limitWhilePinned(pin: Pin, loadedAt: number, optionMs: number): number {
+  return Math.max(shorterLimit(pin.maxStalenessMs, optionMs) ?? optionMs, pin.untilAt - loadedAt);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ValueMeta } from '../data/value-meta.ts';
 import type { RemoteResult } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
+import { shorterLimit } from '../engine/next-execution.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
 import { type LoadDetails, loadEnd } from '../observe/events.ts';
@@ -97,7 +98,9 @@ export class Adoption<T> implements RemoteResult<T> {
     timing.adopted(entry, {
       ageMs: now - loadedAt,
       nextExecuteTime: options.now() + Math.ceil(dueAt - now),
-      maxStalenessMs: pin ? limitWhilePinned(pin, loadedAt, options.maxStalenessMs) : maxStalenessMs,
+      maxStalenessMs: pin
+        ? limitWhilePinned(pin, loadedAt, options.maxStalenessMs)
+        : shorterLimit(maxStalenessMs, options.maxStalenessMs),
       took,
       isDueTimeOverridden,
       isPinned: pin !== undefined,

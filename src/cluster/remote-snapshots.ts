@@ -130,8 +130,7 @@ export class RemoteSnapshots<T> {
     const { retryAfter, finishedAgo, owner, host, token } = done;
     const entry = this.#entry;
     const now = options.clock.monotonic();
-    const mayBeServed = (): boolean =>
-      entry.isLoaded && (options.whenTooStale === 'serve' || !isTooStale(entry, options.clock.monotonic()));
+    const mayBeServed = (): boolean => entry.isLoaded && !isTooStale(entry, options.clock.monotonic());
     this.#state.expectedToken = undefined;
     events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
@@ -223,12 +222,11 @@ export class RemoteSnapshots<T> {
    */
   #isTooOld(snapshot: ReadSnapshot): boolean {
     const { loadedAt, writtenAt, maxStaleness, isAbsent, dueIn } = snapshot;
-    const { whenTooStale, maxStalenessMs, clock } = this.#member.options;
+    const { maxStalenessMs, clock } = this.#member.options;
     const now = clock.monotonic();
     if (isAbsent) return now >= writtenAt + dueIn && !this.#entry.isLoaded;
     const age = now - loadedAt;
-    const isRefused = whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
-    return isRefused && !this.#isPinned(snapshot);
+    return age > Math.min(maxStaleness ?? Infinity, maxStalenessMs) && !this.#isPinned(snapshot);
   }
 
   /** It may be served here: not too old, not invalidated since, not older than the value here. */

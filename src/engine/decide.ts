@@ -14,13 +14,8 @@ export type Decision = 'serve' | 'serve-and-start' | 'wait-for-load' | 'reject' 
 /** `open`: reads may start loads. `paused` and `closed`: they may not. */
 export type RunState = 'open' | 'paused' | 'closed';
 
-/**
- * A read of a value older than `maxStaleness` waits for the reload, throws, or is served the old value all the same.
- */
-export type WhenTooStale = 'wait' | 'throw' | 'serve';
-
-/** A read after `close()` is served the last value, or throws. */
-export type WhenClosed = 'serve' | 'throw';
+/** A read of a value older than `maxStaleness` waits for the reload, or throws. */
+export type WhenTooStale = 'wait' | 'throw';
 
 /** A read after a failed reload is served the value all the same, or throws. */
 export type WhenFailing = 'serve' | 'throw';
@@ -29,7 +24,6 @@ export type WhenFailing = 'serve' | 'throw';
 export interface DecisionRules {
   readonly runState: RunState;
   readonly whenTooStale: WhenTooStale;
-  readonly whenClosed: WhenClosed;
   readonly whenFailing: WhenFailing;
 }
 
@@ -49,41 +43,28 @@ type Times = Pick<
  * Decides what a read does. Total and pure: it reads no clock, starts nothing and never throws.
  *
  * @param now the monotonic clock in milliseconds.
- * @param maxAgeMs the read waits for a reload of a value that is not younger.
+ * @param ownMs the `maxStaleness` of this read. Where it is the shortest, the read waits, whatever the rules say.
  */
-export function decide(
-  entry: Times,
-  rules: DecisionRules,
-  now: number,
-  maxAgeMs: number = Infinity,
-): Decision {
-  const { runState, whenTooStale, whenClosed } = rules;
-  if (runState === 'closed' && whenClosed === 'throw') return 'reject';
-  const mayLoad = !isBusy(entry) && runState === 'open' && now >= entry.coolDownUntil;
+export function decide(entry: Times, rules: DecisionRules, now: number, ownMs: number = Infinity): Decision {
+  const mayLoad = !isBusy(entry) && rules.runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
-  const mayWait = entry.flight !== undefined || mayLoad;
-  if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
-  if (isOverMaxAge(entry, maxAgeMs, now)) return mayWait ? 'wait-for-load' : 'reject';
-  if (isRefusedAsFailing(entry, rules)) return mayStart ? 'reject-and-start' : 'reject';
-  if (!isTooStale(entry, now)) return now >= entry.dueAt && mayStart ? 'serve-and-start' : 'serve';
-  switch (whenTooStale) {
-    case 'serve':
-      return mayStart ? 'serve-and-start' : 'serve';
-    case 'throw':
-      return mayStart ? 'reject-and-start' : 'reject';
-    case 'wait':
-      return mayWait ? 'wait-for-load' : 'reject';
+  const isTooOld = isTooStale(entry, now, ownMs);
+  const isFailing = isRefusedAsFailing(entry, rules);
+  const waits = ownMs < entry.maxStalenessMs || (rules.whenTooStale === 'wait' && !isFailing);
+  if (!entry.isLoaded || (isTooOld && waits)) {
+    return entry.flight !== undefined || mayLoad ? 'wait-for-load' : 'reject';
   }
+  if (isTooOld || isFailing) return mayStart ? 'reject-and-start' : 'reject';
+  return mayStart && now >= entry.dueAt ? 'serve-and-start' : 'serve';
 }
 
 /** There is a value that a read may be served now, whatever loads do. */
 export function mayServe(
   entry: Pick<Times, 'isLoaded' | 'lastError' | 'loadedAt' | 'maxStalenessMs'>,
-  rules: Pick<DecisionRules, 'whenTooStale' | 'whenFailing'>,
+  rules: Pick<DecisionRules, 'whenFailing'>,
   now: number,
 ): boolean {
-  if (!entry.isLoaded || isRefusedAsFailing(entry, rules)) return false;
-  return rules.whenTooStale === 'serve' || !isTooStale(entry, now);
+  return entry.isLoaded && !isRefusedAsFailing(entry, rules) && !isTooStale(entry, now);
 }
 
 /**
@@ -113,14 +94,6 @@ export function refusesReads(entry: Times, rules: DecisionRules, now: number): b
   const decision = decide(entry, rules, now);
   if (entry.isLoaded) return decision === 'reject' || decision === 'reject-and-start';
   return entry.lastError === undefined ? decision === 'reject' : !isTicklessError(entry.lastError, 'ABSENT');
-}
-
-/**
- * True if the value is at least `maxAgeMs` old. With `Infinity` never, also not for a task that ran on another instance (its
- * `loadedAt` is `-Infinity`).
- */
-export function isOverMaxAge({ loadedAt }: Pick<Times, 'loadedAt'>, maxAgeMs: number, now: number): boolean {
-  return maxAgeMs < Infinity && now - loadedAt >= maxAgeMs;
 }
 
 /** Its last load has failed, and reads are not to be served the value of before. A schedule that failed is not a load. */
@@ -161,13 +134,22 @@ export function isDue(entry: Pick<Times, 'dueAt'>, now: number): boolean {
   return now >= entry.dueAt;
 }
 
+/** The greatest age, in milliseconds, at which a read is served: that of the member and of the load, or its own if that is shorter. */
+export function limitOfRead({ maxStalenessMs }: Pick<Times, 'maxStalenessMs'>, ownMs: number): number {
+  return Math.min(ownMs, maxStalenessMs);
+}
+
 /**
- * The value is older than its limit. At exactly the limit it is not. Nor is a task that another instance runs, of which no success
- * is known (its `loadedAt` is `-Infinity`).
+ * The value is older than the limit of a read. At exactly the limit it is not, unless that is 0. Nor is a task that another
+ * instance runs, of which no success is known (its `loadedAt` is `-Infinity`).
+ *
+ * @param ownMs the `maxStaleness` of the read.
  */
 export function isTooStale(
-  { loadedAt, maxStalenessMs }: Pick<Times, 'loadedAt' | 'maxStalenessMs'>,
+  entry: Pick<Times, 'loadedAt' | 'maxStalenessMs'>,
   now: number,
+  ownMs: number = Infinity,
 ): boolean {
-  return now - loadedAt > maxStalenessMs && loadedAt > -Infinity;
+  const age = now - entry.loadedAt;
+  return (age > limitOfRead(entry, ownMs) || ownMs === 0) && age < Infinity;
 }

@@ -3,8 +3,8 @@ import type { ResolvedOptions } from './resolved-options.ts';
 
 /**
  * The warning about a due time at or beyond `maxStaleness`: a healthy source then lets values get too old. `undefined`
- * where that harms no read: with `serve`, where the value is never due by itself, and where the limit is not the option's
- * but that of this value (from its load or its schedule).
+ * where the value is never due by itself, and where the limit is not the option's but that of this value (from its load or
+ * its schedule).
  *
  * @param delayMs from the load to the instant of the schedule.
  */
@@ -14,7 +14,7 @@ export function lateScheduleWarning(
   limitMs: number,
 ): string | undefined {
   const isLate = limitMs === maxStalenessMs && delayMs >= limitMs && delayMs < Infinity;
-  if (!isLate || whenTooStale === 'serve') return undefined;
+  if (!isLate) return undefined;
   const due = `due ${showDuration(delayMs)} after the load, maxStaleness is ${showDuration(limitMs)}`;
   const reads = whenTooStale === 'throw' ? 'are refused until the reload has ended' : 'wait for the reload';
   return `${due}: reads beyond that age ${reads}; choose a schedule that is due earlier, or a longer maxStaleness`;

@@ -47,7 +47,7 @@ export class LoadReporter {
   refused(entry: Entry<unknown>, error: unknown, times: number): void {
     const isOutage = isTicklessError(error) && !NOT_LOGGED.includes(error.code);
     if (!isOutage) return;
-    const limit = isTicklessError(error, 'TOO_STALE') ? `a limit of ${limitIn(error)}` : undefined;
+    const limit = isTicklessError(error, 'TOO_STALE') ? `maxStaleness ${limitIn(error)}` : undefined;
     const state = (): ServedState => this.#stateOf(entry);
     const retryAt = Math.max(entry.coolDownUntil, this.#options.clock.monotonic());
     const cause = error.cause ?? (entry.flight === undefined ? undefined : error); // which says what it has waited for

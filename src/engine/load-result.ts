@@ -28,8 +28,8 @@ export interface KeepOptions {
   /** How long from now until the next load, instead of the schedule's time. Over 0; `Infinity`: never by itself. */
   readonly dueAfter?: DurationLike | undefined;
   /**
-   * The age beyond which this value is too stale, instead of the option `maxStaleness`. It holds as long as the value
-   * does, also when that is kept. Over 0; `Infinity`: never.
+   * The age beyond which this value is too stale. The shortest of this, the option of the member and that of the read counts. It
+   * holds as long as the value does, also when that is kept. Over 0; `Infinity`: no limit of its own.
    */
   readonly maxStaleness?: DurationLike | undefined;
   /**

@@ -97,9 +97,9 @@ export class Loader<T> implements ExecutionHost<T> {
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events, this.timing);
     this.rounds = this.coordinator?.hasRounds ? this.coordinator : undefined;
-    const { whenTooStale, whenClosed, whenFailing } = options;
+    const { whenTooStale, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
-    this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
+    this.rules = { runState: 'open', whenTooStale, whenFailing, piggyback };
     const reporter = new LoadReporter(options, this.events, this.rules);
     this.reporter = reporter;
     this.clocks = new ClockComparison(this, this.timing, reporter);

@@ -17,7 +17,7 @@ import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
 import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
-import { alwaysTriggers, bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
+import { bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
@@ -267,7 +267,7 @@ export class MemberEngine<T> {
     const closing = new Deferred<CloseReport>();
     this.#closing = closing; // before listeners run, which may call this again
     this.loader.rules.runState = 'closed';
-    this.loader.rules.piggyback = this.options.whenClosed === 'throw' ? alwaysTriggers : neverTriggers;
+    this.loader.rules.piggyback = neverTriggers;
     this.loader.owner?.stateChanged();
     this.loader.drain(timeoutMs).then((report) => {
       const line = isTold ? cutOffLine(report, timeoutMs) : undefined;

@@ -21,6 +21,11 @@ export function isLimitScheduled({
   return maxStalenessOverrideMs === undefined || last?.isLimitScheduled === true;
 }
 
+/** The age limit that a load has returned, in milliseconds: never longer than the option. `undefined`: it has returned none. */
+export function shorterLimit(ofLoadMs: number | undefined, optionMs: number): number | undefined {
+  return ofLoadMs && Math.min(ofLoadMs, optionMs);
+}
+
 /** A result of a schedule that can't be used. */
 export interface BrokenSchedule {
   /** Ready to follow the name of the option: `must be …`. */

@@ -4,7 +4,7 @@
  * object it is; those with a group and checks have {@link bothTriggers}.
  */
 export class PiggybackTrigger {
-  /** A read at or after this instant (monotonic) calls {@link read}. `Infinity`: no read. `-Infinity`: each read. */
+  /** A read at or after this instant (monotonic) calls {@link read}. `Infinity`: no read. */
   readsFrom: number;
   /** Gets the monotonic clock. */
   readonly read: (now: number) => void;
@@ -17,9 +17,6 @@ export class PiggybackTrigger {
 
 /** The trigger of a member without a group. */
 export const neverTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(() => {});
-
-/** The trigger of a member that is closed and throws at each read: no read takes the short way. */
-export const alwaysTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(() => {}, -Infinity);
 
 /** A read calls each of the two when its instant has come. `readsFrom` is computed in each read. */
 export function bothTriggers(one: PiggybackTrigger, other: PiggybackTrigger): PiggybackTrigger {

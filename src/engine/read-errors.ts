@@ -1,6 +1,6 @@
 import { type ErrorCode, isTicklessError, reasonOf, TicklessError } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, isTooStale, type RunState } from './decide.ts';
+import { type DecisionRules, isRefusedAsFailing, isTooStale, limitOfRead, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
@@ -10,33 +10,28 @@ type NameAndClocks = Pick<ResolvedOptions, 'name' | 'clock' | 'now'>;
 /**
  * The error of a read that may neither be served nor wait.
  *
- * @param maxAge of this read, in milliseconds.
+ * @param ownMs the `maxStaleness` of this read, in milliseconds.
  * @param reason why no load may replace the value. @default the last load failed
  */
 export function readError(
   entry: Entry<unknown>,
-  rules: Pick<DecisionRules, 'runState' | 'whenClosed' | 'whenFailing'> & { readonly isTask?: boolean },
+  rules: Pick<DecisionRules, 'runState' | 'whenFailing'> & { readonly isTask?: boolean },
   options: NameAndClocks,
-  maxAge: number = Infinity,
+  ownMs: number = Infinity,
   reason?: Error,
 ): TicklessError {
-  const { runState, whenClosed } = rules;
+  const { runState } = rules;
   const { key, lastError: cause } = entry;
   const about = { member: options.name, key, cause };
-  if (runState === 'closed' && whenClosed === 'throw') {
-    return new TicklessError('CLOSED', 'is closed, and whenClosed is throw', about);
-  }
   if (entry.isLoaded && isRefusedAsFailing(entry, rules)) return cause as TicklessError;
   if (entry.isLoaded) {
     const now = options.clock.monotonic();
     const age = now - entry.loadedAt;
-    const [limit, maxStaleness] = isOverMaxAge(entry, maxAge, now)
-      ? ['maxAge', maxAge]
-      : ['maxStaleness', entry.maxStalenessMs];
+    const maxStaleness = limitOfRead(entry, ownMs);
     const old = showDuration(age);
     const what = rules.isTask ? `the last success was ${old} ago` : `the value is ${old} old`;
     const why = reason ?? cause;
-    const message = `${what}, ${limit} is ${showDuration(maxStaleness)}${why === undefined ? '' : `: ${reasonOf(why)}`}`;
+    const message = `${what}, maxStaleness is ${showDuration(maxStaleness)}${why === undefined ? '' : `: ${reasonOf(why)}`}`;
     return new TicklessError('TOO_STALE', message, { ...about, cause: why, age });
   }
   if (isTicklessError(cause, 'ABSENT')) return absentError(entry, options);
@@ -47,7 +42,7 @@ export function readError(
 
 /** The limit of a read that found the value too old, as its error has it. */
 export function limitIn(error: TicklessError): string {
-  return /, (?:maxAge|maxStaleness) is ([^:]*)/.exec(error.message)?.[1] ?? '';
+  return /, maxStaleness is ([^:]*)/.exec(error.message)?.[1] ?? '';
 }
 
 /** The error of a reader that has waited for the next load, which may not start. */

@@ -5,7 +5,7 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, ownOptions, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } from './decide.ts';
+import { type Decision, decide, isDeferred, isDue, isTooStale } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
 import { isOnStack } from './own-load.ts';
@@ -16,21 +16,21 @@ import type { WaitLimit } from './waiters.ts';
 /** The options of one read. */
 export interface ReadOptions {
   /**
-   * The longest that this read waits, whatever for: a load, a backend, another instance. A read of a value that is due waits for a
-   * fresh one; after that time, or when the load fails, the old value is served. Where no value may be served (there is none, it is beyond
-   * `maxAge`, or beyond `maxStaleness` with `wait`) the read rejects with `NOT_LOADED` or `TOO_STALE`; the load goes on. 0: not
-   * at all; `Infinity`: as long as the load takes. @default undefined: not at all for a value that may be served, else as long as it takes
+   * The longest that this read waits, whatever for: a load, a place, a lock, a backend. Then it is served the value if that may be
+   * served, else it rejects with `NOT_LOADED` or `TOO_STALE`; the load goes on. With it, a read of a value that is due
+   * waits for a fresh one. 0: not at all; `Infinity`: as long as the load takes.
+   * @default undefined: not at all where the value may be served, else as long as the load takes
    */
   readonly patience?: DurationLike | undefined;
   /**
-   * A value younger than this is served. For another one the read waits for the reload that it starts or finds running,
-   * due or not: at least 0, `Infinity` for any age; 0 waits for a load each time. Reads that wait at a time share one
-   * load, which ignores what the lock says of the round. If the reload fails, or may not start (cooling down, paused,
-   * closed), the read rejects with `TOO_STALE`, and the error of the reload as its cause (`whenFailing: 'throw'`:
-   * with that error itself); of a pinned version with a `PINNED` error as its cause. `maxStaleness` holds too.
-   * @default Infinity
+   * The greatest age at which this read is served the value. The shortest of this, the option of the member and that of the load
+   * counts. For an older value the read waits for the reload that it starts or finds running, due or not, also where
+   * `whenTooStale` or `whenFailing` is `throw`. Reads that wait at a time share one load, which ignores what the lock says of the
+   * round. If the reload fails, or may not start (cooling down, paused, closed), the read rejects with `TOO_STALE`, and the
+   * error of the reload as its cause (`whenFailing: 'throw'`: with that error itself); of a pinned version with a `PINNED` error as
+   * its cause. At least 0, which waits for a load each time; `Infinity`: no limit of this read. @default Infinity
    */
-  readonly maxAge?: DurationLike | undefined;
+  readonly maxStaleness?: DurationLike | undefined;
   /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
   readonly signal?: AbortSignal | undefined;
   /** Receives a promise of the end of the load under way, if there is one. It never rejects. */
@@ -38,16 +38,30 @@ export interface ReadOptions {
 }
 
 /** The names of {@link ReadOptions}. */
-export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'maxAge', 'signal', 'waitUntil'];
-
-/** The patience of a read. */
-interface ReadLimit extends WaitLimit {
-  /** The rest of it, in milliseconds. */
-  left(): number;
-}
+export const READ_OPTIONS: readonly (keyof ReadOptions)[] = [
+  'maxStaleness',
+  'patience',
+  'signal',
+  'waitUntil',
+];
 
 /** Goes on with a read after a wait. @param wasTooStale it has found a value beyond `maxStaleness` before. */
 export type ReadAgain<T> = (options: ReadOptions | undefined, wasTooStale: boolean) => Promise<T>;
+
+/** The options of one read, checked. */
+interface Terms extends Required<Pick<ReadOptions, 'signal' | 'waitUntil'>> {
+  /** Its own `maxStaleness`, in milliseconds; `Infinity`: none. */
+  readonly ownMs: number;
+  /** `undefined`: it waits only where it must, and then as long as the load takes. */
+  readonly patienceMs: number | undefined;
+}
+
+const WITHOUT_OPTIONS: Terms = {
+  ownMs: Infinity,
+  patienceMs: undefined,
+  signal: undefined,
+  waitUntil: undefined,
+};
 
 /** Reads entries: carries out the decisions of `decide`. */
 export class Reader<T> {
@@ -124,53 +138,69 @@ export class Reader<T> {
     again: ReadAgain<T>,
     wasTooStale?: boolean,
   ): Promise<T> {
-    let options: ReadOptions | undefined;
-    const { name, clock } = this.#options;
-    let signal: AbortSignal | undefined;
-    let patienceMs = 0;
-    let maxAgeMs = Infinity;
-    if (given !== undefined) {
+    let terms = WITHOUT_OPTIONS;
+    if (given !== undefined && given !== null) {
       try {
-        options = ownOptions(given);
-        namesArgument(name, options, READ_OPTIONS);
-        patienceMs = durationArgument(name, 'patience', options?.patience ?? 0);
-        maxAgeMs = durationArgument(name, 'maxAge', options?.maxAge ?? Infinity);
-        signal = options?.signal;
-        signalArgument(name, signal);
+        terms = this.#termsOf(given);
       } catch (error) {
         return rejected(error);
       }
     }
+    const { ownMs, signal, patienceMs, waitUntil } = terms;
     const begins = wasTooStale === undefined;
-    const decision = this.#decideToRead(entry, maxAgeMs, wasTooStale);
+    const decision = this.#decideToRead(entry, ownMs, wasTooStale);
     if (decision === 'wait-for-load') {
-      const limit = options?.patience === undefined ? undefined : this.#limitOf(entry, patienceMs, maxAgeMs);
       if (signal?.aborted) return rejected(signal.reason);
       if (begins) this.#counters.waited += 1;
-      const next = entry.isLoaded
-        ? this.#fresh(entry, signal, maxAgeMs, limit, again)
-        : this.#first(entry, signal, maxAgeMs, limit, again);
-      this.#loader.callWaitUntil(entry, options?.waitUntil);
+      const next = entry.isLoaded ? this.#fresh(entry, terms, again) : this.#first(entry, terms, again);
+      this.#loader.callWaitUntil(entry, waitUntil);
       return next;
     }
     // The read is served the value of this moment, whatever listeners do from here on.
     const promise = entry.promise as Promise<T>;
     const isRejected = decision === 'reject' || decision === 'reject-and-start';
-    const error = isRejected ? this.#readError(entry, maxAgeMs) : undefined;
-    const mayBePatient = patienceMs > 0 && begins; // it waits for a fresh value once
+    const error = isRejected ? this.#readError(entry, ownMs) : undefined;
+    const { clock } = this.#options;
+    const mayBePatient = patienceMs !== undefined && patienceMs > 0 && begins; // it waits for a fresh value once
     const startsToWait =
       mayBePatient && decision === 'serve' && isDeferred(entry, this.#rules.runState, clock.monotonic());
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
       this.#loader.startBehind(entry);
     }
-    if (options?.waitUntil !== undefined) this.#loader.callWaitUntil(entry, options.waitUntil);
+    if (waitUntil !== undefined) this.#loader.callWaitUntil(entry, waitUntil);
     if (error !== undefined) return rejected(error);
     if (mayBePatient && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
       this.#counters.waited += 1;
-      return this.#patient(entry, patienceMs, signal, maxAgeMs, again);
+      return this.#patient(entry, terms, again);
     }
     this.#emitStale(entry);
     return promise;
+  }
+
+  /** @throws {TicklessError} `OPTION` for unknown or wrong options. */
+  #termsOf(given: ReadOptions): Terms {
+    const { name } = this.#options;
+    const options = ownOptions(given);
+    namesArgument(name, options, READ_OPTIONS);
+    const { patience, maxStaleness = Infinity, signal, waitUntil } = options;
+    const patienceMs = patience === undefined ? undefined : durationArgument(name, 'patience', patience);
+    const ownMs = durationArgument(name, 'maxStaleness', maxStaleness);
+    signalArgument(name, signal);
+    return { ownMs, patienceMs, signal, waitUntil };
+  }
+
+  /** Goes on with a read after a wait that begins now, with the rest of its patience. */
+  #goingOn(
+    { ownMs, patienceMs, signal }: Terms,
+    again: ReadAgain<T>,
+    wasTooStale: boolean,
+  ): () => Promise<T> {
+    const { clock } = this.#options;
+    const until = clock.monotonic() + (patienceMs ?? 0);
+    return () => {
+      const patience = patienceMs === undefined ? undefined : Math.max(0, until - clock.monotonic());
+      return again({ maxStaleness: ownMs, patience, signal }, wasTooStale);
+    };
   }
 
   /** A read that can't wait. Throws when there is no value that may be served. */
@@ -203,106 +233,81 @@ export class Reader<T> {
     return value;
   }
 
-  #decideToRead(entry: Entry<T>, maxAgeMs?: number, wasTooStale: boolean = false): Decision {
+  #decideToRead(entry: Entry<T>, ownMs?: number, wasTooStale: boolean = false): Decision {
     const now = this.#loader.clocks.check(entry);
     if (!wasTooStale && entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', () => ({ age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) }));
-      return decide(entry, this.#rules, this.#loader.clocks.check(entry), maxAgeMs); // anew: listeners may have changed everything
+      return decide(entry, this.#rules, this.#loader.clocks.check(entry), ownMs); // anew: listeners may have changed everything
     }
-    return decide(entry, this.#rules, now, maxAgeMs);
+    return decide(entry, this.#rules, now, ownMs);
   }
 
-  /** The value, where its age and the options allow to serve it. Throws otherwise. */
+  /** The value, where its age allows to serve it. Throws otherwise. */
   #served(entry: Entry<T>): T {
-    const { whenTooStale, clock } = this.#options;
-    const isServed = entry.isLoaded && (whenTooStale === 'serve' || !isTooStale(entry, clock.monotonic()));
-    if (!isServed) throw this.#readNowError(entry);
+    if (!entry.isLoaded || isTooStale(entry, this.#options.clock.monotonic()))
+      throw this.#readNowError(entry);
     this.#emitStale(entry);
     return entry.value as T;
   }
 
   /** Waits for the first value. A snapshot of the store may be older than the read allows: then for a load as well. */
-  #first(
-    entry: Entry<T>,
-    signal: AbortSignal | undefined,
-    maxAge: number,
-    limit: ReadLimit | undefined,
-    again: ReadAgain<T>,
-  ): Promise<T> {
-    const next = this.#loader.next(entry, signal, nextTrigger(entry), limit);
-    if (maxAge === Infinity) return next;
-    const oldest = this.#options.clock.monotonic() - maxAge; // there is no value that could be too stale
-    const goOn = (): Promise<T> => again({ maxAge, signal, patience: limit?.left() }, false);
+  #first(entry: Entry<T>, terms: Terms, again: ReadAgain<T>): Promise<T> {
+    const { ownMs, signal } = terms;
+    const goOn = this.#goingOn(terms, again, false);
+    const next = this.#loader.next(entry, signal, nextTrigger(entry), this.#limitOf(entry, terms));
+    if (ownMs === Infinity) return next;
+    const oldest = this.#options.clock.monotonic() - ownMs; // there is no value that could be too stale
     return ignoreRejection(next.then((value) => (entry.loadedAt < oldest ? goOn() : value)));
   }
 
   /** The end of the patience of a read that waits because no value may be served. */
-  #limitOf(entry: Entry<T>, ms: number, maxAgeMs: number): ReadLimit {
+  #limitOf(entry: Entry<T>, { ownMs, patienceMs: ms }: Terms): WaitLimit | undefined {
+    if (ms === undefined) return undefined;
     const { clock, name } = this.#options;
-    const until = clock.monotonic() + ms;
-    const left = (): number => Math.max(0, until - clock.monotonic());
-    const isTooOld = (): boolean => {
-      const now = clock.monotonic();
-      return entry.isLoaded && (isTooStale(entry, now) || isOverMaxAge(entry, maxAgeMs, now));
-    };
     // A value that has come meanwhile from a load before the last invalidation does not answer it.
     const error = (): Error => {
       const impatient = impatientError(entry, name, ms);
-      return isTooOld() ? this.#readError(entry, maxAgeMs, impatient) : impatient;
+      const isTooOld = entry.isLoaded && isTooStale(entry, clock.monotonic(), ownMs);
+      return isTooOld ? this.#readError(entry, ownMs, impatient) : impatient;
     };
-    return { clock, ms, error, left };
+    return { clock, ms, error };
   }
 
   /**
    * Waits for a reload of a value that is too old: if the load fails, the value still can't be served. The same if it is
    * pinned; that is checked no sooner than for other reads.
    */
-  #fresh(
-    entry: Entry<T>,
-    signal: AbortSignal | undefined,
-    maxAgeMs: number,
-    limit: ReadLimit | undefined,
-    again: ReadAgain<T>,
-  ): Promise<T> {
+  #fresh(entry: Entry<T>, terms: Terms, again: ReadAgain<T>): Promise<T> {
+    const { ownMs, signal } = terms;
     const now = this.#options.clock.monotonic();
-    const isTooOld = isOverMaxAge(entry, maxAgeMs, now);
-    const isStale = isTooStale(entry, now);
+    const goOn = this.#goingOn(terms, again, isTooStale(entry, now));
+    const isOwn = ownMs < entry.maxStalenessMs;
     const pinError = (): Error | undefined =>
-      isTooOld ? this.#loader.coordinator?.pinnedError(entry) : undefined;
+      isOwn ? this.#loader.coordinator?.pinnedError(entry) : undefined;
     const before = pinError();
     const mayCheck = entry.flight !== undefined || (isDue(entry, now) && now >= entry.deferredUntil);
-    if (before !== undefined && !mayCheck) return rejected(this.#readError(entry, maxAgeMs, before));
+    if (before !== undefined && !mayCheck) return rejected(this.#readError(entry, ownMs, before));
     // Another instance's finished round cannot have a younger value. Not after an invalidation: there the newer snapshot is enough.
-    const isForced = isTooOld && before === undefined && entry.flight?.outdatedBy === undefined;
+    const isForced = isOwn && before === undefined && entry.flight?.outdatedBy === undefined;
     const serve = (value: T): T | Promise<T> => {
       const pinned = pinError();
-      if (pinned !== undefined) throw this.#readError(entry, maxAgeMs, pinned);
-      const goOn = { maxAge: maxAgeMs, signal, patience: limit?.left() };
-      return before === undefined ? value : again(goOn, isStale);
+      if (pinned !== undefined) throw this.#readError(entry, ownMs, pinned);
+      return before === undefined ? value : goOn();
     };
     const refuse = (error: unknown): never => {
       const isForAge = entry.isLoaded && isFailedLoad(error); // the value may have been dropped meanwhile
-      throw isForAge ? this.#readError(entry, maxAgeMs) : error;
+      throw isForAge ? this.#readError(entry, ownMs) : error;
     };
-    const next = this.#loader.next(entry, signal, isForced ? 'forced' : nextTrigger(entry), limit);
+    const trigger = isForced ? 'forced' : nextTrigger(entry);
+    const next = this.#loader.next(entry, signal, trigger, this.#limitOf(entry, terms));
     return ignoreRejection(next.then(serve, refuse));
   }
 
-  #patient(
-    entry: Entry<T>,
-    patienceMs: number,
-    signal: AbortSignal | undefined,
-    maxAge: number,
-    again: ReadAgain<T>,
-  ): Promise<T> {
+  #patient(entry: Entry<T>, terms: Terms, again: ReadAgain<T>): Promise<T> {
     const { clock } = this.#options;
-    const isStale = isTooStale(entry, clock.monotonic());
-    const until = clock.monotonic() + patienceMs;
-    const goOn = (): Promise<T> => {
-      const patience = Math.max(0, until - clock.monotonic());
-      return again({ maxAge, signal, patience }, isStale);
-    };
+    const { patienceMs = 0, signal } = terms;
+    const goOn = this.#goingOn(terms, again, isTooStale(entry, clock.monotonic()));
     const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, clock, signal);
     return ignoreRejection(ended.then(goOn, (error) => (signal?.aborted ? rejected(error) : goOn())));
   }
@@ -313,15 +318,13 @@ export class Reader<T> {
     this.#events.emit('stale-served', () => ({ age: now - entry.loadedAt, ...keyOf(entry) }));
   }
 
-  #readError(entry: Entry<T>, maxAgeMs?: number, reason?: Error): TicklessError {
-    return readError(entry, this.#rules, this.#options, maxAgeMs, reason);
+  #readError(entry: Entry<T>, ownMs?: number, reason?: Error): TicklessError {
+    return readError(entry, this.#rules, this.#options, ownMs, reason);
   }
 
   /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */
   #readNowError(entry: Entry<T>): TicklessError {
-    const { runState } = this.#rules;
-    const isShut = runState === 'closed' && this.#options.whenClosed === 'throw';
-    if (entry.isLoaded || isShut || isTicklessError(entry.lastError, 'ABSENT')) return this.#readError(entry);
-    return notLoadedError(entry, runState, this.#options.name);
+    if (entry.isLoaded || isTicklessError(entry.lastError, 'ABSENT')) return this.#readError(entry);
+    return notLoadedError(entry, this.#rules.runState, this.#options.name);
   }
 }

@@ -5,7 +5,7 @@ import type { Schedule } from '../schedule/schedule.ts';
 import type { StandardSchema } from '../schema.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CoolDown } from './cool-down.ts';
-import type { WhenClosed, WhenFailing, WhenTooStale } from './decide.ts';
+import type { WhenFailing, WhenTooStale } from './decide.ts';
 import type { ResolvedRetry } from './retry.ts';
 
 /** Whether a due execution whose lock is unavailable runs without the lock, or not at all. */
@@ -27,7 +27,6 @@ export interface ResolvedOptions {
   readonly timeoutMs: number;
   readonly maxStalenessMs: number;
   readonly whenTooStale: WhenTooStale;
-  readonly whenClosed: WhenClosed;
   readonly whenFailing: WhenFailing;
   /** Checks values before they replace anything; `undefined`: no check. */
   readonly schema: StandardSchema | undefined;

@@ -1,7 +1,7 @@
 import { showKey } from '../errors.ts';
 import type { ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { type DecisionRules, isRefusedAsFailing, isTooStale, mayServe } from './decide.ts';
+import { type DecisionRules, isRefusedAsFailing, mayServe } from './decide.ts';
 import type { Entry } from './entry.ts';
 
 /** For people: whether reads of the entry are served now, the age of the value, and its limit. */
@@ -19,7 +19,6 @@ export function servedState(
       ? lastSuccess(entry, now)
       : `${valueText(entry, now)}${key === undefined ? '' : ` (${showKey(key)})`}`,
     ...(isLoaded ? [limit] : []),
-    ...(isLoaded && isTooStale(entry, now) ? [`whenTooStale is ${rules.whenTooStale}`] : []),
     ...(isLoaded && isRefusedAsFailing(entry, rules) ? ['whenFailing is throw'] : []),
     ...(rules.runState === 'open' ? [] : [`it is ${rules.runState}`]),
     ...(flight === undefined ? [] : [`a load is under way for ${showDuration(now - flight.startedAt)}`]),
@@ -29,9 +28,7 @@ export function servedState(
 
 function valueText({ isLoaded, loadedAt }: Entry<unknown>, now: number): string {
   if (!isLoaded) return 'there is no value';
-  return loadedAt > -Infinity
-    ? `the value is ${showDuration(now - loadedAt)} old`
-    : 'the age of the value is unknown';
+  return `the value is ${showDuration(now - loadedAt)} old`;
 }
 
 function lastSuccess({ isLoaded, loadedAt }: Entry<unknown>, now: number): string {

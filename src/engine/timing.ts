@@ -13,7 +13,13 @@ import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
 import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
-import { afterStep, askedExecution, askNextExecution, type LastExecution } from './next-execution.ts';
+import {
+  afterStep,
+  askedExecution,
+  askNextExecution,
+  type LastExecution,
+  shorterLimit,
+} from './next-execution.ts';
 import { absentError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -82,9 +88,12 @@ export class Timing {
     const wall = this.#options.now();
     const { scheduledFor } = entry;
     const step = clockStep(entry.clockOffset, wall - now);
+    const { maxStalenessMs: ofLoadMs } = metadata;
     // A kept value is the same value: the age limit of its load stays.
-    const limitMs = entry.last?.isLimitScheduled ? undefined : entry.maxStalenessOverrideMs;
-    entry.maxStalenessOverrideMs = metadata.maxStalenessMs ?? (origin === 'kept' ? limitMs : undefined);
+    const isLimitKept = origin === 'kept' && !entry.last?.isLimitScheduled;
+    if (ofLoadMs !== undefined || !isLimitKept) {
+      entry.maxStalenessOverrideMs = ofLoadMs && shorterLimit(ofLoadMs, this.#options.maxStalenessMs);
+    }
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = -Infinity;
     entry.isInvalidated = false;
@@ -242,8 +251,9 @@ export class Timing {
 
   /** The version in place is pinned no longer: it is due, and its own age limit applies again. */
   unpinned(entry: Entry<unknown>, maxStalenessMs: number | undefined): void {
-    entry.maxStalenessOverrideMs = maxStalenessMs;
-    entry.maxStalenessMs = maxStalenessMs ?? this.#options.maxStalenessMs;
+    const { maxStalenessMs: optionMs } = this.#options;
+    entry.maxStalenessOverrideMs = shorterLimit(maxStalenessMs, optionMs);
+    entry.maxStalenessMs = entry.maxStalenessOverrideMs ?? optionMs;
     this.expected(entry);
   }
 

@@ -83,9 +83,9 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     const now = options.clock.monotonic();
     engine.compareClocks(entry, now);
     const { runState } = engine;
-    const { kind, name, whenTooStale, whenFailing } = options;
+    const { kind, name, whenFailing } = options;
     const { isRefusing } = engine.loader.reporter;
-    const rules = { kind, name, isRequired, isRefusing, runState, whenTooStale, whenFailing };
+    const rules = { kind, name, isRequired, isRefusing, runState, whenFailing };
     return causesFirst(backendHealth(engine.problems(), name), [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, rules, now),
@@ -101,7 +101,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
       engine.compareClocks(entry, now);
       if (entry.isLoaded && !entry.isInitial) return;
       // With an initial value that may be served it is ready, and the load runs behind.
-      const isServed = entry.isLoaded && (options.whenTooStale === 'serve' || !isTooStale(entry, now));
+      const isServed = entry.isLoaded && !isTooStale(entry, now);
       await engine.requestStart(entry, !isServed, undefined, signal);
     };
     return [firstLoad];

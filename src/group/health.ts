@@ -11,7 +11,7 @@ import { showInstant } from '../time/show-instant.ts';
 import type { HealthProblem } from './member.ts';
 
 /** The options that the health of an entry depends on. */
-interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
+interface HealthRules extends Omit<DecisionRules, 'whenTooStale'> {
   readonly name: string;
   readonly isRequired: boolean;
   /** Reads were refused, and there was no success since: a load that hangs has not failed. */
@@ -30,7 +30,7 @@ interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
  */
 export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: number): HealthProblem[] {
   const { isLoaded, isInitial, failures, lastError: error, maxStalenessMs } = entry;
-  const { name, isRequired, isRefusing = false, runState, whenTooStale } = rules;
+  const { name, isRequired, isRefusing = false, runState } = rules;
   const initial = isInitial ? ', the initial value is served' : '';
   const loading = entry.flight === undefined ? '' : ', is being loaded';
   const why = `${loading}${error === undefined ? '' : `: ${reasonOf(error)}`}`;
@@ -41,7 +41,7 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
   if (!isLoaded && isRequired) return problem('not-loaded', true, 'is required, and had no success yet');
   if (!isLoaded && isRefusing && failures === 0)
     return problem('not-loaded', false, 'refuses reads, and had no success yet');
-  if (isLoaded && whenTooStale !== 'serve' && isTooStale(entry, now)) {
+  if (isLoaded && isTooStale(entry, now)) {
     const isFatal = failures > 0 || isRefusing || runState !== 'open';
     const age = showDuration(now - entry.loadedAt);
     const what = rules.kind === 'task' ? `had its last success ${age} ago` : `is ${age} old`;

@@ -20,7 +20,7 @@ export interface HealthProblem {
   readonly key?: unknown;
   /**
    * - `not-loaded`: `required`, and there was no success yet;
-   * - `too-stale`: older than `maxStaleness`, and `whenTooStale` forbids to serve it. Fatal if its reload fails too, or
+   * - `too-stale`: older than `maxStaleness`. Fatal if its reload fails too, or
    *   may not start; else the next read reloads it;
    * - `failing`: the last execution failed; the old value is still served. Of a cache: the last loads of some keys failed;
    * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;

@@ -391,7 +391,7 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Closes all members: they start no more loads; running loads are awaited, and aborted when `timeout` has passed. Reads
-   * are still served the last value, or throw `CLOSED` where `whenClosed` is `throw`. Every call returns the same
+   * are still served the last value. Every call returns the same
    * promise; the options of the first count. Resolves with what was cut off in all members, of which there is one log line. Never rejects.
    *
    * @throws {TicklessError} `OPTION` when `timeout` is not a duration of 0 or more.

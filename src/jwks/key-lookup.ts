@@ -58,7 +58,7 @@ export class KeyLookup {
   /** @param before the last failure: if it is still the same one, no load has begun. */
   async #load(before: Error | undefined): Promise<KeySet> {
     try {
-      return await this.#member.get({ maxAge: 0 });
+      return await this.#member.get({ maxStaleness: 0 });
     } catch (error) {
       const hasBegun = this.#member.inspect({ values: false }).lastError !== before;
       if (!hasBegun) this.#notBefore = Math.min(this.#notBefore, this.now() + PREVENTED_MS);

@@ -35,7 +35,7 @@ export const GAUGES: readonly Metric[] = [
     of: one(({ age }) => finite(age)),
   },
   {
-    name: 'tickless_value_max_age_seconds',
+    name: 'tickless_value_max_staleness_seconds',
     help: 'Age beyond which a value is too stale (maxStaleness).',
     of: one(({ maxStaleness }) => finite(maxStaleness)),
   },

@@ -102,7 +102,7 @@ export interface EventDetails<V = unknown> {
   'cooling-down': CoolingDown & Keyed;
   /** A read was served a value that is due for a reload. */
   'stale-served': { readonly age: number } & Keyed;
-  /** A read found a value older than `maxStaleness`; `whenTooStale` decided what the read did. */
+  /** A read found a value older than the `maxStaleness` of the member or of its load; `whenTooStale` decided what the read did. */
   'too-stale': { readonly age: number; readonly maxStaleness: number } & Keyed;
   /** The lock was acquired: the load runs here. */
   'lease-acquired': { readonly token: number } & Keyed;

@@ -27,7 +27,7 @@ export interface LoggedRefusal extends Failure {
   /** The reason, where no load has failed. */
   readonly cause: unknown;
   readonly state: () => ServedState;
-  /** Why a read was refused where others are served: `maxAge 5 s`. */
+  /** Why a read was refused where others are served: `maxStaleness 5 s`. */
   readonly limit: string | undefined;
 }
 

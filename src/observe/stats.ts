@@ -20,7 +20,7 @@ export interface MemberStats {
   readonly readsFailedBy: Readonly<Record<string, number>>;
   /** Reads that were served a value that was due for a reload. */
   readonly servedStale: number;
-  /** Reads that found a value older than `maxStaleness`, whatever `whenTooStale` made of it. */
+  /** Reads that found a value older than the `maxStaleness` of the member or of its load. */
   readonly tooStale: number;
   /** Loads that have ended here, also failed ones, each with all its tries. Not those that `set`, a drop or `close` aborted. */
   readonly loads: number;

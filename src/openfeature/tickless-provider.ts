@@ -3,7 +3,6 @@ import { isTicklessError } from '../errors.ts';
 import type { EventOf, EventType } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
-import { showDuration } from '../time/show-duration.ts';
 import { changedFlags, type Edition, editionOf } from './edition.ts';
 import { codeOf, ProviderStatus } from './provider-status.ts';
 import { type Asked, failed, resolve } from './resolve.ts';
@@ -64,8 +63,8 @@ export interface TicklessProviderOptions extends TargetingOptions {
  * is loaded yet (`PROVIDER_NOT_READY`), and where the value refuses reads, such as beyond `maxStaleness` (`GENERAL`).
  *
  * `initialize` waits for the first definitions. Events: `PROVIDER_CONFIGURATION_CHANGED` with the names of the flags that differ;
- * `PROVIDER_STALE` after a failed reload, beyond a `maxStaleness` that serves, and once the value is closed: evaluations have
- * the reason `STALE` then; `PROVIDER_ERROR` where a read fails, or definitions can't be evaluated; `PROVIDER_READY` when that is over. Nothing
+ * `PROVIDER_STALE` after a failed reload, and once the value is closed: evaluations have the reason `STALE` then;
+ * `PROVIDER_ERROR` where a read fails, or definitions can't be evaluated; `PROVIDER_READY` when that is over. Nothing
  * runs between evaluations, so a value that nothing reads reports nothing. Of a value without events only the next evaluation
  * notices a change, and `PROVIDER_STALE` is not known.
  *
@@ -223,10 +222,6 @@ class TicklessProvider implements Provider {
       }),
       flags.on?.('load-failed', failedBy),
       flags.on?.('load-timed-out', failedBy),
-      // Whether the read is served is not known yet: the evaluation that made it reports either.
-      flags.on?.('too-stale', ({ name, age }) =>
-        this.#status.note({ outdated: `${name}: is older than maxStaleness (${showDuration(age)})` }),
-      ),
       flags.on?.('closed', ({ name }) => outdated(`${name}: is closed, and loads no more`)),
     ].filter((unsubscribe) => unsubscribe !== undefined);
   }

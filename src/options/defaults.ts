@@ -1,4 +1,4 @@
-import type { WhenClosed, WhenFailing, WhenTooStale } from '../engine/decide.ts';
+import type { WhenFailing, WhenTooStale } from '../engine/decide.ts';
 import type { DurationLike } from '../time/duration.ts';
 
 /** All defaults that are not `undefined`; durations in milliseconds unless they are objects. Frozen. */
@@ -15,7 +15,6 @@ export const defaults: {
   readonly propagateWithin: number;
   readonly maxStaleness: number;
   readonly whenTooStale: WhenTooStale;
-  readonly whenClosed: WhenClosed;
   readonly whenFailing: WhenFailing;
   readonly closeTimeout: number;
   readonly max: number;
@@ -33,7 +32,6 @@ export const defaults: {
   propagateWithin: 10_000,
   maxStaleness: Infinity,
   whenTooStale: 'wait',
-  whenClosed: 'serve',
   whenFailing: 'serve',
   closeTimeout: 10_000,
   max: 10_000,

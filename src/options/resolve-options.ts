@@ -63,7 +63,6 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   ...SHARED,
   'maxStaleness',
   'whenTooStale',
-  'whenClosed',
   'whenFailing',
 ];
 
@@ -115,7 +114,6 @@ export function resolveOptions(
     timeout = defaults.timeout,
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
-    whenClosed = defaults.whenClosed,
     whenFailing = defaults.whenFailing,
     absentFor = defaults.absentFor,
     required = false,
@@ -149,8 +147,7 @@ export function resolveOptions(
   const whose = given.schedule === undefined ? 'default schedule' : 'schedule';
   const longer = `must be longer than the ${whose} of ${showDuration(periodMs)}`;
   checks.that(!(leavesNoRoom && maxStalenessMs > 0), 'maxStaleness', longer, maxStaleness);
-  checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
-  checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
+  checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw']);
   checks.oneOf('whenFailing', whenFailing, ['serve', 'throw']);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
   checks.oneOf('required', required, [true, false]);
@@ -193,7 +190,6 @@ export function resolveOptions(
     timeoutMs,
     maxStalenessMs,
     whenTooStale,
-    whenClosed,
     whenFailing,
     schema,
     accept,

@@ -1,6 +1,6 @@
 import type { Backend } from '../engine/backend.ts';
 import type { LockLike } from '../engine/coordinator.ts';
-import type { WhenClosed, WhenFailing, WhenTooStale } from '../engine/decide.ts';
+import type { WhenFailing, WhenTooStale } from '../engine/decide.ts';
 import type { WhenBackendDown } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -130,29 +130,24 @@ export interface SingleSharedOptions extends SharedOptions {
 /** The options that values and caches share. */
 export interface ValueSharedOptions extends SharedOptions {
   /**
-   * The greatest age, counted from the end of the load, at which a value may be served. Longer than a `schedule` that is
-   * a duration, the default one included; at a due time of any other schedule at or beyond it, one warning is logged
-   * (not with `serve`). `Infinity`: any age. At this age the value is due, whatever the schedule says.
+   * The greatest age, counted from the end of the load, at which a value may be served; a load and a read may set a shorter one.
+   * Longer than a `schedule` that is a duration, the default one included; at a due time of any other schedule at or beyond it,
+   * one warning is logged. `Infinity`: any age. At this age the value is due, whatever the schedule says. To be served at any age
+   * and to know about it, leave it out and set an alert on the age.
    * @default Infinity
    */
   readonly maxStaleness?: DurationLike | undefined;
   /**
    * A read that finds a value older than `maxStaleness`: `wait` waits for the reload (rejects with `TOO_STALE` when
    * that fails or may not start; `current` can't wait and throws, unless the load is synchronous), `throw` throws a
-   * `TOO_STALE` at once while the reload runs behind, `serve` serves the old value (event `too-stale`).
+   * `TOO_STALE` at once while the reload runs behind. A read with a shorter `maxStaleness` of its own waits.
    * @default 'wait'
    */
   readonly whenTooStale?: WhenTooStale | undefined;
   /**
-   * A read after `close()`: `serve` serves the last value, however old within `maxStaleness`; `throw` throws a
-   * `CLOSED`, although `peek` still has the value.
-   * @default 'serve'
-   */
-  readonly whenClosed?: WhenClosed | undefined;
-  /**
    * A read after a failed reload (also one that `refresh` has started): `serve` serves the value of before; `throw` rejects
    * (`current` throws) with the error of the reload, until one has succeeded or `set` was called. The first read after the
-   * cool-down starts the next reload behind it, and rejects too; `get({ maxAge: 0 })` waits for it. `peek` has the value.
+   * cool-down starts the next reload behind it, and rejects too; `get({ maxStaleness: 0 })` waits for it. `peek` has the value.
    * @default 'serve'
    */
   readonly whenFailing?: WhenFailing | undefined;

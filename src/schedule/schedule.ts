@@ -26,9 +26,11 @@ export interface Schedule {
 }
 
 /**
- * A {@link Schedule}, a plain function with the contract of `nextExecuteTime`, or a duration, which means `fixedDelay`.
+ * A {@link Schedule}, a plain function with the contract of `nextExecuteTime`, or a duration, which means `fixedDelay`. The
+ * function may also return a duration that is not a number, such as `'10m'`, which is one from the end of the execution: a number
+ * is an instant.
  */
-export type ScheduleLike = Schedule | ((execution: Execution) => number) | DurationLike;
+export type ScheduleLike = Schedule | ((execution: Execution) => DurationLike) | DurationLike;
 
 /**
  * The last successful execution, as input of a schedule.

@@ -2,19 +2,20 @@ import { durationHint } from '../name-hints.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { methodOf } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
-import { toMillis } from '../time/duration.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { wrapped } from './calendar.ts';
 import { reject } from './check.ts';
 import { fixedDelay } from './fixed-delay.ts';
-import type { Schedule, ScheduleLike } from './schedule.ts';
+import type { Execution, Schedule, ScheduleLike } from './schedule.ts';
 
 /**
  * Converts a `ScheduleLike`: anything with a `nextExecuteTime` function is returned unchanged, a plain function becomes
- * that function, a positive duration becomes `fixedDelay`. `undefined` for anything else. Never throws.
+ * that function with the durations that it returns as instants, a positive duration becomes `fixedDelay`. `undefined` for anything else. Never throws.
  */
 export function toSchedule(schedule: ScheduleLike): Schedule | undefined {
   if (isSchedule(schedule)) return schedule; // before the check for a function: `never` is both
-  if (typeof schedule === 'function') return { nextExecuteTime: (execution) => schedule(execution) };
+  if (typeof schedule === 'function')
+    return { nextExecuteTime: (execution) => instantOf(schedule(execution), execution) };
   return toMillis(schedule) > 0 ? fixedDelay(schedule) : undefined;
 }
 
@@ -34,6 +35,12 @@ export function requireSchedule(combinator: string, option: string, received: Sc
       ignoreThenable(methodOf(schedule, 'maxStaleness')?.call(schedule, execution)),
   };
   return wrapped(checked, schedule);
+}
+
+/** A number is an instant; any other duration is one from the end of the execution, as of `fixedDelay`. The rest is left to be refused. */
+function instantOf(result: DurationLike, { endedAt }: Execution): number {
+  const delayMs = typeof result === 'number' ? Number.NaN : toMillis(result);
+  return delayMs > 0 ? endedAt + delayMs : (result as number);
 }
 
 function isSchedule(schedule: ScheduleLike): schedule is Schedule {

@@ -38,7 +38,7 @@ export interface TaskOptions extends SingleSharedOptions {
   readonly maxStaleness?: DurationLike | undefined;
   /**
    * A `requestStart()` without `wait`, too long since the last success: `wait` waits for the run and rejects with `TOO_STALE` when that
-   * fails or may not start, `throw` rejects with it at once while the run goes on behind, `serve` resolves at once.
+   * fails or may not start, `throw` rejects with it at once while the run goes on behind.
    * @default 'wait'
    */
   readonly whenTooStale?: WhenTooStale | undefined;

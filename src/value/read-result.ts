@@ -12,7 +12,7 @@ export interface ReadResult<T>
     >,
     JsonStatus {
   readonly value: T;
-  /** `fresh`: not due; `stale`: due for a reload; `too-stale`: older than `maxStaleness`, and served all the same. */
+  /** `fresh`: not due; `stale`: due for a reload; `too-stale`: has just become older than `maxStaleness`. */
   readonly state: 'fresh' | 'stale' | 'too-stale';
   /** When the value was loaded (or kept, or set): the end of the load in epoch milliseconds. */
   readonly loadedAt: number;

@@ -147,7 +147,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Before the first success it waits for the load that it starts or finds running, and rejects with `LOAD_FAILED`
    * or `TIMED_OUT`; it rejects at once with `COOLING_DOWN` while cooling down after a failure, with
    * `NOT_LOADED` while paused, with `CLOSED` after `close`. After the first success it never waits and
-   * never rejects, unless `patience`, `maxAge`, `maxStaleness`, `whenFailing`, `whenClosed` or `signal` were given: see
+   * never rejects, unless `patience`, `maxStaleness`, `whenFailing` or `signal` were given: see
    * there. Rejects with `OPTION` for an unknown or a wrong option.
    */
   get(options?: ReadOptions): Promise<T> {
@@ -176,9 +176,9 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * the very first read.
    *
    * @throws {TicklessError} `NOT_LOADED` before the first success; the load has been started if it may.
-   * @throws {TicklessError} `TOO_STALE` beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {TicklessError} `TOO_STALE` beyond `maxStaleness`.
    * @throws {TicklessError} `LOAD_FAILED` or another error of the last reload, with `whenFailing: 'throw'`.
-   * @throws {TicklessError} `CLOSED` after `close` without a value, or with `whenClosed: 'throw'`.
+   * @throws {TicklessError} `CLOSED` after `close` without a value.
    */
   get current(): T {
     return this.#isFresh(this.#sync) ? (this.#entry.value as T) : this.#reader.readNow(this.#entry);

@@ -164,7 +164,7 @@ for (const many of [false, true]) {
               } catch (error) {
                 expect(held).toBeUndefined();
                 expect(error).toMatchObject({
-                  name: expect.stringMatching(/^(NotLoaded|Absent)Error$/),
+                  code: expect.stringMatching(/^(NOT_LOADED|ABSENT)$/),
                   key: step.key,
                 });
               }

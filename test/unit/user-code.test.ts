@@ -134,7 +134,7 @@ it('each function of a user is called with its documented arguments, and without
     schedule: spy('schedule', () => Date.now() + 5000),
   });
   await plain.get();
-  await plain.get({ maxAge: 0, waitUntil: spy('get.waitUntil') });
+  await plain.get({ maxStaleness: 0, waitUntil: spy('get.waitUntil') });
   const limited = new RefreshGroup({ logger: false, concurrency: 1 });
   await limited.value({ name: 'x', load: spy('load in a limit', () => 1) }).get();
   await new RefreshingValue({

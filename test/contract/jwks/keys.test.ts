@@ -234,10 +234,10 @@ describe('a key that was replaced under its name', () => {
     const pem = await keys.pem({ header });
     issuer.published = [after.publicJwk];
     issuer.take();
-    for (let i = 0; i < 100; i++) await keys.member.get({ maxAge: '30s' });
+    for (let i = 0; i < 100; i++) await keys.member.get({ maxStaleness: '30s' });
     expect(issuer.take()).toEqual([]);
     await clock.advance('31s');
-    for (let i = 0; i < 100; i++) await keys.member.get({ maxAge: '30s' });
+    for (let i = 0; i < 100; i++) await keys.member.get({ maxStaleness: '30s' });
     expect(issuer.take()).toHaveLength(1);
     expect(await keys.pem({ header })).not.toBe(pem);
   });

@@ -79,14 +79,14 @@ describe('rule 31: an outage is never silent', () => {
     expect(after.at(-1)).toMatch(/recovered after .*; reads are served again, 1\d\d\d were refused$/);
   });
 
-  it('whenFailing throw, and a limit of one read', async () => {
+  it('whenFailing throw, and maxStaleness of one read', async () => {
     const failing = await outage({ whenFailing: 'throw' }, (value) => value.get());
     expect(failing.during[0]).toMatch(/reads are refused.*the value is 10 min.* old/);
     expect(failing.after.at(-1)).toMatch(/reads are served again/);
-    const limited = await outage({ maxStaleness: Infinity }, (value) => value.get({ maxAge: '20m' }));
+    const limited = await outage({ maxStaleness: Infinity }, (value) => value.get({ maxStaleness: '20m' }));
     const some = limited.during.find((line) => /w(as|ere) refused/.test(line));
     expect(some).toMatch(
-      /reads are served, 1 was refused \(with a limit of 20 min\), the value is 20 min.* old/,
+      /reads are served, 1 was refused \(with maxStaleness 20 min\), the value is 20 min.* old/,
     );
   });
 
@@ -187,7 +187,6 @@ describe('rule 31: an outage is never silent', () => {
     const value = new RefreshingValue<number>({
       ...common,
       load: () => new Promise(() => {}),
-      whenClosed: 'throw',
     });
     expect(() => value.current).toThrow();
     await value.get({ signal: AbortSignal.abort() }).catch(() => {});

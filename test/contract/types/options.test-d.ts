@@ -5,6 +5,7 @@ import { expectTypeOf, test } from 'vitest';
 import {
   type DurationLike,
   PeriodicExecutor,
+  type ReadOptions,
   RefreshGroup,
   RefreshingValue,
   type TaskOptions,
@@ -43,7 +44,7 @@ test('options of a wrong type are errors', () => {
   // @ts-expect-error: misspelt
   new RefreshingValue({ name, load, shedule: 1000 });
   // @ts-expect-error: an unknown policy
-  new RefreshingValue({ name, load, whenTooStale: 'refuse' });
+  new RefreshingValue({ name, load, whenTooStale: 'serve' });
   // @ts-expect-error: false or a logger
   new RefreshingValue({ name, load, logger: true });
   // @ts-expect-error: a logger has error, too
@@ -55,8 +56,6 @@ test('options of a wrong type are errors', () => {
   // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
   new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
-  // @ts-expect-error: a task has no value that could be served
-  new PeriodicExecutor(load, { name, whenClosed: 'throw' });
 });
 
 test('a duration is a number, an object of units, or has toMillis()', () => {
@@ -98,11 +97,12 @@ test('retry takes the options of p-retry', () => {
 });
 
 test('the options of a read', () => {
+  expectTypeOf<keyof ReadOptions>().toEqualTypeOf<'maxStaleness' | 'patience' | 'signal' | 'waitUntil'>();
   const waitUntil = (end: Promise<unknown>): void => void end.then();
   value.get({ patience: { milliseconds: 50 }, signal: AbortSignal.timeout(1), waitUntil });
   // @ts-expect-error: a signal, not its controller
   value.get({ signal: new AbortController() });
-  value.get({ maxAge: { seconds: 5 } });
+  value.get({ maxStaleness: { seconds: 5 } });
   // @ts-expect-error: an unknown option
   value.get({ maxage: 5 });
   value.requestStart({ wait: true });

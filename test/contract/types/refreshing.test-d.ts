@@ -25,7 +25,7 @@ test('without arguments it is a value', () => {
   expectTypeOf(rates()).toEqualTypeOf<Promise<Map<string, number>>>();
   expectTypeOf(rates.current).toEqualTypeOf<Map<string, number>>();
   expectTypeOf(rates.member).toEqualTypeOf<RefreshingValue<Map<string, number>>>();
-  expectTypeOf(rates.get({ maxAge: 5 })).toEqualTypeOf<Promise<Map<string, number>>>();
+  expectTypeOf(rates.get({ maxStaleness: 5 })).toEqualTypeOf<Promise<Map<string, number>>>();
   expectTypeOf(derive(rates, (map) => map.size).current).toEqualTypeOf<number>();
   // @ts-expect-error: there is one value
   rates('USD');

@@ -37,7 +37,7 @@ const EXPECTED: Record<string, readonly string[]> = {
   ],
   'metrics-endpoint': [
     'cities: cities["9999"]: load failed: the source is down',
-    'tickless_value_max_age_seconds{name="rates"} 3600',
+    'tickless_value_max_staleness_seconds{name="rates"} 3600',
     'tickless_cache_keys{name="cities"} 1',
     'tickless_cache_failing_keys{name="cities"} 1',
     'tickless_reads_total{name="rates"} 2',

@@ -296,8 +296,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/engine/decide.ts',
     replace: 'isTooStale',
-    by: `(entry, now) =>
-      original({ ...entry, loadedAt: Math.max(entry.loadedAt, entry.dueAt ?? 0) }, now)`,
+    by: `(entry, now, ownMs) =>
+      original({ ...entry, loadedAt: Math.max(entry.loadedAt, entry.dueAt ?? 0) }, now, ownMs)`,
   },
   {
     name: 'a value that is due is refused as if it were too old',
@@ -305,8 +305,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/engine/decide.ts',
     replace: 'decide',
-    by: `(entry, rules, now) => {
-      const decision = original(entry, rules, now);
+    by: `(entry, rules, now, ownMs) => {
+      const decision = original(entry, rules, now, ownMs);
       const isRefused = rules.whenTooStale === 'throw' && entry.maxStalenessMs < Infinity;
       return isRefused && isDue(entry, now) ? decision.replace('serve', 'reject') : decision;
     }`,

@@ -22,7 +22,7 @@ export interface Scenario extends Faults {
   readonly unchanged: 'deep' | 'by serial' | undefined;
   /** `Infinity`: none. */
   readonly maxStaleness: number;
-  readonly whenTooStale: 'wait' | 'throw' | 'serve';
+  readonly whenTooStale: 'wait' | 'throw';
   readonly whenBackendDown: 'load' | 'skip';
   /** The keys are loaded by `loadMany`. */
   readonly isBatched: boolean;
@@ -66,7 +66,7 @@ export function drawScenario(random: Random): Scenario {
     coolDown: { initial, factor: random.pick([1, 2, 3]), max: initial * random.pick([1, 4, 20]) },
     retries: random.pick([0, 0, 1, 2]),
     maxStaleness: random.chance(0.4) ? period * random.pick([1.02, 2, 4]) : Infinity,
-    whenTooStale: random.pick(['wait', 'throw', 'serve']),
+    whenTooStale: random.pick(['wait', 'throw']),
     whenBackendDown: random.chance(0.7) ? 'load' : 'skip',
     isBatched: random.chance(0.4),
     hasKeyLocks: random.chance(0.5),

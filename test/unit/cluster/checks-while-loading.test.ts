@@ -288,7 +288,7 @@ it('a caller whose round gives its lease back for a pinned version gets a value,
   const [acquired, released] = [new Deferred<void>(), new Deferred<void>()];
   b.link.fault = (step) => ({ acquire: acquired.promise, release: released.promise })[step as 'acquire'];
   b.value.invalidate({ here: true });
-  const read = b.value.get({ maxAge: 1 });
+  const read = b.value.get({ maxStaleness: 1 });
   await readUntilChecked(cluster, b, 100); // the pinned version is in place
   acquired.resolve();
   await cluster.clock.flush(); // the lease is given back

@@ -7,32 +7,32 @@ import { twoVersions } from '../../support/two-versions.ts';
 const by = 'ann';
 const PINNED = { code: 'PINNED', message: 'v: pinned by ann' };
 
-describe('a read with maxAge of a pinned version that is too old for it', () => {
-  const maxAge = 1000;
+describe('a read with maxStaleness of a pinned version that is too old for it', () => {
+  const maxStaleness = 1000;
 
   it('rejects, and asks once a minute whether it still is pinned', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
-    const unaware = rejectionOf(b.value.get({ maxAge: 0 }));
+    const unaware = rejectionOf(b.value.get({ maxStaleness: 0 }));
     await cluster.clock.flush();
-    for (const error of [await unaware, await rejectionOf(b.value.get({ maxAge }))]) {
+    for (const error of [await unaware, await rejectionOf(b.value.get({ maxStaleness }))]) {
       expect(error).toMatchObject({ code: 'TOO_STALE', cause: PINNED });
     }
     for (const { link } of [a, b]) link.take();
     for (let second = 0; second < 300; second++) {
-      for (const { value } of [a, b, a, b]) void value.get({ maxAge }).catch(() => {});
+      for (const { value } of [a, b, a, b]) void value.get({ maxStaleness }).catch(() => {});
       await cluster.clock.advance(1000);
     }
     const checks = [a, b].map(({ link }) => link.take().filter((step) => step === 'acquire').length);
     expect(checks).toEqual([4, 4]);
-    expect([await a.value.get({ maxAge: 600_000 }), b.manual.calls.length]).toEqual(['one', 0]);
+    expect([await a.value.get({ maxStaleness: 600_000 }), b.manual.calls.length]).toEqual(['one', 0]);
   });
 
   it('rejects where there was no value', async () => {
     const { cluster, a } = await twoVersions();
     await a.value.rollback({ by });
     const { value } = cluster.instance();
-    expect(await rejectionOf(value.get({ maxAge }))).toMatchObject({ cause: PINNED });
+    expect(await rejectionOf(value.get({ maxStaleness }))).toMatchObject({ cause: PINNED });
   });
 
   it('waits for a load as soon as it is known that the pin is over', async () => {
@@ -42,7 +42,7 @@ describe('a read with maxAge of a pinned version that is too old for it', () => 
     await cluster.read(b);
     await a.value.unpin();
     await cluster.clock.advance(60_000);
-    const read = b.value.get({ maxAge });
+    const read = b.value.get({ maxStaleness });
     await cluster.clock.flush();
     await cluster.end(b, 0, 'three');
     expect(await settled(read)).toEqual({ value: 'three' });
@@ -59,7 +59,7 @@ describe('a read with maxAge of a pinned version that is too old for it', () => 
     await cluster.clock.advance(2000);
     await cluster.read(b);
     b.link.take();
-    for (let read = 0; read < 3; read++) void rejectionOf(b.value.get({ maxAge }));
+    for (let read = 0; read < 3; read++) void rejectionOf(b.value.get({ maxStaleness }));
     await cluster.clock.flush();
     expect(b.link.take()).toEqual([]);
   });
@@ -115,6 +115,19 @@ describe('the age limit, which a pinned version does not have,', () => {
     await a.value.unpin();
     expect(await statesOf(cluster, b)).toEqual(['too-stale']);
     expect([await statesOf(cluster, b), b.manual.calls.length]).toEqual([['too-stale'], 1]);
+  });
+
+  it('is not longer than that of the member, whatever its load returned', async () => {
+    const cluster = new ManualCluster({ keepVersions: 4 });
+    const [a, unlimited] = [cluster.instance(limits), cluster.instance()];
+    await cluster.load(unlimited, loaded('one', { maxStaleness: 60_000 }) as never);
+    await a.value.get();
+    await a.value.set('two');
+    await a.value.rollback({ by });
+    await cluster.clock.advance(10_000);
+    expect(await statesOf(cluster, a)).toEqual(['fresh']);
+    await a.value.unpin();
+    expect(a.value.inspect()).toMatchObject({ state: 'too-stale', maxStaleness: 5000 });
   });
 
   it('is that of its load, where that returned one', async () => {

@@ -16,7 +16,7 @@ interface Situation {
   readonly entry: Times;
   readonly rules: DecisionRules;
   readonly now: number;
-  readonly maxAgeMs: number;
+  readonly ownMs: number;
 }
 
 const flight = handleOf();
@@ -36,8 +36,7 @@ const STATES = {
   coolDownUntil: [-Infinity, NOW - 1, NOW, NOW + 1],
   deferredUntil: [-Infinity, NOW - 1, NOW, NOW + 1],
   runState: ['open', 'paused', 'closed'],
-  whenTooStale: ['wait', 'throw', 'serve'],
-  whenClosed: ['serve', 'throw'],
+  whenTooStale: ['wait', 'throw'],
   whenFailing: ['serve'],
 } as const;
 
@@ -51,10 +50,13 @@ const everyOrdinary: readonly Situation[] = Object.entries(STATES)
     entry: fields as Times,
     rules: fields as DecisionRules,
     now: NOW,
-    maxAgeMs: Infinity,
+    ownMs: Infinity,
   }));
 
-/** The same after a failure, in both ways, and with a limit for one read. */
+/** Limits of one read: on both sides of that of the member, and the one that waits in any case. */
+const OWN = [0, LIMIT - 1, LIMIT, LIMIT + 1];
+
+/** The same after a failure, in both ways, and with a limit of the read. */
 const everySituation: readonly Situation[] = [
   ...everyOrdinary,
   ...(['serve', 'throw'] as const).flatMap((whenFailing) =>
@@ -64,7 +66,7 @@ const everySituation: readonly Situation[] = [
       rules: { ...situation.rules, whenFailing },
     })),
   ),
-  ...everyOrdinary.map((situation) => ({ ...situation, maxAgeMs: LIMIT })),
+  ...OWN.flatMap((ownMs) => everyOrdinary.map((situation) => ({ ...situation, ownMs }))),
 ];
 
 /** The decision, by the state of the value, when a load may not run, may run for a waiting caller, or may start. */
@@ -72,19 +74,17 @@ const PROMISED: Readonly<Record<string, readonly [Decision, Decision, Decision]>
   'no value': ['reject', 'wait-for-load', 'wait-for-load'],
   fresh: ['serve', 'serve', 'serve'],
   due: ['serve', 'serve', 'serve-and-start'],
-  'too stale, serve': ['serve', 'serve', 'serve-and-start'],
   'too stale, throw': ['reject', 'reject', 'reject-and-start'],
   'too stale, wait': ['reject', 'wait-for-load', 'wait-for-load'],
   'too old for this read': ['reject', 'wait-for-load', 'wait-for-load'],
   failing: ['reject', 'reject', 'reject-and-start'],
 };
 
-function promised({ entry, rules, now, maxAgeMs }: Situation): Decision {
-  if (rules.runState === 'closed' && rules.whenClosed === 'throw') return 'reject';
+function promised({ entry, rules, now, ownMs }: Situation): Decision {
   const mayLoad = entry.flight === undefined && rules.runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
   const [hopeless, waiting, starting] = PROMISED[
-    stateOf(entry, rules, now, maxAgeMs)
+    stateOf(entry, rules, now, ownMs)
   ] as (typeof PROMISED)[string];
   if (mayStart) return starting;
   return mayLoad || entry.flight !== undefined ? waiting : hopeless;
@@ -94,17 +94,17 @@ function stateOf(
   { isLoaded, loadedAt, maxStalenessMs, dueAt, lastError }: Times,
   rules: DecisionRules,
   now: number,
-  maxAgeMs: number,
+  ownMs: number,
 ): string {
   if (!isLoaded) return 'no value';
-  if (now - loadedAt >= maxAgeMs) return 'too old for this read';
+  const age = now - loadedAt;
+  if (ownMs < maxStalenessMs && (ownMs === 0 || age > ownMs)) return 'too old for this read';
   if (lastError !== undefined && rules.whenFailing === 'throw') return 'failing';
-  if (now - loadedAt > maxStalenessMs) return `too stale, ${rules.whenTooStale}`;
+  if (age > maxStalenessMs) return `too stale, ${rules.whenTooStale}`;
   return now >= dueAt ? 'due' : 'fresh';
 }
 
-const decisionOf = ({ entry, rules, now, maxAgeMs }: Situation): Decision =>
-  decide(entry, rules, now, maxAgeMs);
+const decisionOf = ({ entry, rules, now, ownMs }: Situation): Decision => decide(entry, rules, now, ownMs);
 const isServed = (situation: Situation): boolean => decisionOf(situation).startsWith('serve');
 const starts = (situation: Situation): boolean => decisionOf(situation).endsWith('-and-start');
 
@@ -129,16 +129,15 @@ const anySituation = fc.record({
   rules: fc.record({
     runState: fc.constantFrom(...STATES.runState),
     whenTooStale: fc.constantFrom(...STATES.whenTooStale),
-    whenClosed: fc.constantFrom(...STATES.whenClosed),
     whenFailing: fc.constantFrom('serve', 'throw'),
   }),
   now: fc.integer({ min: 0, max: 100 }),
-  maxAgeMs: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constant(Infinity)),
+  ownMs: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constant(Infinity)),
 });
 
 describe('decide', () => {
   it('decides as promised in every combination of states', () => {
-    expect(everySituation.length).toBe(4 * 57_600);
+    expect(everySituation.length).toBe(7 * 19_200);
     const broken = everySituation.filter((situation) => decisionOf(situation) !== promised(situation));
     expect(broken.slice(0, 3)).toEqual([]);
     expect(new Set(everySituation.map(decisionOf))).toEqual(new Set(Object.values(PROMISED).flat()));
@@ -200,7 +199,7 @@ describe('isDeferred', () => {
     for (const { entry, rules, now } of everyOrdinary) {
       const undeferred = { ...entry, isLoaded: true, maxStalenessMs: Infinity, deferredUntil: -Infinity };
       const wouldStart =
-        rules.runState === 'open' && starts({ entry: undeferred, rules, now, maxAgeMs: Infinity });
+        rules.runState === 'open' && starts({ entry: undeferred, rules, now, ownMs: Infinity });
       expect(isDeferred(entry, rules.runState, now)).toBe(wouldStart && now < entry.deferredUntil);
     }
   });

@@ -33,7 +33,7 @@ function members(clock: FakeClock, load: () => Promise<number>) {
 describe('what a load awaits that waits for its own end is an error at once', () => {
   it.each([
     ['refresh', ({ value }) => value.refresh()],
-    ['get with maxAge', ({ value }) => value.get({ maxAge: 0 })],
+    ['get with maxStaleness', ({ value }) => value.get({ maxStaleness: 0 })],
     ['requestStart', ({ value }) => value.requestStart({ wait: true })],
     ['rollback', ({ value }) => value.rollback({ to: 1, by: 'me' })],
     ['unpin', ({ value }) => value.unpin()],

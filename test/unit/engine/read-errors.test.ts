@@ -36,27 +36,31 @@ const coolingDown = {
 
 describe('readError', () => {
   it.each([
-    ['a value that is too old', old, 'open', 'serve', tooOld],
-    ['a value that is too old, closed', old, 'closed', 'serve', tooOld],
-    ['a value that is too old, to be closed for reads', old, 'open', 'throw', tooOld],
-    [
-      'a value, closed for reads',
-      old,
-      'closed',
-      'throw',
-      { code: 'CLOSED', message: /is closed.*whenClosed/ },
-    ],
-    ['a cool-down', cold, 'open', 'serve', coolingDown],
-    ['a cool-down, paused', cold, 'paused', 'serve', { code: 'NOT_LOADED', message: /paused.*never loaded/ }],
-    ['a cool-down, closed', cold, 'closed', 'serve', { code: 'CLOSED', message: /closed.*never loaded/ }],
-  ] as const)('of %s', (_, entry, runState, whenClosed, { message, ...error }) => {
-    const made = readError(entry, { runState, whenClosed, whenFailing: 'serve' }, rates);
+    ['a value that is too old', old, 'open', tooOld],
+    ['a value that is too old, closed', old, 'closed', tooOld],
+    ['a cool-down', cold, 'open', coolingDown],
+    ['a cool-down, paused', cold, 'paused', { code: 'NOT_LOADED', message: /paused.*never loaded/ }],
+    ['a cool-down, closed', cold, 'closed', { code: 'CLOSED', message: /closed.*never loaded/ }],
+  ] as const)('of %s', (_, entry, runState, { message, ...error }) => {
+    const made = readError(entry, { runState, whenFailing: 'serve' }, rates);
     expect(made).toMatchObject({ member: 'rates', key: 'NL', cause: down, ...error });
     expect(made.message).toMatch(message);
   });
 
+  it('has the shortest of the limits', () => {
+    const rules = { runState: 'open', whenFailing: 'serve' } as const;
+    for (const [ownMs, shown] of [
+      [3000, '3 s'],
+      [4500, '4 s'],
+    ] as const) {
+      const made = readError(old, rules, rates, ownMs);
+      expect(made).toMatchObject({ age: 5000 });
+      expect(made.message).toContain(`the value is 5 s old, maxStaleness is ${shown}: down`);
+    }
+  });
+
   it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
-    const made = readError(absent, { runState, whenClosed: 'serve', whenFailing: 'serve' }, rates);
+    const made = readError(absent, { runState, whenFailing: 'serve' }, rates);
     expect(made).toMatchObject({ code: 'ABSENT', retryAt: WALL + 70, key: 'NL' });
     expect(made.message).toMatch(/the source does not have this key/);
   });

@@ -282,11 +282,10 @@ describe('a due time beyond maxStaleness, of a schedule that is known only at ru
     ]);
   });
 
-  it('is not warned about where it is within the limit, where it is never due, and with serve', async () => {
+  it('is not warned about where it is within the limit, and where it is never due', async () => {
     for (const [delays, own] of [
       [[LIMIT - 1], {}],
       [[Infinity], {}],
-      [[LIMIT], { whenTooStale: 'serve' }],
       [[LIMIT], { maxStaleness: Infinity }],
     ] as const) {
       expect(await linesAfter(delays, own)).toEqual([]);

@@ -62,7 +62,6 @@ describe('entryHealth', () => {
     for (const runState of ['paused', 'closed'] as const) {
       expect(health(tooOld, { runState })).toMatchObject([{ kind: 'too-stale', isFatal: true }]);
     }
-    expect(health(tooOld, { whenTooStale: 'serve' })).toEqual([]);
   });
 
   it.each([

@@ -104,12 +104,12 @@ describe('the options of a group', () => {
   });
 
   it('that are only for values do not affect its executors', async () => {
-    const { group } = make({ maxStaleness: 2 * HOUR, whenTooStale: 'throw', whenClosed: 'throw' });
+    const { group } = make({ maxStaleness: 2 * HOUR, whenTooStale: 'throw' });
     const executor = group.executor(load, { name: 'e' });
     await executor.requestStart();
     expect(executor.inspect().isDue).toBe(false);
-    const own = { name: 'f', whenClosed: 'throw' } as never;
-    expect(refusedOptions(() => group.executor(load, own))).toEqual(['whenClosed']);
+    const own = { name: 'f', schema: {} } as never;
+    expect(refusedOptions(() => group.executor(load, own))).toEqual(['schema']);
   });
 
   it('that break a rule are reported all at once', () => {

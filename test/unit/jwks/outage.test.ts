@@ -200,7 +200,7 @@ it('finds a new key at the first token also where the keys of another instance w
 });
 
 it('takes no rule from its group that would make it fail in an outage, or go on for ever', async () => {
-  const group = new RefreshGroup({ clock, logger: false, whenTooStale: 'serve', whenFailing: 'throw' });
+  const group = new RefreshGroup({ clock, logger: false, whenTooStale: 'throw', whenFailing: 'throw' });
   const keys = make({ group, retry: false });
   const token = await issuer.sign(one);
   await subject(token, keys);

@@ -12,7 +12,6 @@ async function countsOf(kind: 'value' | 'key', during: 'nothing' | 'drop', maxSt
     schedule: 100,
     retry: false,
     logger: false,
-    whenTooStale: 'serve',
     maxStaleness,
     load: () => new Promise<number>((resolve) => clock.setTimeout(() => resolve(1), 20)),
   } as const;

@@ -62,8 +62,6 @@ describe('a listener of a group', () => {
     const a = group.value({
       name: 'a',
       load: () => 1,
-      maxStaleness: 1000,
-      whenTooStale: 'serve',
       schedule: 500,
     });
     expect(a.current).toBe(1);

@@ -35,11 +35,11 @@ describe('reads that are refused are counted, each once', () => {
 
   it('those beyond their age limits, whose reload fails or may not start', async () => {
     const { value, manual, clock } = await loadedManualValue();
-    const read = refused(() => value.get({ maxAge: 0 }));
+    const read = refused(() => value.get({ maxStaleness: 0 }));
     await clock.flush();
     manual.call(1).reject(new Error('down'));
     await read;
-    await refused(() => value.get({ maxAge: 0, patience: 10 }));
+    await refused(() => value.get({ maxStaleness: 0, patience: 10 }));
     expect(value.stats()).toMatchObject({ readsFailed: 2, readsFailedBy: { [STALE]: 2 } });
     const { value: late, clock: its } = fakeValue(() => 1, {
       schedule: 500,

@@ -58,9 +58,9 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ maxStaleness: Number.NaN }, 'maxStaleness', 'NaN'],
   [{ schedule: { minutes: 10 }, maxStaleness: { minutes: 5 } }, 'maxStaleness', '{"minutes":5}'],
   [{ schedule: 1000, maxStaleness: 1000, whenTooStale: 'throw' }, 'maxStaleness', '1000'],
-  [{ schedule: 1000, maxStaleness: 1000, whenTooStale: 'serve' }, 'maxStaleness', '1000'],
+  [{ schedule: 1000, maxStaleness: 1000 }, 'maxStaleness', '1000'],
   [{ maxStaleness: { minutes: 10 } }, 'maxStaleness', '{"minutes":10}'], // the default schedule
-  [{ whenTooStale: 'panic' }, 'whenTooStale', '"panic"'],
+  [{ whenTooStale: 'serve' }, 'whenTooStale', '"serve"'],
   [{ waitUntil: {} }, 'waitUntil', '{}'],
   [{ logger: true }, 'logger', 'true'],
   [{ logger: { warn: () => {} } }, 'logger', '{}'],

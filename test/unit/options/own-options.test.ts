@@ -164,7 +164,7 @@ it('a console that is read-only stays so', () => {
 it('a read, an invalidation and the end have options of their own only', async () => {
   const value = new RefreshingValue({ name: 'read', load: async () => 1, logger: false });
   await value.get();
-  pollute({ patience: -1, maxAge: -1, signal: 1, drop: true, timeout: -1 });
+  pollute({ patience: -1, maxStaleness: -1, signal: 1, drop: true, timeout: -1 });
   expect(await value.get({})).toBe(1);
   value.invalidate({});
   expect(value.peek()).toBe(1);

@@ -184,7 +184,7 @@ describe('the metrics', () => {
     await clock.advance(30_000);
     expect(await collect()).toMatchObject({
       'tickless.value_age v s': 30,
-      'tickless.value_max_age v s': 3600,
+      'tickless.value_max_staleness v s': 3600,
       'tickless.reads v ': 1,
       'tickless.loads v loaded ': 1,
       'tickless.load_duration v loaded s': { count: 1, sum: 0 },

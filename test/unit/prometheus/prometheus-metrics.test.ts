@@ -64,7 +64,7 @@ describe('prometheusMetrics', () => {
     const of = 'name="rates"';
     expect(await scrape('tickless_value')).toEqual([
       `tickless_value_age_seconds{${of}} 300`,
-      `tickless_value_max_age_seconds{${of}} 3600`,
+      `tickless_value_max_staleness_seconds{${of}} 3600`,
       `tickless_value_stale{${of}} 0`,
     ]);
     expect(await scrape('tickless_reads_total')).toEqual([`tickless_reads_total{${of}} 2`]);

@@ -23,6 +23,21 @@ describe('toSchedule', () => {
     expect(schedule?.nextExecuteTime(endedAt(1000))).toBe(1007);
   });
 
+  it.each(['1m', { minutes: 1 }, Duration.fromObject({ minutes: 1 })])(
+    'takes a duration that a function returns as one from the end: %o',
+    (period) => {
+      const settings = { current: { period } };
+      expect(toSchedule(() => settings.current.period)?.nextExecuteTime(endedAt(5000))).toBe(65_000);
+    },
+  );
+
+  it.each([undefined, 'soon', '0s', {}, Number.NaN, -5])(
+    'leaves %o, returned by a function, to be refused',
+    (result) => {
+      expect(toSchedule(() => result as DurationLike)?.nextExecuteTime(endedAt(5000))).toBe(result);
+    },
+  );
+
   it.each<DurationLike>([
     60_000,
     { minutes: 1 },

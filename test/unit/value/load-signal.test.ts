@@ -73,7 +73,7 @@ it('of the load that follows one with nothing to keep is not aborted when the re
   await clock.advance(1000);
   value.invalidate();
   const reader = new AbortController();
-  const read = value.get({ maxAge: 0, signal: reader.signal }).catch(() => {});
+  const read = value.get({ maxStaleness: 0, signal: reader.signal }).catch(() => {});
   await clock.flush();
   value.invalidate({ drop: true });
   manual.call(1).resolve(keep() as never);

@@ -28,7 +28,7 @@ describe('patience is the longest that a read waits', () => {
 
   it.each([
     ['beyond maxStaleness', { maxStaleness: 5000 }, {}],
-    ['beyond maxAge', {}, { maxAge: 4000 }],
+    ['beyond maxStaleness', {}, { maxStaleness: 4000 }],
   ])('for the reload of a value %s, in each read', async (_, options, read) => {
     const { clock, value, manual } = await loadedManualValue(options);
     await clock.advance(6000);
@@ -82,6 +82,18 @@ describe('patience is the longest that a read waits', () => {
     const errors = [{ code: 'NOT_LOADED', key: 'a' }, { key: 'b' }];
     expect(await settled(many)).toMatchObject({ error: { errors } });
     expect(await settled(one)).toMatchObject(notLoaded);
+  });
+
+  it('for a place', async () => {
+    const clock = new FakeClock();
+    const load = (): Promise<string> => new Promise(() => {});
+    const cache = new RefreshingCache({ name: 'c', load, concurrency: 1, clock, logger: false });
+    void cache.get('a').catch(() => {});
+    const inLine = cache.get('b', { patience: 200 });
+    await clock.advance(199);
+    expect(await settled(inLine)).toBe('pending');
+    await clock.advance(1);
+    expect(await settled(inLine)).toMatchObject(notLoaded);
   });
 
   it('for a backend that is silent, and for the holder of the lock', async () => {

@@ -51,11 +51,11 @@ describe('read() of a value', () => {
     manual.call(1).resolve('one');
     expect(await read).toMatchObject({ value: 'one', age: 0 });
     await clock.advance(400);
-    const young = value.read({ maxAge: 100 });
+    const young = value.read({ maxStaleness: 100 });
     manual.call(2).resolve('two');
     expect(await young).toMatchObject({ value: 'two', age: 0 });
     expect(await rejectionOf(value.read({ patience: -1 }))).toMatchObject(ofOption('patience'));
-    void value.read({ maxAge: -1 }); // a dropped promise ends no process
+    void value.read({ maxStaleness: -1 }); // a dropped promise ends no process
   });
 
   it('of a value that is dropped in the moment in which it comes waits for the next one', async () => {

@@ -140,23 +140,6 @@ describe('reading', () => {
     ).toBe(true);
   });
 
-  it("a cold value with whenClosed 'throw' throws NOT_LOADED until it is closed", async () => {
-    const { value } = manualValue({ whenClosed: 'throw' });
-    expect(
-      isTicklessError(
-        thrownBy(() => value.current),
-        'NOT_LOADED',
-      ),
-    ).toBe(true);
-    await value.close({ timeout: 0 });
-    expect(
-      isTicklessError(
-        thrownBy(() => value.current),
-        'CLOSED',
-      ),
-    ).toBe(true);
-  });
-
   it('a fresh read emits no event, also when it has just compared the clocks', async () => {
     const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
     const events = recordEvents(value);

@@ -183,26 +183,13 @@ describe('maxStaleness', () => {
     ).toBe(true);
   });
 
-  it("'serve': reads get the old value, with an event", async () => {
-    const { clock, manual, value } = await makeTooStale('serve');
+  it('emits too-stale for each read beyond the limit', async () => {
+    const { value } = await makeTooStale();
     const events = recordEvents(value);
-    expect(value.current).toBe('old');
-    expect(await value.get()).toBe('old');
+    for (const read of [() => value.get(), async () => value.current]) void read().catch(() => {});
     expect(value.inspect().state).toBe('too-stale');
-    await clock.flush();
-    manual.call(1).resolve('new');
-    await clock.flush();
-    expect(value.current).toBe('new');
-    expect(typesOf(events)).toEqual([
-      'too-stale',
-      'load-started',
-      'stale-served',
-      'too-stale',
-      'stale-served',
-      'load-succeeded',
-    ]);
+    expect(typesOf(events)).toEqual(['too-stale', 'load-started', 'too-stale']);
     expect(events[0]).toMatchObject({ age: 5001, maxStaleness: 5000 });
-    expect(events[2]).toMatchObject({ age: 5001 });
   });
 
   it('after a long idle time the first read waits, and never serves old data', async () => {
@@ -221,39 +208,38 @@ describe('maxStaleness', () => {
     expect(value.current).toBe(2);
   });
 
-  it.each([
-    ['serve', 1],
-    ['wait', undefined],
-  ] as const)(
-    'with %s, the value of a synchronous load is %s for current when listeners take longer than its age limit',
-    (whenTooStale, served) => {
-      let elapsed = 0;
-      const clock = new FakeClock();
-      vi.spyOn(clock, 'monotonic').mockImplementation(() => elapsed);
-      const value = new RefreshingValue({
-        name: 'v',
-        load: () => 1,
-        schedule: 1000,
-        maxStaleness: 5000,
-        whenTooStale,
-        clock,
-        retry: false,
-        logger: false,
-      });
-      value.on('load-succeeded', () => {
-        elapsed += 5001;
-      });
-      if (served !== undefined) expect(value.current).toBe(served);
-      else
-        expect(
-          isTicklessError(
-            thrownBy(() => value.current),
-            'TOO_STALE',
-          ),
-        ).toBe(true);
-      expect(value.inspect().state).toBe('too-stale');
-    },
-  );
+  it('the value of a synchronous load is refused by current when listeners take longer than its age limit', () => {
+    let elapsed = 0;
+    const clock = new FakeClock();
+    vi.spyOn(clock, 'monotonic').mockImplementation(() => elapsed);
+    const { value } = fakeValue(() => 1, { schedule: 1000, maxStaleness: 5000, clock });
+    value.on('load-succeeded', () => {
+      elapsed += 5001;
+    });
+    expect(
+      isTicklessError(
+        thrownBy(() => value.current),
+        'TOO_STALE',
+      ),
+    ).toBe(true);
+    expect(value.inspect().state).toBe('too-stale');
+  });
+
+  it('without it a value is served at any age, however long the outage', async () => {
+    let isDown = false;
+    const load = (): string => {
+      if (isDown) throw new Error('down');
+      return 'old';
+    };
+    const { clock, value } = fakeValue(load, { schedule: 1000 });
+    await value.get();
+    isDown = true;
+    for (let day = 0; day < 400; day++) {
+      await clock.advance({ days: 1 });
+      expect([await value.get(), value.current]).toEqual(['old', 'old']);
+    }
+    expect(value.inspect()).toMatchObject({ state: 'stale', maxStaleness: Infinity });
+  });
 
   it('makes a value due by itself where the schedule would not', async () => {
     let loads = 0;
@@ -287,7 +273,7 @@ describe('maxStaleness', () => {
 it('a reload that a guard refuses is a failure: a read beyond maxStaleness rejects with TOO_STALE, and that as its cause', async () => {
   for (const read of [
     (value: RefreshingValue<string>) => value.get(),
-    (value: RefreshingValue<string>) => value.get({ maxAge: 10 }),
+    (value: RefreshingValue<string>) => value.get({ maxStaleness: 10 }),
   ]) {
     const { value, clock } = fakeValue<string>(() => 'one', {
       schedule: 1000,

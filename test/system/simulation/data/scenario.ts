@@ -17,7 +17,7 @@ export interface DataScenario extends Faults {
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   /** `Infinity`: none. */
   readonly maxStaleness: number;
-  readonly whenTooStale: 'wait' | 'throw' | 'serve';
+  readonly whenTooStale: 'wait' | 'throw';
   readonly whenBackendDown: 'load' | 'skip';
   readonly lasts: number;
   readonly readsEvery: number;
@@ -48,7 +48,7 @@ export function drawDataScenario(random: Random): DataScenario {
     timeout: random.pick([2000, 8000]),
     coolDown: { initial, factor: 2, max: initial * random.pick([4, 10]) },
     maxStaleness: random.chance(0.4) ? period * random.pick([1.5, 4]) : Infinity,
-    whenTooStale: random.pick(['wait', 'throw', 'serve']),
+    whenTooStale: random.pick(['wait', 'throw']),
     whenBackendDown: random.chance(0.7) ? 'load' : 'skip',
     lasts: random.pick([8000, 16_000, 30_000]),
     readsEvery: random.pick([100, 400]),

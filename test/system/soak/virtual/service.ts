@@ -65,7 +65,7 @@ export class Service {
       }),
       group.value({ name: 'prices', load: loadOne, maxStaleness: 3000, whenTooStale: 'throw' }),
       group.value({ name: 'calendar', load: loadOne, schedule: cron('*/5 * * * * *'), lock: link.lock }),
-      group.value({ name: 'constants', load: () => payload(world), schedule: 2000, whenClosed: 'throw' }),
+      group.value({ name: 'constants', load: () => payload(world), schedule: 2000 }),
     ];
     this.caches = [
       group.cache({ name: 'cities', load: loadOf, max: 80, absentFor: 3000, schedule: 5000 }),

@@ -176,8 +176,8 @@ export class Marks implements DataWatch {
 
   /** A value that no reader would get is not taken over. Its age counts from the `set`, however long that took to be published. */
   #isTooOld({ serial }: Written, now: number): boolean {
-    const { maxStaleness, whenTooStale } = this.#world.scenario;
-    return whenTooStale !== 'serve' && now - (this.#begun.get(serial) ?? now) > maxStaleness;
+    const { maxStaleness } = this.#world.scenario;
+    return now - (this.#begun.get(serial) ?? now) > maxStaleness;
   }
 
   /** What it has under way is in no order with the versions of others. */
@@ -189,7 +189,7 @@ export class Marks implements DataWatch {
 
   /** No reader gets the value. A newer one that is too old too is not taken over. */
   #isRefused({ status }: DataInstance): boolean {
-    return status?.state === 'too-stale' && this.#world.scenario.whenTooStale !== 'serve';
+    return status?.state === 'too-stale';
   }
 
   #isBusy(instance: DataInstance): void {

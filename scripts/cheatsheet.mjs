@@ -1,0 +1,211 @@
+// Prints the public surface from the declarations in src, for docs/cheatsheet.md.
+//
+//   node scripts/cheatsheet.mjs             the page
+//   node scripts/cheatsheet.mjs --check     fails where docs/cheatsheet.md says something else
+//   node scripts/cheatsheet.mjs --write     puts it there, between its marks
+//
+// Of the core: classes with their members, functions, constants and types; of the other entries functions, constants, classes and
+// options. Properties are written as in a destructuring assignment: with the default that their docstring gives, where
+// it is short.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseSync } from 'oxc-parser';
+import { scriptArguments } from './support/arguments.mjs';
+import { putBetweenMarks } from './support/marks.mjs';
+import { root } from './support/project.mjs';
+
+const { check, write } = scriptArguments({ check: { type: 'boolean' }, write: { type: 'boolean' } }).values;
+const page = join(root, 'docs/cheatsheet.md');
+const WIDTH = 120;
+const LONGEST_DEFAULT = 30;
+/** A longer type says less than its name. */
+const MOST_LINES = 4;
+
+// ---- declarations -------------------------------------------------------------------------------------------------
+
+const modules = new Map();
+
+/** The exports of a file, by their name: the declaration, and the text in which it stands. */
+function moduleOf(path) {
+  const known = modules.get(path);
+  if (known) return known;
+  const text = readFileSync(path, 'utf8');
+  const { program, comments } = parseSync(path, text);
+  const found = new Map();
+  modules.set(path, found);
+  const fileOf = (source) => join(dirname(path), source.value);
+  for (const node of program.body) {
+    if (node.type !== 'ExportNamedDeclaration') continue;
+    if (node.declaration) {
+      const { declaration } = node;
+      const named = declaration.declarations ?? [declaration];
+      for (const one of named) found.set(one.id.name, { node: one, at: node.start, text, comments });
+    }
+    for (const { local, exported } of node.specifiers)
+      if (node.source?.value.startsWith('.'))
+        found.set(exported.name, moduleOf(fileOf(node.source)).get(local.name));
+  }
+  return found;
+}
+
+/** The docstring that ends where a declaration begins. */
+function docOf({ comments, text }, start) {
+  const doc = comments.findLast(({ end }) => end <= start);
+  return doc?.type === 'Block' && text.slice(doc.end, start).trim() === '' ? doc.value : '';
+}
+
+function defaultOf(declaration, member) {
+  const doc = docOf(declaration, member.start)
+    .replace(/^\s*\* ?/gm, '')
+    .trim();
+  const [, text] = /@default ([^\n:]*)(?:\n@|$)/.exec(doc) ?? [];
+  return text === undefined || text.length > LONGEST_DEFAULT ? '' : ` = ${text.trim()}`;
+}
+
+// ---- as text ------------------------------------------------------------------------------------------------------
+
+const squeezed = (text) =>
+  text
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+const plain = (text) =>
+  squeezed(text)
+    .replaceAll('readonly ', '')
+    .replace(/ \| undefined\b/g, '')
+    .replace(/,? (\)|\])/g, '$1')
+    .replace(/\( /g, '(');
+
+const nameOf = ({ key, text }) => text.slice(key.start, key.end);
+
+/** Lines of at most {@link WIDTH} characters, of texts that stay whole. */
+function wrapped(begin, texts, end, glue = ', ') {
+  const one = `${begin} ${texts.join(glue)} ${end}`;
+  if (one.length <= WIDTH) return [one];
+  const lines = [''];
+  for (const [index, each] of texts.entries()) {
+    const next = each + (index < texts.length - 1 ? glue : '');
+    if ((lines.at(-1) + next).length > WIDTH - 2) lines.push('');
+    lines[lines.length - 1] += next;
+  }
+  return [begin, ...lines.map((line) => `  ${line.trimEnd()}`), end];
+}
+
+const slice = (text, node) => (node ? text.slice(node.start, node.end) : '');
+
+function generics(text, { typeParameters }) {
+  if (!typeParameters) return '';
+  const named = typeParameters.params.map(
+    (one) => slice(text, one.name) + (one.default ? ` = ${slice(text, one.default)}` : ''),
+  );
+  return `<${named.join(', ')}>`;
+}
+
+function parameters(text, { params }) {
+  return params
+    .map((param) => {
+      const target = param.type === 'AssignmentPattern' ? param.left : (param.parameter ?? param);
+      const [all] = target.typeAnnotation?.typeAnnotation.types ?? []; // an intersection: the others check what the first is
+      const isIntersection = target.typeAnnotation?.typeAnnotation.type === 'TSIntersectionType';
+      const type = isIntersection
+        ? `: ${plain(slice(text, all))}`
+        : plain(slice(text, target.typeAnnotation));
+      const isOptional = target.optional || param.type === 'AssignmentPattern';
+      return `${target.argument ? `...${target.argument.name}` : (target.name ?? 'options')}${isOptional ? '?' : ''}${type}`;
+    })
+    .join(', ');
+}
+
+const returned = (text, { returnType }) => plain(slice(text, returnType));
+
+const PRINTERS = {
+  TSInterfaceDeclaration({ node, text, ...rest }) {
+    const { id, body, extends: bases } = node;
+    const above = bases?.length ? ` extends ${bases.map((base) => plain(slice(text, base))).join(', ')}` : '';
+    const members = body.body.map((member) => {
+      if (member.type !== 'TSPropertySignature') return plain(slice(text, member)).replace(/;$/, '');
+      return nameOf({ key: member.key, text }) + defaultOf({ text, ...rest }, member);
+    });
+    const names = members.filter((one, index) => members.indexOf(one) === index);
+    return wrapped(`interface ${id.name}${generics(text, node)}${above} {`, names, '}');
+  },
+  TSTypeAliasDeclaration({ node, text }) {
+    const name = `type ${node.id.name}${generics(text, node)}`;
+    const [first, ...others] = plain(slice(text, node.typeAnnotation))
+      .replace(/^\| /, '')
+      .split(/ (?=\| )/);
+    const lines = [`${name} = ${first}`];
+    for (const other of others)
+      if (`${lines.at(-1)} ${other}`.length <= WIDTH) lines.push(`${lines.pop()} ${other}`);
+      else lines.push(`  ${other}`);
+    return lines.length <= MOST_LINES && lines.every((line) => line.length <= WIDTH) ? lines : [name];
+  },
+  ClassDeclaration({ node, text, ...rest }) {
+    const { id, superClass, superTypeArguments, body } = node;
+    const above = superClass ? ` extends ${slice(text, superClass)}${slice(text, superTypeArguments)}` : '';
+    const overloads = new Set();
+    const members = body.body.flatMap((member) => {
+      const { key, accessibility, kind, value, static: isStatic } = member;
+      if (key === undefined || key.type === 'PrivateIdentifier' || accessibility === 'private') return [];
+      if (/@internal/.test(docOf({ text, ...rest }, member.start))) return [];
+      const name = text.slice(key.start, key.end);
+      const shown = `${isStatic ? 'static ' : ''}${accessibility === 'protected' ? 'protected ' : ''}${member.computed ? `[${name}]` : name}`;
+      if (member.type.endsWith('PropertyDefinition'))
+        return [`${shown}${plain(slice(text, member.typeAnnotation))}`];
+      if (overloads.has(shown) || kind === 'set') return [];
+      overloads.add(shown);
+      if (kind === 'get') return [`${shown}${returned(text, value)}`];
+      return [`${shown}(${parameters(text, value)})${returned(text, value)}`];
+    });
+    return [`class ${id.name}${generics(text, node)}${above} {`, ...members.map((one) => `  ${one}`), '}'];
+  },
+  FunctionDeclaration: ({ node, text }) => [
+    `function ${node.id.name}${generics(text, node)}(${parameters(text, node)})${returned(text, node)}`,
+  ],
+  VariableDeclarator({ node, text }) {
+    const type = node.id.typeAnnotation?.typeAnnotation;
+    if (type?.type !== 'TSTypeLiteral')
+      return [`const ${node.id.name}${plain(slice(text, node.id.typeAnnotation))}`];
+    return wrapped(
+      `const ${node.id.name}: {`,
+      type.members.map((member) => nameOf({ key: member.key, text })),
+      '}',
+    );
+  },
+};
+
+// ---- the page -----------------------------------------------------------------------------------------------------
+
+const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** Of one entry. */
+const ORDER = [
+  'ClassDeclaration',
+  'FunctionDeclaration',
+  'TSDeclareFunction',
+  'VariableDeclarator',
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+];
+const sections = Object.entries(exports)
+  .filter(([, { types }]) => types)
+  .map(([path, { types }]) => {
+    const source = join(root, types.replace('./dist', 'src').replace(/\.d\.ts$/, '.ts'));
+    const declared = [...moduleOf(source)];
+    const isShown = ([, { node }]) =>
+      path === '.' || !node.type.startsWith('TS') || node.id.name.endsWith('Options');
+    const rank = ([, { node }]) => ORDER.indexOf(node.type);
+    const lines = declared
+      .filter(isShown)
+      .toSorted((one, other) => rank(one) - rank(other))
+      .flatMap(([, declaration]) => PRINTERS[declaration.node.type](declaration));
+    return `## \`${name}${path.slice(1)}\`\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`;
+  });
+const text = sections.join('\n');
+
+if (write) await putBetweenMarks(page, 'declarations', text);
+else if (!check) console.log(text);
+else if (!readFileSync(page, 'utf8').includes(text.trim())) {
+  console.error('docs/cheatsheet.md is not as the declarations are (--write puts them there)');
+  process.exit(1);
+}
