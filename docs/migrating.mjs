@@ -15,6 +15,11 @@ const RULES = [
   // A lock and a store with the same options are one backend.
   [/^([ *]*import \{.*)\b(\w+)Lock, \2Store\b/gm, '$1$2Backend'],
   [/\block: (\w+)Lock\(([^()]*)\),(\s*)store: \1Store\(\2\)/g, 'backend: $1Backend($2)'],
+  // One word for the age.
+  [/(\.(?:get|read|getMany|getIfPresent)\([^()]*\{[^{}()]*)\bmaxAge(?=:)/g, '$1maxStaleness'],
+  [/\bwhenClosed: 'serve', /g, ''],
+  [/, whenClosed: 'serve'(?= \})/g, ''],
+  [/\b(tickless[_.]value_max)_age(?=_seconds\b|\b)/g, '$1_staleness'],
   // Options with another name.
   [/\bwhenLockUnavailable\b/g, 'whenBackendDown'],
   [/\bmaxConcurrentLoads\b/g, 'concurrency'],
@@ -24,11 +29,6 @@ const RULES = [
   [/\bRefreshingCacheOptions\b/g, 'CacheOptions'],
   [/\bPeriodicExecutorOptions\b/g, 'TaskOptions'],
   [/\bRefreshGroupOptions\b/g, 'GroupOptions'],
-  // One word for the age.
-  [/(\.(?:get|read|getMany|getIfPresent)\([^()]*\{[^{}()]*)\bmaxAge(?=:)/g, '$1maxStaleness'],
-  [/\bwhenClosed: 'serve', /g, ''],
-  [/, whenClosed: 'serve'(?= \})/g, ''],
-  [/\b(tickless[_.]value_max)_age(?=_seconds\b|\b)/g, '$1_staleness'],
   // Errors have one class with codes.
   [/\bis([A-Z]\w+Error)\(([^()]*)\)/g, isOfCode],
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, importsOneGuard],

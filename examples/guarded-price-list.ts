@@ -33,17 +33,17 @@ source = wholeList.slice(0, 1);
 await prices.refresh().catch(() => {}); // in a service: the due reload behind a read
 console.log(`served: ${prices.current.length} prices`);
 
-// 1. The operator finds that the import broke off, and has it repeated. The next edition makes the refused one obsolete.
+// 1. The operator finds that the import broke off, and has it repeated. The next edition ends the refusal.
 source = wholeList.map(({ code, euro }) => ({ code, euro: euro * 1.1 }));
 await prices.refresh();
-console.log(`in quarantine: ${prices.inspect().quarantine?.reason ?? 'nothing'}`);
+console.log(`refused: ${prices.inspect().refused?.reason ?? 'nothing'}`);
 
-// 2. Another day the list is short because the shop sells apples only. With a store all instances take it over.
+// 2. Another day the list is short because the shop sells apples only. With a backend all instances take it over.
 source = wholeList.slice(0, 1);
 await prices.refresh().catch(() => {});
-const { reason, size } = prices.inspect().quarantine ?? {};
-console.log(`to decide on: ${size} price, ${reason}`);
-await prices.acceptQuarantined();
+const { differences, digest } = prices.inspect().refused ?? {};
+console.log(`to decide on: ${differences?.removed.count} removed, ${differences?.changed.count} changed`);
+await prices.refresh({ force: digest }); // only what was looked at
 
 await prices.refresh(); // one price is the normal size from now on
 console.log(`served: ${prices.current.map(({ code }) => code)}`);

@@ -50,8 +50,8 @@ export {
   type LoadReturn,
   loaded,
 } from './engine/load-result.ts';
-export type { QuarantineStatus, SeenQuarantine } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
+export type { Refused } from './engine/refused.ts';
 export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
 export { type ErrorCode, isTicklessError, TicklessError } from './errors.ts';

@@ -5,13 +5,11 @@ import type { FitsPrevious } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
-import type { SeenQuarantine } from '../engine/quarantined.ts';
 import type { ReadOptions } from '../engine/reader.ts';
 import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import { isTicklessError } from '../errors.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
-import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
@@ -22,7 +20,14 @@ import type { StepWatch } from '../time/step-watch.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import type { ReadResult } from '../value/read-result.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
-import { invalidateEntry, type SetOptions, setArgument, shareValue } from '../value/shared-change.ts';
+import {
+  invalidateEntry,
+  type RefreshOptions,
+  refreshArgument,
+  type SetOptions,
+  setArgument,
+  shareValue,
+} from '../value/shared-change.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
@@ -256,12 +261,12 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `ABSENT` when the
    * source has no such key.
    */
-  refresh(key: K, options?: ScopeOptions): Promise<V> {
+  refresh(key: K, options?: Omit<RefreshOptions, 'unpin'>): Promise<V> {
     try {
       const engine = engineOf(this);
-      const isForAll = reachesAll(engine.options, options);
+      const [isForAll, force] = refreshArgument(engine.options, options);
       return this.#entries.use(key, (entry) => {
-        const refreshed = engine.refresh(entry, isForAll);
+        const refreshed = engine.refresh(entry, isForAll, force);
         return isForAll ? thenMarked(engine, entry, refreshed, 'changed') : refreshed;
       });
     } catch (error) {
@@ -343,39 +348,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
       if (!isForAll) return Promise.resolve();
       return thenMarked(engine, entry, shareValue(engine, entry, origin), 'changed');
     });
-  }
-
-  /**
-   * Takes the last loaded value of a key that the guard refused (`inspect(key).quarantine`), with its tags; as
-   * `acceptQuarantined` of `RefreshingValue`, for each key. The values of the last 100 refused keys are kept. Rejects with
-   * `OPTION` also when it is larger than `maxSize`.
-   */
-  acceptQuarantined(key: K, seen?: SeenQuarantine): Promise<boolean> {
-    return droppable(async () => {
-      if (!this.#entries.has(key)) return false;
-      return this.#entries.use(key, (entry) => {
-        const engine = engineOf(this);
-        const accepted = acceptQuarantined(engine, entry, seen, ({ value, tags }) => {
-          const size = sizeArgument(this.#options, value, key);
-          return () => entry.describe(size, tags);
-        });
-        const { membership } = this.#options.member;
-        if (membership?.hasStore !== true || membership.hasLock !== true) return accepted;
-        return accepted.then((isDone) => isDone && thenMarked(engine, entry, accepted, 'changed'));
-      });
-    });
-  }
-
-  /**
-   * Forgets the value of a key in quarantine.
-   *
-   * @param seen the value that was looked at. @default undefined: the one that was refused last
-   * @returns whether there was one.
-   * @throws {TicklessError} `OPTION` for the key `undefined`, and where another value was refused since than the one of the `digest`.
-   */
-  discardQuarantined(key: K, seen?: SeenQuarantine): boolean {
-    const discard = (entry: Entry<V>): boolean => discardQuarantined(engineOf(this), entry, seen);
-    return this.#entries.has(key) && this.#entries.use(key, discard);
   }
 
   /**

@@ -30,7 +30,7 @@ const NAMED = 2;
 const FIRST_CAPACITY = 64;
 
 /**
- * The columns of the table of passive entries, by the number of the slot. An entry is an object of 29 fields, beside key and
+ * The columns of the table of passive entries, by the number of the slot. An entry is an object of 30 fields, beside key and
  * id; here it is a few numbers and its value, a fifth of that. A fresh read needs two of the columns and the value.
  */
 export class SlotColumns<K, V> {

@@ -84,8 +84,6 @@ export const KEYED_METHODS = [
   'delete',
   'cancel',
   'history',
-  'acceptQuarantined',
-  'discardQuarantined',
 ] as const;
 
 type KeyedMethod = (typeof KEYED_METHODS)[number];

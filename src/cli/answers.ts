@@ -2,14 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { apiSchema } from '../console/api-schema.ts';
 
 /** Answers of the API, by the names of their schemas. */
-export type AnswerName =
-  | 'Session'
-  | 'Overview'
-  | 'Detail'
-  | 'Quarantine'
-  | 'Locks'
-  | 'ActionResult'
-  | 'Error';
+export type AnswerName = 'Session' | 'Overview' | 'Detail' | 'Locks' | 'ActionResult' | 'Error';
 
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema({ $id: 'api', ...withFurtherFields() });

@@ -44,7 +44,6 @@ const ANSWERS = {
   session: 'Session',
   overview: 'Overview',
   member: 'Detail',
-  quarantine: 'Quarantine',
   locks: 'Locks',
 } as const;
 

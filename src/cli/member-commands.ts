@@ -1,5 +1,4 @@
 import type { ActionName } from '../console/action-names.ts';
-import type { Detail } from '../console/detail.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { ConsoleError } from './client.ts';
@@ -11,6 +10,8 @@ interface Reach {
   readonly here: boolean;
   /** Of `invalidate`: the value is forgotten too. */
   readonly drop: boolean;
+  /** Of `refresh`: the refused value passes the guard. */
+  readonly force: boolean;
   /** Of `pin`, in milliseconds; `undefined`: until it is unpinned. */
   readonly hold: number | undefined;
   /** Of `reschedule`, in milliseconds. */
@@ -27,9 +28,9 @@ export interface MemberCommand {
   /** It reaches all instances, and takes `--here`. */
   readonly reachesAll: boolean;
   /** It takes this option besides. */
-  readonly takes?: 'drop' | 'hold' | 'every';
+  readonly takes?: 'drop' | 'force' | 'hold' | 'every';
   /** It names this of what was shown: it is refused when that is not in place any more. */
-  readonly names?: 'digest' | 'present' | 'running' | 'in-place';
+  readonly names?: 'present' | 'running' | 'in-place';
   /**
    * The effect, as a question.
    *
@@ -45,11 +46,14 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
     description: 'loads now, due or not; runs the task of an executor',
     key: 'required',
     reachesAll: true,
-    question: (target, { here }) => {
+    takes: 'force',
+    question: (target, { here, force }) => {
+      if (force) throwUnlessRefused(target);
+      const past = force ? ' past the guard' : '';
       if (target.detail.kind === 'executor') return `Run ${target.label} now ${onHere(target)}?`;
       return isForAll(target, here)
-        ? `Load ${target.label} now on ${answering(target)}, for ${all(target)}? The others take the result over.`
-        : `Load ${target.label} now ${onHere(target)}?`;
+        ? `Load ${target.label} now${past} on ${answering(target)}, for ${all(target)}? The others take the result over.`
+        : `Load ${target.label} now${past} ${onHere(target)}?`;
     },
   },
   {
@@ -115,38 +119,6 @@ export const MEMBER_COMMANDS: readonly MemberCommand[] = [
       `Load ${target.label} every ${showDuration(every)} from now on, ${onHere(target)}?`,
   },
   {
-    name: 'accept',
-    action: 'accept-quarantined',
-    names: 'digest',
-    description: 'puts the value into place that the guard has refused',
-    key: 'required',
-    reachesAll: false,
-    question: (target) => {
-      const { note } = refusedValue(target);
-      if (note !== undefined) {
-        throw new ConsoleError(
-          `the refused value can't be accepted, it is not kept: ${printable(note)}\nOnce the source is right: npx tickless refresh`,
-        );
-      }
-      const { backends, here } = target.detail;
-      const hasAll = backends.lock && backends.store;
-      const pin = here.pinned === undefined ? '' : ' It is pinned now.';
-      return `Put the refused value of ${target.label} into place ${hasAll ? `on ${all(target)}` : onHere(target)}?${pin}`;
-    },
-  },
-  {
-    name: 'discard',
-    action: 'discard-quarantined',
-    names: 'digest',
-    description: 'forgets the value that the guard has refused',
-    key: 'required',
-    reachesAll: false,
-    question: (target) => {
-      refusedValue(target);
-      return `Forget the refused value of ${target.label} ${onHere(target)}?`;
-    },
-  },
-  {
     name: 'pin',
     action: 'pin',
     names: 'present',
@@ -180,10 +152,12 @@ export function pinnedFor(holdMs: number | undefined): string {
   return holdMs === undefined ? 'until it is unpinned' : `for ${showDuration(holdMs)}`;
 }
 
-/** The refused value on the instance that answers. @throws {ConsoleError} that says where there is one. */
-function refusedValue(target: Target): NonNullable<Detail['quarantine']> {
+/** @throws {ConsoleError} where the instance that answers has refused no value, or none that may pass: it says where there is one. */
+function throwUnlessRefused(target: Target): void {
   const { detail, label, refusedOn } = target;
-  if (detail.quarantine !== undefined) return detail.quarantine;
+  if (detail.refused?.digest !== undefined) return;
+  if (detail.refused !== undefined)
+    throw new ConsoleError(`no guard is to be passed: ${printable(detail.refused.reason)}`);
   const elsewhere =
     refusedOn.length === 0
       ? ''

@@ -1,16 +1,15 @@
 import { Command, Option } from 'commander';
 import type { Detail } from '../console/detail.ts';
 import type { Overview } from '../console/overview.ts';
-import type { ShownQuarantine } from '../console/quarantine.ts';
 import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
-import { type ConsoleClient, ConsoleError } from './client.ts';
+import { ConsoleError } from './client.ts';
 import { type Acting, CommandLine, type Common, type ExitCode, type Terminal } from './command-line.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { MEMBER_COMMANDS, type MemberCommand } from './member-commands.ts';
 import { holdOption, minutes } from './option-values.ts';
 import { executionsText, isUnfit, refusedText, stateOfMember, statusText } from './tables.ts';
-import { type Target, targetOf } from './target.ts';
+import { targetOf } from './target.ts';
 import { addVersionCommands } from './version-commands.ts';
 
 /** Carries out a command line. Never rejects. */
@@ -73,32 +72,35 @@ function addStates(line: CommandLine): void {
       const client = line.clientOf(options);
       const target = await targetOf(client, name, key);
       const { detail, label } = target;
-      const refused = detail.quarantine && (await refusedValue(client, target));
       const state = stateOfMember(label, detail, target.problems);
-      const text = refused === undefined ? state : `${state}\n\n${refusedText(detail, refused)}`;
+      const text = detail.refused === undefined ? state : `${state}\n\n${refusedText(detail)}`;
       line.print(detail, text, options);
     });
 }
 
 /** Adds a command that does something to a member, or to a key of a cache. */
 function addMemberCommand(line: CommandLine, command: MemberCommand): void {
-  const { name, action, description, key, reachesAll, takes, names, question } = command;
+  const { name, action, description, key, reachesAll, takes, question } = command;
   const made = line.acting(`${name} <member>${key === 'none' ? '' : ' [key]'}`, description);
   if (reachesAll) made.option('--here', 'only on the instance that answers, not on all');
   if (takes !== undefined) made.addOption(OPTIONS[takes]());
   made.action(async (member: string, ...rest: readonly unknown[]) => {
-    const options = made.opts<Acting & { here?: true; drop?: true; hold?: number; every?: number }>();
-    const { here = false, drop = false, hold, every } = options;
+    const options = made.opts<
+      Acting & { here?: true; drop?: true; force?: true; hold?: number; every?: number }
+    >();
+    const { here = false, drop = false, force = false, hold, every } = options;
     const client = line.clientOf(options);
     const typed = key === 'none' ? undefined : (rest[0] as string | undefined);
     const target = await targetOf(client, member, typed);
     if (key === 'required' && target.detail.kind === 'cache' && target.detail.key === undefined)
       throw new ConsoleError(`${target.label} is a cache: ${name} needs a key too`);
-    const asks = question(target, { here, drop, hold, every });
-    const refused = names === 'digest' ? await refusedValue(client, target) : undefined;
-    if (refused !== undefined && !options.json) line.terminal.print(refusedText(target.detail, refused));
+    const asks = question(target, { here, drop, force, hold, every });
+    if (force && !options.json) line.terminal.print(refusedText(target.detail));
     const reach = { ...(here && { here }), ...(drop && { drop }) };
-    const seen = seenOf(command, target.detail, refused);
+    const seen = {
+      ...seenOf(command, target.detail),
+      ...(force && { digest: target.detail.refused?.digest }),
+    };
     const body = { ...target.ids, ...reach, ...seen, holdMs: hold, everyMs: every };
     await line.act(client, action, { question: asks, body }, options);
   });
@@ -106,6 +108,11 @@ function addMemberCommand(line: CommandLine, command: MemberCommand): void {
 
 const OPTIONS = {
   drop: () => new Option('--drop', 'forgets the value: the next read waits for a load'),
+  force: () =>
+    new Option(
+      '--force',
+      'loads the refused value past the guard, if the source still has the one that is shown',
+    ),
   hold: holdOption,
   every: () =>
     new Option('--every <minutes>', 'the time between two loads; 0.5 is 30 seconds')
@@ -113,23 +120,9 @@ const OPTIONS = {
       .makeOptionMandatory(),
 };
 
-/** The refused value beside the one in place; a text: why that is not known. */
-async function refusedValue(client: ConsoleClient, { ids }: Target): Promise<ShownQuarantine | string> {
-  return client.get<ShownQuarantine>('quarantine', ids).catch((error: Error) => error.message);
-}
-
 /** The part of a body that names what was shown, for the action that is based on it. @throws {ConsoleError} where it could not be shown. */
-function seenOf(
-  { names }: MemberCommand,
-  { here, quarantine, history: [present], historyError }: Detail,
-  refused: ShownQuarantine | string | undefined,
-): object {
+function seenOf({ names }: MemberCommand, { here, history: [present], historyError }: Detail): object {
   switch (names) {
-    case 'digest': {
-      const digest = quarantine?.digest ?? (typeof refused === 'object' ? refused.digest : undefined);
-      if (digest !== undefined) return { digest };
-      throw new ConsoleError(`what was refused could not be shown, and nothing was changed: ${refused}`);
-    }
     case 'present':
       if (historyError !== undefined) throw new ConsoleError(historyError);
       return { present: present?.version };

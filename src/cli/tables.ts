@@ -3,7 +3,6 @@ import { firstProblem, isToldBy, linesOf, membersOf, notShared, outagesOf } from
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
-import type { ShownQuarantine } from '../console/quarantine.ts';
 import type { HereStatus, MemberRow } from '../console/rows.ts';
 import type { ShownDifference } from '../console/shown-value.ts';
 import {
@@ -105,7 +104,7 @@ export function statusText(
       ? []
       : ['', `${grouped(fine)} without a problem (--all lists each member)`]),
     ...(shown.some(hasRefusedValue)
-      ? ['', 'A value was refused: npx tickless accept <member> shows what it changes, and asks']
+      ? ['', 'A value was refused: npx tickless refresh --force <member> shows what it changes, and asks']
       : []),
   ].join('\n');
 }
@@ -117,7 +116,7 @@ function unknownFleet(error: string, outages: readonly string[]): string {
 
 /** On any instance. */
 function hasRefusedValue({ here, problems }: MemberRow): boolean {
-  return here.quarantine !== undefined || problems.some(({ kind }) => kind === 'quarantine');
+  return here.refused !== undefined || problems.some(({ kind }) => kind === 'refused');
 }
 
 /** A required member has no value yet. */
@@ -217,21 +216,13 @@ export function stateOfMember(
   return tableOf(['MEMBER', label], rows, LONGEST_ERROR);
 }
 
-/**
- * A refused value beside the one in place, and what it would change.
- *
- * @param shown what it would change; a text: why that is not known.
- */
-export function refusedText({ at, here, quarantine }: Detail, shown: ShownQuarantine | string): string {
-  if (quarantine === undefined) return 'no value is refused here';
-  const difference = typeof shown === 'string' ? undefined : shown.difference;
-  const { reason, since, loadedAt, size } = quarantine;
+/** A refused value beside the one in place, and what it would change. */
+export function refusedText({ at, here, refused }: Detail): string {
+  if (refused === undefined) return 'no value is refused here';
+  const { reason, since, size, difference } = refused;
   const rows = [
     ['refused because', reason],
-    [
-      'loaded',
-      `${agoOf(loadedAt, at)}${since < loadedAt ? `; all loads are refused since ${agoOf(since, at)}` : ''}`,
-    ],
+    ['since', agoOf(since, at)],
     ...(size === undefined ? [] : [['size', grouped(size)]]),
     [
       'in place',
@@ -239,9 +230,6 @@ export function refusedText({ at, here, quarantine }: Detail, shown: ShownQuaran
     ],
     ...(difference === undefined ? [] : [['changes', countsText(difference)]]),
   ];
-  if (typeof shown === 'string') rows.push(['changes', quarantine.note ?? shown]);
-  else if (shown.differenceError !== undefined)
-    rows.push(['changes', `not compared: ${shown.differenceError}`]);
   const table = tableOf(['REFUSED VALUE', ''], rows);
   const { parts = [] } = difference ?? {};
   return parts.length === 0 ? table : `${table}\n\n${changesText(parts)}`;

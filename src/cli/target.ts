@@ -36,7 +36,7 @@ export async function targetOf(client: ConsoleClient, name: string, key?: string
     : await client.get<Detail>('member', { id });
   const labels = new Map(instances.map(({ id: of, label }) => [of, printable(label, 80)]));
   const own = instances.find(({ isHere }) => isHere)?.id;
-  const refused = row.cells.filter(({ on, quarantine }) => quarantine !== undefined && on !== own);
+  const refused = row.cells.filter(({ on, refused }) => refused !== undefined && on !== own);
   const shownKey = detail.key === undefined ? '' : `[${printable(detail.key.text, 200)}]`;
   return {
     ids: { id, ...(detail.key === undefined ? {} : { key: detail.key.id }) },

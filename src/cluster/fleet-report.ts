@@ -72,10 +72,8 @@ export function reportOf(
   };
 }
 
-function rankOf({ age = Infinity, failures, quarantine, pinned }: OwnMember): number {
-  return failures > 0 || quarantine !== undefined || pinned !== undefined
-    ? -1
-    : Math.min(age, Number.MAX_VALUE);
+function rankOf({ age = Infinity, failures, refused, pinned }: OwnMember): number {
+  return failures > 0 || refused !== undefined || pinned !== undefined ? -1 : Math.min(age, Number.MAX_VALUE);
 }
 
 /** For JSON: without what `readReport` assumes, and executions, which have the room that is left; ages in whole milliseconds, texts bounded. */
@@ -133,15 +131,15 @@ function parsed(text: unknown): Record<string, unknown> | undefined {
 }
 
 function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | undefined): ReportedMember[] {
-  const { name, kind, version, takingOver, age, failures, error, pinned, quarantine, ...rest } =
+  const { name, kind, version, takingOver, age, failures, error, pinned, refused, ...rest } =
     fieldsOf(member);
   if (typeof name !== 'string') return [];
   if (of?.has(name) === false) return [];
   const aged = durationIn(age);
   const { by, note } = fieldsOf(pinned);
-  const { reason, for: refusedFor } = fieldsOf(quarantine);
+  const { reason, for: refusedFor } = fieldsOf(refused);
   const pin = typeof by === 'string' ? { by: shortened(by), note: textIn(note) } : undefined;
-  const refused = { reason: textIn(reason) ?? '', for: (durationIn(refusedFor) ?? 0) + seenAgo };
+  const refusal = { reason: textIn(reason) ?? '', for: (durationIn(refusedFor) ?? 0) + seenAgo };
   const executions = readExecutions(rest.executions, seenAgo);
   const reported: ReportedMember = {
     name: printable(name),
@@ -152,7 +150,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
     failures: countIn(failures),
     error: textIn(error),
     pinned: pin,
-    quarantine: typeof reason === 'string' ? refused : undefined,
+    refused: typeof reason === 'string' ? refusal : undefined,
     ...(executions.length === 0 ? {} : { executions }),
   };
   return [reported];

@@ -87,7 +87,7 @@ function memberOf(
     oldest: ages.length === 0 ? undefined : (member.kind === 'executor' ? Math.min : Math.max)(...ages),
     failing: each(parts, ({ failures, error }) => (failures > 0 ? { failures, error } : undefined)),
     pinned: each(parts, ({ pinned }) => pinned),
-    quarantine: each(parts, ({ quarantine }) => quarantine),
+    refused: each(parts, ({ refused }) => refused),
   };
   return { ...summary, text: textOf(summary, labels) };
 }
@@ -104,7 +104,7 @@ function each<Details extends object>(
 
 function textOf(member: Omit<FleetMember, 'text'>, labels: ReadonlyMap<string, string>): string {
   const label = ({ id, host }: InstanceName): string => labels.get(id) ?? host;
-  const { kind, oldest, takingOver, failing, pinned, quarantine } = member;
+  const { kind, oldest, takingOver, failing, pinned, refused } = member;
   const ago = oldest === undefined ? '' : showDuration(oldest);
   const isFailing = new Set(failing.map(({ id }) => id));
   const behind = member.behind.filter(({ id }) => !isFailing.has(id));
@@ -116,7 +116,7 @@ function textOf(member: Omit<FleetMember, 'text'>, labels: ReadonlyMap<string, s
       ...(behind.length === 0 ? [] : [`behind: ${named(behind, label)}`]),
       ...lines(failing, (one) => `${label(one)} failing: ${one.error ?? 'unknown error'}`),
       ...lines(pinned.slice(0, 1), ({ by, note }) => `pinned by ${by}${note ? `: ${note}` : ''}`),
-      ...lines(quarantine, (one) => `quarantine on ${label(one)}: ${one.reason}`),
+      ...lines(refused, (one) => `refused on ${label(one)}: ${one.reason}`),
     ].join(', '),
   );
 }

@@ -57,7 +57,7 @@ export class ManualRound extends SerialRound<unknown> {
     if (as === 'due' || isUnpinned) member.timing.expected(entry);
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#until = now + timeoutMs;
-    this.#isAsSeen = isUnpinned || as === 'pinned-as-seen' || as === 'set-as-seen';
+    this.#isAsSeen = isUnpinned || as === 'pinned-as-seen';
     const recordNow = (): PublishRecord => {
       const about = { isAbsent: false, isKept: false, took: 0 };
       const origin = isUnpinned ? request.unpinned : request;
@@ -261,5 +261,5 @@ function isPinned(as: ShareRequest | undefined): boolean {
 function makerOf(as: ShareRequest | undefined): VersionMaker {
   if (isPinned(as)) return 'rollback';
   if (typeof as === 'object') return 'unpinned' in as ? 'unpin' : 'set';
-  return as === undefined || as === 'set-as-seen' ? 'set' : 'invalidate';
+  return as === undefined ? 'set' : 'invalidate';
 }

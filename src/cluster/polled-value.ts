@@ -93,13 +93,12 @@ export class PolledValue<T> implements PolledName, Reporting {
   reported(written: ReadonlySet<number>): OwnMember {
     const { entry } = this.#host;
     const { name, clock, now: wall } = this.#member.options;
-    const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
+    const { isLoaded, loadedAt, failures, lastError, refused } = entry;
     const state = clusterStateOf(entry);
     const version = isLoaded ? state.reported(written) : undefined;
     const { takingOver = -1 } = state;
     const now = clock.monotonic();
     const pin = state.pinAt(now);
-    const refused = quarantined?.status;
     return {
       name,
       kind: 'value',
@@ -109,7 +108,7 @@ export class PolledValue<T> implements PolledName, Reporting {
       failures,
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,
       pinned: pin && { by: pin.by, note: pin.note },
-      quarantine: refused && { reason: refused.reason, for: Math.max(0, wall() - refused.since) },
+      refused: refused && { reason: refused.reason, for: Math.max(0, wall() - refused.since) },
       executions: this.#member.events.executions,
     };
   }

@@ -38,7 +38,7 @@ export function reportedKeys(
     failures: failing.length,
     error: error && reasonIn(error),
     pinned: undefined,
-    quarantine: undefined,
+    refused: undefined,
     executions,
   };
 }

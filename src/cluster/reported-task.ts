@@ -36,7 +36,7 @@ export class ReportedTask implements Reporting {
       failures,
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,
       pinned: undefined,
-      quarantine: undefined,
+      refused: undefined,
       executions: this.#member.events.executions,
     };
   }

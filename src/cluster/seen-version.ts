@@ -29,21 +29,3 @@ export function throwUnlessSeen(
   const rule = `must be the version in place, ${now}: look at it again`;
   throw refusedOption(member, entry, 'version', rule, seen);
 }
-
-/**
- * Of what was looked at beside the version that is known here. Beside a value without a version nothing is newer.
- *
- * @throws {TicklessError} `OPTION` when the store has a newer value.
- */
-export function throwIfNewer(
-  member: ClusterMember,
-  entry: Entry<unknown>,
-  option: string,
-  here: number,
-  versions: readonly VersionRecord[],
-): void {
-  const newest = versions.find(({ mark }) => mark === undefined)?.version ?? 0;
-  if (here === 0 || newest <= here) return;
-  const rule = `must be of what was looked at beside version ${newest}, which another instance has published: look at it again`;
-  throw refusedOption(member, entry, option, rule, `version ${here}`);
-}

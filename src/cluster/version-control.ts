@@ -17,7 +17,7 @@ import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
-import { refusedOption, throwIfNewer, throwUnlessSeen } from './seen-version.ts';
+import { refusedOption, throwUnlessSeen } from './seen-version.ts';
 
 /** The versions of one entry in the store, and the pin of the one in place. */
 export class EntryVersions<T> implements VersionControl<T> {
@@ -108,11 +108,6 @@ export class EntryVersions<T> implements VersionControl<T> {
     if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
     endPin(this.#entry, this.#member);
     return true;
-  }
-
-  async refuseNewer(option: string): Promise<void> {
-    const here = sharedVersion(clusterStateOf(this.#entry).held);
-    throwIfNewer(this.#member, this.#entry, option, here, await this.history().catch(() => []));
   }
 
   /** Another version may have been published since it was compared with what was seen. */

@@ -8,8 +8,6 @@ export const ACTION_NAMES = [
   'end-cool-down',
   'cancel',
   'release-lock',
-  'accept-quarantined',
-  'discard-quarantined',
   'rollback',
   'pin',
   'unpin',

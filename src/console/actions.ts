@@ -1,8 +1,14 @@
 import type { LockProvider } from '../cluster/lock-contract.ts';
-import type { GroupMember, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../index.ts';
+import {
+  type GroupMember,
+  isTicklessError,
+  type PeriodicExecutor,
+  type RefreshingCache,
+  type RefreshingValue,
+} from '../index.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { ActionName } from './action-names.ts';
-import { seenQuarantine, seenVersion, throwUnlessInPlace, throwUnlessRunning } from './as-seen.ts';
+import { seenVersion, throwUnlessInPlace, throwUnlessRunning } from './as-seen.ts';
 import { Refusal } from './refusals.ts';
 
 /** An action, with its arguments checked. */
@@ -22,7 +28,7 @@ export interface ActionRequest {
   readonly everyMs: number | undefined;
   /** Of `release-lock`: that of the holder that was shown. */
   readonly token: number | undefined;
-  /** Of `accept-quarantined` and `discard-quarantined`: that of the refused value that was shown. */
+  /** Of `refresh`: that of the refused value that was shown, and is to pass the guard. */
   readonly digest: string | undefined;
   /** Of `rollback`, `pin` and `unpin`: the version in place that was shown. */
   readonly present: number | undefined;
@@ -62,14 +68,14 @@ async function actOnValue(
   request: ActionRequest,
   at: string,
 ): Promise<string> {
-  const { action, here, drop, by, note, version, holdMs } = request;
+  const { action, here, drop, by, note, version, holdMs, digest: force } = request;
   switch (action) {
     case 'end-cool-down':
     case 'refresh': {
       if (action === 'end-cool-down') coolingDown(value.inspect({ values: false }).failures);
-      await value.refresh({ here });
+      await passed(value.refresh({ here, force }), force);
       const version = value.inspect({ values: false }).lock?.version;
-      return version === undefined ? 'loaded' : `loaded, version ${version}`;
+      return version === undefined ? loaded(force) : `${loaded(force)}, version ${version}`;
     }
     case 'invalidate':
       throwUnlessInPlace(value.inspect({ values: false }), request);
@@ -78,10 +84,6 @@ async function actOnValue(
     case 'cancel':
       throwUnlessRunning(value.inspect({ values: false }), request);
       return cancelled(value.cancel(`by ${by} in the console`));
-    case 'accept-quarantined':
-      return accepted(await value.acceptQuarantined(seenQuarantine(request)));
-    case 'discard-quarantined':
-      return discarded(value.discardQuarantined(seenQuarantine(request)));
     case 'rollback':
     case 'pin': {
       const seen = seenVersion(request);
@@ -111,7 +113,7 @@ async function actOnCache(
   request: ActionRequest,
   at: string,
 ): Promise<string> {
-  const { action, here, drop, by } = request;
+  const { action, here, drop, by, digest: force } = request;
   if (keys.length === 0) {
     if (OF_VALUES.includes(action)) throw new Refusal(`a cache has no ${action}`);
     if (action !== 'invalidate') throw new Refusal(`${action} of a cache needs a key`);
@@ -125,8 +127,8 @@ async function actOnCache(
     case 'end-cool-down':
     case 'refresh':
       if (action === 'end-cool-down') coolingDown(cache.inspect(key, { values: false })?.failures ?? 0);
-      await cache.refresh(key, { here });
-      return 'loaded';
+      await passed(cache.refresh(key, { here, force }), force);
+      return loaded(force);
     case 'invalidate':
       throwUnlessInPlace(cache.inspect(key, { values: false }), request);
       await cache.invalidate(key, { drop, here });
@@ -134,10 +136,6 @@ async function actOnCache(
     case 'cancel':
       throwUnlessRunning(cache.inspect(key, { values: false }), request);
       return cancelled(cache.cancel(key, `by ${by} in the console`));
-    case 'accept-quarantined':
-      return accepted(await cache.acceptQuarantined(key, seenQuarantine(request)));
-    case 'discard-quarantined':
-      return discarded(cache.discardQuarantined(key, seenQuarantine(request)));
     default:
       throw new Refusal(`a key of a cache has no ${action}`);
   }
@@ -183,14 +181,17 @@ async function versionToPin(value: RefreshingValue<unknown>, seen: number): Prom
   return others.find(({ mark }) => mark === undefined)?.version ?? seen;
 }
 
-function accepted(was: boolean): string {
-  if (!was) throw new Refusal('there is no value in quarantine');
-  return 'the refused value is in place';
+/** @throws {Refusal} when the source has something else than the refused value that was shown. */
+async function passed(refreshed: Promise<unknown>, force: string | undefined): Promise<void> {
+  try {
+    await refreshed;
+  } catch (error) {
+    throw force !== undefined && isTicklessError(error, 'REFUSED') ? new Refusal(error.message) : error;
+  }
 }
 
-function discarded(was: boolean): string {
-  if (!was) throw new Refusal('there is no value in quarantine');
-  return 'the refused value is forgotten';
+function loaded(force: string | undefined): string {
+  return force === undefined ? 'loaded' : 'loaded past the guard';
 }
 
 function coolingDown(failures: number): void {

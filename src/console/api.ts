@@ -14,7 +14,6 @@ import { Live } from './live.ts';
 import { type FoundLock, Locks } from './locks.ts';
 import { memberOf, shownKey } from './member-access.ts';
 import { namesOf, Overviews } from './overview.ts';
-import { shownQuarantine } from './quarantine.ts';
 import { type Redact, shownText } from './redact.ts';
 import { isRefusal, Refusal } from './refusals.ts';
 import { type ErrorCode, json, jsonText, problem, respond } from './responses.ts';
@@ -88,8 +87,6 @@ export class Api {
         return this.#keys(query, id);
       case 'api/compare':
         return this.#compare(query, id);
-      case 'api/quarantine':
-        return this.#quarantine(query, id);
       case 'api/locks':
         return this.#lockRecords(query, id);
       case 'api/runs':
@@ -222,17 +219,6 @@ export class Api {
   ): Promise<readonly [key?: unknown]> | readonly [] {
     if (member.kind !== 'cache' || !query.has('key')) return [];
     return this.#keySearch.find(member.member, query.get('key'), by);
-  }
-
-  async #quarantine(query: URLSearchParams, by: string): Promise<Response> {
-    const member = memberOf(this.#group, query.get('id'));
-    if (member === undefined) return this.#problem('not-found', 'there is no such member');
-    const key = await this.#keyOf(member, query, by);
-    // Like two versions, compared one at a time.
-    const shown = await this.#turns.run(by, () => shownQuarantine(member, key, this.#options));
-    if (shown === undefined)
-      return this.#problem('not-found', 'there is no value in quarantine that is kept');
-    return json(shown, this.#redact);
   }
 
   async #keys(query: URLSearchParams, by: string): Promise<Response> {

@@ -1,11 +1,10 @@
-import type { ExecutionStatus, SeenQuarantine, ValueStatus } from '../index.ts';
+import type { ExecutionStatus, ValueStatus } from '../index.ts';
 import { Refusal } from './refusals.ts';
 
 // An operator decides on what the page or the terminal has shown. The request names that, and is refused when it is not in place any more.
 
 /** The fields of a request that name it: see `ActionRequest`. */
 interface Seen {
-  readonly digest: string | undefined;
   readonly present: number | undefined;
   readonly since: number | undefined;
   readonly drop: boolean;
@@ -13,12 +12,6 @@ interface Seen {
 
 /** Instants are computed from ages: those of one load differ by this much, in milliseconds. */
 const SAME_MS = 100;
-
-/** @throws {Refusal} when the request does not name the refused value that was shown. */
-export function seenQuarantine({ digest }: Seen): SeenQuarantine {
-  if (digest === undefined) throw new Refusal('digest is missing: that of the refused value that was shown');
-  return { digest };
-}
 
 /** @throws {Refusal} when the request does not name the version in place that was shown. */
 export function seenVersion({ present }: Seen): number {

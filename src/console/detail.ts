@@ -4,8 +4,8 @@ import type {
   Fleet,
   GroupMember,
   MemberStats,
-  QuarantineStatus,
   RefreshingCache,
+  Refused,
   ValueStatus,
   VersionRecord,
 } from '../index.ts';
@@ -18,7 +18,13 @@ import { keyText } from './short-id.ts';
 import { type ShownError, shownError } from './shown-error.ts';
 import type { ShownEvent } from './shown-event.ts';
 import { shownMessage } from './shown-texts.ts';
-import { type ShownValues, shownValue } from './shown-value.ts';
+import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
+
+/** A refused value, for the decision of an operator. */
+interface ShownRefused extends Omit<Refused, 'differences'> {
+  /** From the value before to the refused one; left out: they were not compared. */
+  readonly difference?: ShownDifference;
+}
 
 /** A member in full, or one key of a cache. */
 export interface Detail {
@@ -29,7 +35,8 @@ export interface Detail {
   readonly key?: ShownKey;
   readonly here: HereStatus;
   readonly error?: ShownError;
-  readonly quarantine?: Omit<QuarantineStatus, 'value' | 'digest' | 'idOf'> & { readonly digest?: string };
+  /** The loaded value that was refused last. */
+  readonly refused?: ShownRefused;
   /** As `showValue` returns it, as JSON. */
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */
@@ -91,7 +98,7 @@ export async function detailOf(
     ...(isKey ? { key: shownKey(key[0], values.redact) } : {}),
     here,
     ...(one?.lastError === undefined ? {} : { error: shownError(one.lastError, values.redact) }),
-    ...(one?.quarantine === undefined ? {} : { quarantine: withoutValue(one.quarantine) }),
+    ...(one?.refused === undefined ? {} : { refused: shownRefused(one.refused, name, values) }),
     ...(value === undefined ? {} : { value }),
     ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
     ...(one?.stats === undefined ? {} : { stats: one.stats }),
@@ -109,10 +116,9 @@ export async function detailOf(
   };
 }
 
-/** The digest of one that is kept takes a while: `api/quarantine` has it, with what it would change. */
-function withoutValue(status: QuarantineStatus): NonNullable<Detail['quarantine']> {
-  const { value: _, ...others } = status;
-  return others.note === undefined ? others : { ...others, digest: status.digest };
+function shownRefused({ differences, ...refused }: Refused, name: string, values: ShownValues): ShownRefused {
+  if (differences === undefined) return refused;
+  return { ...refused, difference: shownDifference(differences, name, values) };
 }
 
 /** The status of a key that the cache does not have. */

@@ -47,7 +47,7 @@ export interface Cell {
   readonly failures?: number;
   readonly error?: string;
   readonly pinnedBy?: string;
-  readonly quarantine?: string;
+  readonly refused?: string;
 }
 
 /** A member on this instance. Fields that do not apply are left out. */
@@ -80,7 +80,7 @@ export interface HereStatus {
   /** The pin of an operator. */
   readonly pinned?: { readonly by: string; readonly note?: string | undefined; readonly until?: number };
   /** Why the last loaded value was refused. */
-  readonly quarantine?: string;
+  readonly refused?: string;
   /** Of a cache: how many values it has, and how many keys have a load under way. */
   readonly size?: number;
   readonly loading?: number;
@@ -88,7 +88,7 @@ export interface HereStatus {
 
 /** A problem as `health()` of the group reports it; but `not-loaded` is fatal only where the load has failed. */
 interface RowProblem {
-  readonly kind: HealthProblem['kind'] | 'behind' | 'quarantine' | 'failing-elsewhere';
+  readonly kind: HealthProblem['kind'] | 'behind' | 'refused' | 'failing-elsewhere';
   readonly isFatal: boolean;
   readonly message: string;
   /** The error behind it, without the name of the member: several members have one cause. Left out: there is none. */
@@ -224,12 +224,12 @@ export function servesReads({ here, problems }: Pick<MemberRow, 'here' | 'proble
 /** The state of this instance is known better than by its last report. */
 function withoutHere<L extends Fleet['members'][number]>(line: L, own: string | undefined): L {
   const isElsewhere = ({ id }: InstanceName): boolean => id !== own;
-  const { failing, behind, quarantine } = line;
+  const { failing, behind, refused } = line;
   return {
     ...line,
     failing: failing.filter(isElsewhere),
     behind: behind.filter(isElsewhere),
-    quarantine: quarantine.filter(isElsewhere),
+    refused: refused.filter(isElsewhere),
   };
 }
 
@@ -241,7 +241,7 @@ function elsewhereOf(
   labels: ReadonlyMap<string, string>,
   show: ShowMessage,
 ): RowProblem[] {
-  const { behind, failing, quarantine } = line;
+  const { behind, failing, refused } = line;
   const named = (all: readonly InstanceName[]): string =>
     `${all
       .slice(0, 3)
@@ -260,11 +260,11 @@ function elsewhereOf(
       ),
     );
   }
-  if (here.quarantine !== undefined) {
+  if (here.refused !== undefined) {
     const isSaid = own.some(({ kind }) => kind === 'value-rejected');
-    if (!isSaid) found.push(elsewhere('quarantine', `refused here: ${here.quarantine}`));
-  } else if (quarantine[0] !== undefined) {
-    found.push(elsewhere('quarantine', `refused on ${named(quarantine)}: ${quarantine[0].reason}`));
+    if (!isSaid) found.push(elsewhere('refused', `refused here: ${here.refused}`));
+  } else if (refused[0] !== undefined) {
+    found.push(elsewhere('refused', `refused on ${named(refused)}: ${refused[0].reason}`));
   }
   if (behind.length > 0) found.push(elsewhere('behind', `older version on ${named(behind)}`));
   return found;
@@ -301,7 +301,7 @@ function cellOf(
   now: number,
   show: ShowMessage,
 ): Cell {
-  const { version, takingOver = 0, age, failures, error, pinned, quarantine } = member;
+  const { version, takingOver = 0, age, failures, error, pinned, refused } = member;
   const isEmpty = version === undefined && age === undefined;
   const isBehind = newest !== undefined && version !== newest && takingOver < newest;
   return {
@@ -312,7 +312,7 @@ function cellOf(
     ...(failures > 0 ? { failures } : {}),
     ...(error === undefined ? {} : { error: show(error) }),
     ...(pinned === undefined ? {} : { pinnedBy: pinned.by }),
-    ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
+    ...(refused === undefined ? {} : { refused: refused.reason }),
   };
 }
 
@@ -340,7 +340,7 @@ export function hereOf(
     return { state: 'keys', size, loading: running, ...failures, ...byBackup, ...flags };
   }
   const one = status as ExecutionStatus & Partial<ValueStatus<unknown>>;
-  const { age, quarantine, maxStaleness = Infinity, lock, pinned, lastError, failures, lastEndedAt } = one;
+  const { age, refused, maxStaleness = Infinity, lock, pinned, lastError, failures, lastEndedAt } = one;
   const loadedAt = kind === 'value' ? (age === undefined ? undefined : now - age) : lastEndedAt;
   const isAhead = one.nextExecuteTime > now + AT_ONCE_MS && one.nextExecuteTime < Infinity;
   return {
@@ -358,7 +358,7 @@ export function hereOf(
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),
-    ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
+    ...(refused === undefined ? {} : { refused: refused.reason }),
   };
 }
 

@@ -2,7 +2,7 @@ import { isPlainObject } from '../plain-object.ts';
 
 /**
  * A digest of the content of a value, as a person has seen it: 16 hexadecimal digits, the same on all instances for equal data. The
- * order of fields does not matter, that of elements does. Each object is looked at once, so that nested, shared and cyclic ones take a
+ * order of fields does not matter, but in very large objects; that of elements does. Each object is looked at once, so that nested, shared and cyclic ones take a
  * time that grows with their number. An object whose content can't be seen counts as itself. It tells values apart that differ by
  * accident; it does not protect against forgery. Never throws.
  */
@@ -14,7 +14,10 @@ export function contentDigest(value: unknown): string {
 }
 
 /** This many parts are one step. */
-const PARTS_OF_STEP = 20_000;
+const PARTS_OF_STEP = 1000;
+
+/** The fields of larger objects count in their order: to sort them takes too long. */
+const MOST_SORTED = 10_000;
 
 /** The same in steps, for large values. */
 export function* digestSteps(value: unknown): Generator<undefined, string> {
@@ -42,19 +45,31 @@ export function* digestSteps(value: unknown): Generator<undefined, string> {
 function partsOf(whole: object): readonly [kind: string, parts: readonly unknown[]] {
   try {
     if (Array.isArray(whole)) return ['list', whole];
-    if (whole instanceof Map) return ['Map', [...whole].flat(1)];
+    if (whole instanceof Map) return ['Map', flat(whole)];
     if (whole instanceof Set) return ['Set', [...whole]];
     if (whole instanceof Date) return ['Date', [whole.getTime()]];
     const kind = whole.constructor?.name;
-    const names = Object.keys(whole).sort();
-    const fields = names.flatMap((name) => [name, (whole as Record<string, unknown>)[name]]);
-    if (names.length > 0 || isPlainObject(whole)) return [`${kind}`, fields];
+    const names = Object.keys(whole);
+    if (names.length <= MOST_SORTED) names.sort();
+    if (names.length > 0 || isPlainObject(whole)) return [`${kind}`, fieldsOf(whole, names)];
   } catch {
     // a getter or a proxy threw
   }
   const id = ids.get(whole) ?? Math.random();
   ids.set(whole, id);
   return ['itself', [id]];
+}
+
+function flat(entries: Iterable<readonly [unknown, unknown]>): unknown[] {
+  const parts: unknown[] = [];
+  for (const [key, value] of entries) parts.push(key, value);
+  return parts;
+}
+
+function fieldsOf(whole: object, names: readonly string[]): unknown[] {
+  const parts: unknown[] = [];
+  for (const name of names) parts.push(name, (whole as Record<string, unknown>)[name]);
+  return parts;
 }
 
 const ids: WeakMap<object, number> = /* @__PURE__ */ new WeakMap();

@@ -95,6 +95,8 @@ async function collect(
   }
   for (const [key, { id, value }] of later) {
     if (!earlier.has(key)) add(into.added, { id: idIn(id), value });
+    seen += 1;
+    if (seen % SLICE === 0) await yields();
   }
 }
 

@@ -30,8 +30,8 @@ export interface ReportedMember extends MemberName {
   readonly error: string | undefined;
   /** The person who has pinned the version in place, and the reason; `undefined`: it is not pinned. */
   readonly pinned: { readonly by: string; readonly note: string | undefined } | undefined;
-  /** Why the last loaded value was refused, and for how long such values are, in milliseconds; `undefined`: none is in quarantine. */
-  readonly quarantine: { readonly reason: string; readonly for: number } | undefined;
+  /** Why the last loaded value was refused, and for how long such values are, in milliseconds; `undefined`: none was since one was accepted. */
+  readonly refused: { readonly reason: string; readonly for: number } | undefined;
   /** Its last executions, newest first; not present where none has failed in the last 24 hours, or the report had no room. */
   readonly executions?: readonly ReportedExecution[];
 }
@@ -84,8 +84,8 @@ export interface FleetMember extends MemberName {
   readonly failing: readonly InstanceWith<Pick<ReportedMember, 'failures' | 'error'>>[];
   /** Those that know of a pin. */
   readonly pinned: readonly InstanceWith<NonNullable<ReportedMember['pinned']>>[];
-  /** Those that keep a refused value. */
-  readonly quarantine: readonly InstanceWith<NonNullable<ReportedMember['quarantine']>>[];
+  /** Those whose last loaded value was refused. */
+  readonly refused: readonly InstanceWith<NonNullable<ReportedMember['refused']>>[];
   /** All that in one line, for people: `37 of 40 hold version 812, oldest 11 min, pod-7 failing: ECONNREFUSED`. */
   readonly text: string;
 }

@@ -42,7 +42,11 @@ export async function itemsOf(
 ): Promise<BothItems | undefined> {
   const entries = [entriesOf(before), entriesOf(after)] as const;
   if (entries[0] !== undefined && entries[1] !== undefined)
-    return { earlier: byKey(entries[0]), later: byKey(entries[1]), areEntries: true };
+    return {
+      earlier: await byKey(entries[0], yields),
+      later: await byKey(entries[1], yields),
+      areEntries: true,
+    };
   const [earlier, later] = [listOf(before), listOf(after)];
   if (earlier === undefined || later === undefined) return undefined;
   const field = idOf === undefined ? await fieldOf(earlier, later, yields) : undefined;
@@ -53,6 +57,9 @@ export async function itemsOf(
     areEntries: false,
   };
 }
+
+/** This many rows or entries are one slice of work. */
+const SLICE = 256;
 
 /** Objects within objects are compared by their parts down to here. */
 export const MOST_LEVELS = 4;
@@ -75,15 +82,28 @@ function widthOf(value: unknown, level: number = 0): number {
 
 function entriesOf(value: unknown): Iterable<readonly [unknown, unknown]> | undefined {
   if (value instanceof Map) return value;
-  return isPlainObject(value) ? Object.entries(value) : undefined;
+  return isPlainObject(value) ? fieldsOf(value) : undefined;
+}
+
+/** One by one: all of them at once take a while. */
+function* fieldsOf(whole: Record<string, unknown>): Generator<readonly [string, unknown]> {
+  for (const name of Object.keys(whole)) yield [name, whole[name]];
 }
 
 function listOf(value: unknown): readonly unknown[] | undefined {
   return value instanceof Set ? [...value] : Array.isArray(value) ? value : undefined;
 }
 
-function byKey(entries: Iterable<readonly [unknown, unknown]>): Items {
-  return new Map(Array.from(entries, ([id, value]) => [id, { id, value }]));
+async function byKey(
+  entries: Iterable<readonly [unknown, unknown]>,
+  yields: () => Promise<void>,
+): Promise<Items> {
+  const items = new Map<unknown, Item>();
+  for (const [id, value] of entries) {
+    items.set(id, { id, value });
+    if (items.size % SLICE === 0) await yields();
+  }
+  return items;
 }
 
 async function fieldOf(
@@ -92,16 +112,24 @@ async function fieldOf(
   yields: () => Promise<void>,
 ): Promise<string | undefined> {
   for (const field of keyFieldsOf(earlier[0] ?? later[0])) {
-    await yields();
-    if (!isKeyOf(field, earlier)) continue;
-    await yields();
-    if (isKeyOf(field, later)) return field;
+    const isKey = (await isKeyIn(field, earlier, yields)) && (await isKeyIn(field, later, yields));
+    if (isKey) return field;
   }
   return undefined;
 }
 
-/** Of this many rows the content is one slice of work. */
-const SLICE = 256;
+async function isKeyIn(
+  field: string,
+  rows: readonly unknown[],
+  yields: () => Promise<void>,
+): Promise<boolean> {
+  const seen = new Set<unknown>();
+  for (let at = 0; at < rows.length; at += SLICE) {
+    if (!isKeyOf(field, rows.slice(at, at + SLICE), seen)) return false;
+    await yields();
+  }
+  return true;
+}
 
 async function byId(
   list: readonly unknown[],
@@ -111,6 +139,7 @@ async function byId(
   const items = new Map<unknown, Item>();
   const counts = new Map<unknown, number>();
   for (const [place, value] of list.entries()) {
+    if (place % SLICE === SLICE - 1) await yields();
     const isRow = typeof value === 'object' && value !== null;
     if (isRow && idOf !== undefined) {
       const id = ignoreThenable(idOf(value as never));
@@ -123,7 +152,6 @@ async function byId(
     // A value of its own kind is its key, so that it is found as it is; each further one has a key of its own.
     const key = !isRow && count === 1 ? value : `${count} ${typeof value} ${String(content)}`;
     items.set(key, { id: isRow ? place : value, value });
-    if (isRow && place % SLICE === SLICE - 1) await yields();
   }
   return items;
 }

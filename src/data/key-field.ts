@@ -17,9 +17,8 @@ export function keyFieldsOf(row: unknown): readonly string[] {
   return NAMES.flatMap((name) => fields.filter((field) => field.toLowerCase() === name));
 }
 
-/** Whether a field tells the rows of a list apart. Never throws. */
-export function isKeyOf(field: string, rows: readonly unknown[]): boolean {
-  const seen = new Set<unknown>();
+/** Whether a field tells the rows of a list apart, also from those that were seen before. Never throws. */
+export function isKeyOf(field: string, rows: readonly unknown[], seen: Set<unknown> = new Set()): boolean {
   try {
     for (const row of rows) {
       if (typeof row !== 'object' || row === null || !Object.hasOwn(row, field)) return false;

@@ -1,3 +1,5 @@
+import { lateImport } from './late-import.ts';
+
 /** Deep equality for those that may never need it: it is imported when it is first asked for, and there a moment later. */
 type DeepEqual = (a: unknown, b: unknown) => boolean;
 
@@ -7,7 +9,7 @@ let underWay: Promise<void> | undefined;
 /** Imports it, once. `undefined`: it is there. Rejects where a bundler has left it out. */
 export function importDeepEqual(): Promise<void> | undefined {
   if (deepEqual !== undefined) return undefined;
-  underWay ??= import('./deep-equal.ts')
+  underWay ??= lateImport(() => import('./deep-equal.ts'))
     .then((imported) => {
       ({ deepEqual } = imported);
     })
@@ -15,11 +17,6 @@ export function importDeepEqual(): Promise<void> | undefined {
       underWay = undefined;
     });
   return underWay;
-}
-
-/** Virtual time waits for it. */
-export function isDeepEqualAwaited(): boolean {
-  return underWay !== undefined;
 }
 
 /** `false` for any two values until it is there. */

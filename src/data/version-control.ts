@@ -40,13 +40,6 @@ export interface VersionControl<T> {
   rollback(options: RollbackOptions): Promise<number>;
   /** @returns whether a version was pinned. */
   unpin(options?: UnpinOptions): Promise<boolean>;
-  /**
-   * Refuses what a person has decided here where the store has a newer value, which is not known here yet. Without an answer of the store
-   * nothing is known.
-   *
-   * @param option the one that names what was looked at.
-   */
-  refuseNewer(option: string): Promise<void>;
   /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
   mark(mark: Mark): Promise<void>;
   /** Passes the load on, unless a version is pinned. */

@@ -1,7 +1,7 @@
 import type { Mark } from './mark.ts';
 
 /**
- * The origin of a version: `load`: a load; `set`: `set`, or `acceptQuarantined`; `rollback`, `unpin`; `invalidate`: a mark of it.
+ * The origin of a version: `load`: a load; `set`: `set`; `rollback`, `unpin`; `invalidate`: a mark of it.
  */
 export type VersionMaker = 'load' | 'set' | 'rollback' | 'unpin' | 'invalidate';
 

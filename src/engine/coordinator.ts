@@ -184,14 +184,7 @@ export interface VersionHost<T> {
  * How a value is published by hand, or what instead of it; an object: as it was set, for that person. `as-seen`: unless the store has a
  * newer version than is known here.
  */
-export type ShareRequest =
-  | 'pinned'
-  | 'pinned-as-seen'
-  | 'set-as-seen'
-  | 'due'
-  | Unpinned
-  | Mark
-  | PublishOrigin;
+export type ShareRequest = 'pinned' | 'pinned-as-seen' | 'due' | Unpinned | Mark | PublishOrigin;
 
 /** The value is due at once, and no longer pinned. */
 interface Unpinned {

@@ -2,7 +2,7 @@ import type { Timer } from '../time/clock.ts';
 import type { ClusterStateLike } from './cluster-state-like.ts';
 import type { LoadHandle } from './load-handle.ts';
 import type { LastExecution } from './next-execution.ts';
-import type { Quarantined } from './quarantined.ts';
+import type { ForcedLoad, Refused } from './refused.ts';
 import { Waiters } from './waiters.ts';
 
 /**
@@ -45,8 +45,10 @@ export class Entry<T> {
   maxStalenessOverrideMs: number | undefined = undefined;
   /** @writer timing.ts */
   isInvalidated: boolean = false;
-  /** The last value that was refused, until another one takes its place. @writer quarantine.ts */
-  quarantined: Quarantined<T> | undefined = undefined;
+  /** The last value that was refused, until a load succeeds. @writer guarded-load.ts */
+  refused: Refused | undefined = undefined;
+  /** The refused value that the next load lets pass. @writer member-engine.ts */
+  forced: ForcedLoad | undefined = undefined;
   /** The tags that the load returned with this value. @writer keyed-entry.ts */
   tags: readonly string[] | undefined = undefined;
 
@@ -99,13 +101,13 @@ export class Entry<T> {
     this.value = value;
     this.promise = Promise.resolve(value);
     this.isLoaded = true;
-    this.quarantined = undefined;
+    this.refused = undefined;
     this.isInitial = isInitial;
   }
 
   /** The source still has the value that is in place. */
   keepValue(): void {
-    this.quarantined = undefined;
+    this.refused = undefined;
     this.isInitial = false;
   }
 

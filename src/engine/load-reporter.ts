@@ -105,9 +105,8 @@ export class LoadReporter {
       });
     if (end.attempts > 0) this.#events.counters.loading.add(end.duration);
     this.#events.emit(type, () => ({ ...end, error }));
-    if (isTicklessError(error, 'REFUSED') && entry.quarantined !== undefined) {
-      const { status, previousSize } = entry.quarantined;
-      const { reason, size } = status;
+    if (isTicklessError(error, 'REFUSED') && entry.refused !== undefined) {
+      const { reason, size, previousSize } = entry.refused;
       this.#events.emit('value-rejected', { reason, size, previousSize, error, ...keyOf(entry) });
     }
     // A listener may have ended the cool-down by setting a value.

@@ -19,6 +19,7 @@ import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
+import { type ForcedLoad, notSeenText } from './refused.ts';
 import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
@@ -136,13 +137,15 @@ export class MemberEngine<T> {
    * far as it can be, when this resolves; readers that joined are served before.
    *
    * @param isForAll it is to reach all instances: rejects if it could not be published.
+   * @param force the digest of a refused value that is to pass the guard: rejects if another one is in place then.
    */
-  refresh(entry: Entry<T>, isForAll: boolean = false): Promise<T> {
+  refresh(entry: Entry<T>, isForAll: boolean = false, force?: string): Promise<T> {
     if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
     this.loader.initial?.();
-    const next = this.loader.next(entry, undefined, 'forced');
+    const next =
+      force === undefined ? this.loader.next(entry, undefined, 'forced') : this.#forced(entry, force);
     const { coordinator } = this;
     if (coordinator === undefined) return next;
     const published = async (value: T): Promise<T> => {
@@ -152,6 +155,23 @@ export class MemberEngine<T> {
       return value;
     };
     return ignoreRejection(next.then(published));
+  }
+
+  /** A load under way has begun without it: another one follows. */
+  async #forced(entry: Entry<T>, digest: string): Promise<T> {
+    const { name: member } = this.options;
+    const { key } = entry;
+    if (isOnStack([entry])) throw ownLoadError(member, key);
+    const forced: ForcedLoad = { digest, isPassed: false };
+    this.loader.supersede(entry, 'invalidate');
+    entry.forced = forced;
+    try {
+      const value = await this.loader.next(entry, undefined, 'forced');
+      if (forced.isPassed) return value;
+      throw new TicklessError('REFUSED', `value rejected: ${notSeenText(forced)}`, { member, key });
+    } finally {
+      if (entry.forced === forced) entry.forced = undefined;
+    }
   }
 
   #unpublished({ key }: Entry<T>): TicklessError {

@@ -39,7 +39,7 @@ export interface Accept<T = unknown> {
     candidate: T,
     details: AcceptDetails<T>,
   ): boolean | string | Error | undefined | PromiseLike<boolean | string | Error | undefined>;
-  /** The size of a value, for the message of a `REFUSED` error and the quarantine. @default the number of its elements */
+  /** The size of a value, for the message of a `REFUSED` error and `inspect().refused`. @default the number of its elements */
   readonly sizeOf?: ((value: T) => number | undefined) | undefined;
   /** The identity of an element of a list, by which a refused list and versions are compared. @default that of the source, else its key field, else its content */
   readonly idOf?: ((element: never) => unknown) | undefined;

@@ -1,4 +1,4 @@
-import { isNumber, type OptionChecks } from '../option-checks.ts';
+import type { OptionChecks } from '../option-checks.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { Accept } from './accept.ts';
 import type { Unchanged } from './unchanged.ts';
@@ -25,12 +25,6 @@ export interface GuardOptions<T> {
    */
   readonly accept?: Accept<T> | undefined;
   /**
-   * The size up to which a refused value is kept for `acceptQuarantined()`: the number of its elements, or by the `sizeOf` of
-   * the guard. One that is larger is not kept, which `inspect().quarantine.note` says; one of unknown size is kept. A number
-   * from 0: only empty ones; `Infinity`: any. @default 1,000,000
-   */
-  readonly maxQuarantined?: number | undefined;
-  /**
    * Makes a load whose value says the same as the one in place a `keep()`: that object stays, its age begins anew, `load-kept` is
    * emitted instead of `changed`, nothing that is derived of it is made again, and in a cluster the other instances get a
    * confirmation instead of the value. `'deep'`: deep equality, also of `Map`, `Set`, `Date`, typed arrays and circular values. A function gets the value in place and the new one,
@@ -48,18 +42,17 @@ export type TypedBySchema<Options, Loads, T> = Omit<Options, keyof Loads | 'sche
   Loads & { readonly schema: StandardSchema<T> };
 
 /** The names of {@link GuardOptions}. */
-export const GUARD_OPTIONS = ['schema', 'accept', 'maxQuarantined', 'unchanged'] as const;
+export const GUARD_OPTIONS = ['schema', 'accept', 'unchanged'] as const;
 
 /** {@link GuardOptions} of values of any type. */
 export interface AnyGuardOptions {
   readonly schema?: StandardSchema | undefined;
   readonly accept?: Accept<never> | undefined;
-  readonly maxQuarantined?: number | undefined;
   readonly unchanged?: Unchanged<never> | undefined;
 }
 
 export function checkGuardOptions(
-  { schema, accept, maxQuarantined, unchanged }: AnyGuardOptions,
+  { schema, accept, unchanged }: AnyGuardOptions,
   checks: OptionChecks,
 ): void {
   if (schema !== undefined) checks.that(isSchema(schema), 'schema', SCHEMA_RULE, schema);
@@ -71,6 +64,4 @@ export function checkGuardOptions(
     "must be 'deep' or a function of the value in place and the new one",
     unchanged,
   );
-  const isSize = isNumber(maxQuarantined, 0, Infinity);
-  checks.that(isSize, 'maxQuarantined', 'must be a number of 0 or more', maxQuarantined);
 }

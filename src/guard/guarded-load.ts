@@ -1,17 +1,19 @@
 import { countOf } from '../data/count-of.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
+import { deadlineOf, type Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
-import type { Quarantined } from '../engine/quarantined.ts';
+import { notSeenText, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 
 import { messageOf } from '../observe/logger.ts';
+import { printable } from '../printable.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
-import { Quarantine } from './quarantine.ts';
+import { digestOf, summaryOf } from './refusal.ts';
 import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
 import { withDeepEqual } from './unchanged.ts';
@@ -21,24 +23,28 @@ import { refusalOf } from './verdict.ts';
 /** The options of a member with the guard of its values. */
 interface GuardedOptions extends ResolvedOptions {
   readonly accept: Accept<never> | undefined;
-  readonly maxQuarantined: number;
   /** They are compared by deep equality. */
   readonly isDeep: boolean;
 }
 
+/** The differences of this many keys of a cache are kept: the samples are parts of values. */
+const MOST_COMPARED = 100;
+
 /**
  * A load whose values are checked before they replace anything: by the schema, whose output is the value, then by the
- * guard. A refused value is a `REFUSED` error, and goes into quarantine. The checks are part of the load: they run
- * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous.
+ * guard. A refused value is a `REFUSED` error, and the entry remembers why it was refused. The checks are part of the load: they run
+ * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous, unless it is refused: then it ends
+ * when the value has been compared with the one before.
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, idOf, maxQuarantined, name: member } = options;
+  const { schema, accept, name: member } = options;
   if (schema === undefined && accept === undefined) return load;
-  const quarantine = new Quarantine<T>(maxQuarantined);
+  /** The entries with differences, the oldest first. */
+  const compared = new Set<Entry<T>>();
 
   return (context, entry, abort) => {
-    const { key } = entry;
+    const { key, forced } = entry;
 
     const check = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> => {
       const candidate = candidateOf(returned);
@@ -47,9 +53,8 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
         const result = withCandidate(returned, value);
         if (accept === undefined) return result;
         const stored = context.previous ?? entry.cluster?.previous();
-        const { tags } = candidate;
         const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
-          ask({ value, tags, idOf }, previous, result, candidate.meta);
+          ask(value, previous, result, candidate.meta);
         return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
       return settled(
@@ -58,7 +63,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
             context,
             'the schema',
             callOwned([entry], () =>
-              validated<T>(candidate.value, options, (refusal) => refuse(refusal, undefined)),
+              validated<T>(candidate.value, options, (refusal) => refuse(refusal, { digest: undefined })),
             ),
           ),
         judge,
@@ -67,34 +72,58 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
     };
 
     const ask = (
-      candidate: NonNullable<Quarantined<T>['candidate']>,
+      value: T,
       previous: LoadContext['previous'],
       result: KeyedLoadReturn<T>,
       meta: ValueMeta | undefined,
     ): ReturnType<Load<T>> => {
       const { trigger, token: version } = context;
-      const reject = (reason: string, cause?: unknown): never => {
-        const size = sizeOf(candidate.value);
+      const reject = (reason: string, cause?: unknown): ReturnType<Load<T>> => {
+        const size = sizeOf(value);
         const previousSize = previous && sizeOf(previous.value);
-        return refuse({ reason, size, previousSize, cause }, candidate);
+        const compare = () =>
+          named(
+            context,
+            'the comparison with the value before',
+            summaryOf(value, previous, deadlineOf(entry), options),
+          );
+        const end = (summary: Pick<Refused, 'digest' | 'differences'>): never =>
+          refuse({ reason, size, previousSize, cause }, summary);
+        return settled(compare, end, rethrow);
       };
+      if (forced !== undefined) {
+        const pass = (digest: string): ReturnType<Load<T>> => {
+          if (digest !== forced.digest) return reject(notSeenText(forced));
+          forced.isPassed = true;
+          return result;
+        };
+        return settled(() => named(context, 'its digest', digestOf(value, options.clock)), pass, rethrow);
+      }
       return settled(
         () =>
           named(
             context,
             'accept',
-            callOwned([entry], () =>
-              (accept as Accept)(candidate.value, { previous, version, trigger, key, meta }),
-            ),
+            callOwned([entry], () => (accept as Accept)(value, { previous, version, trigger, key, meta })),
           ),
         (verdict) => (verdict === true ? result : reject(...refusalOf(verdict))),
         (error) => reject(messageOf(error), error),
       );
     };
 
-    const refuse = (refusal: RefusedValue, candidate: Quarantined<T>['candidate']): never => {
-      if (!abort.isAborted) quarantine.keep(entry, refusal, candidate, options.now());
-      throw refusedError(refusal, { member, key });
+    const refuse = (refusal: RefusedValue, summary: Pick<Refused, 'digest' | 'differences'>): never => {
+      const error = refusedError(refusal, { member, key });
+      if (abort.isAborted) throw error;
+      const { reason, size, previousSize } = refusal;
+      const { since = options.now() } = entry.refused ?? {};
+      entry.refused = { reason: printable(reason), since, size, previousSize, ...summary };
+      compared.delete(entry);
+      if (summary.differences !== undefined) compared.add(entry);
+      const [oldest] = compared;
+      if (compared.size <= MOST_COMPARED || oldest === undefined) throw error;
+      compared.delete(oldest);
+      oldest.refused = oldest.refused && withoutDifferences(oldest.refused);
+      throw error;
     };
 
     const sizeOf = (value: unknown): number | undefined => {

@@ -26,7 +26,7 @@ export function validated<T>(
 export function settled<A, B>(
   step: () => A | PromiseLike<A>,
   then: (result: A) => B | PromiseLike<B>,
-  failed: (error: unknown) => never,
+  failed: (error: unknown) => B | PromiseLike<B>,
 ): B | PromiseLike<B> {
   let result: A | PromiseLike<A>;
   try {

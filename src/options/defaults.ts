@@ -20,7 +20,6 @@ export const defaults: {
   readonly max: number;
   readonly batchSize: number;
   readonly absentFor: number;
-  readonly maxQuarantined: number;
   readonly concurrency: number;
   readonly readyTimeout: number;
   readonly keepRuns: number;
@@ -37,7 +36,6 @@ export const defaults: {
   max: 10_000,
   batchSize: Infinity,
   absentFor: 60_000,
-  maxQuarantined: 1_000_000,
   concurrency: 1000,
   readyTimeout: 30_000,
   keepRuns: 20,

@@ -33,7 +33,6 @@ import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.t
 export interface MemberOptions extends EngineOptions, BackendParts {
   /** The guard of loaded values. */
   readonly accept: Accept<never> | undefined;
-  readonly maxQuarantined: number;
   /** Loaded values are compared by deep equality. */
   readonly isDeep: boolean;
   readonly group: GroupHandle | undefined;
@@ -119,7 +118,6 @@ export function resolveOptions(
     required = false,
     schema,
     accept,
-    maxQuarantined = defaults.maxQuarantined,
     unchanged,
     waitUntil,
     logger = console,
@@ -174,7 +172,7 @@ export function resolveOptions(
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(name).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
-  checkGuardOptions({ schema, accept, maxQuarantined, unchanged }, checks);
+  checkGuardOptions({ schema, accept, unchanged }, checks);
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
@@ -194,7 +192,6 @@ export function resolveOptions(
     schema,
     accept,
     idOf: ownIdOf(accept) ?? ownIdOf((own as { readonly load?: unknown } | undefined)?.load),
-    maxQuarantined,
     isUnchanged: isUnchangedBy(unchanged),
     isDeep: unchanged === 'deep',
     absentForMs,

@@ -1,4 +1,4 @@
-import { isDeepEqualAwaited } from '../data/late-deep-equal.ts';
+import { isImportAwaited } from '../data/late-import.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { optionError } from '../option-error.ts';
 import type { Clock, Timer } from '../time/clock.ts';
@@ -25,7 +25,7 @@ const { setImmediate, setTimeout } = globalThis as unknown as {
 /** Runs all ready promise jobs, the jobs that these create, and work in slices and imports to their end. */
 async function settle(): Promise<void> {
   do await new Promise<void>((resolve) => (setImmediate ?? setTimeout)(resolve));
-  while (areYieldsAwaited() || isDeepEqualAwaited());
+  while (areYieldsAwaited() || isImportAwaited());
 }
 
 /**

@@ -7,7 +7,6 @@ import type { Load } from '../engine/load-execution.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
-import type { SeenQuarantine } from '../engine/quarantined.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import {
@@ -17,7 +16,6 @@ import {
   type TypedBySchema,
 } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
-import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
 import { ownOptions } from '../option-checks.ts';
@@ -29,7 +27,14 @@ import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareI
 import { asMethod, engineOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { type ReadResult, readResult } from './read-result.ts';
-import { invalidateEntry, type SetOptions, setArgument, shareValue } from './shared-change.ts';
+import {
+  invalidateEntry,
+  type RefreshOptions,
+  refreshArgument,
+  type SetOptions,
+  setArgument,
+  shareValue,
+} from './shared-change.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
 import { versionsOf } from './versions.ts';
@@ -209,13 +214,15 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    *
    * While a version is pinned it rejects with `PINNED`: `unpin()` first.
    *
-   * Rejects with `OPTION` for an unknown option, and for one that is not a boolean.
+   * With `force`, the `digest` of `inspect().refused`, a refused value is loaded again past the guard, if the source still has it.
+   *
+   * Rejects with `OPTION` for an unknown option, and for one of a wrong type.
    */
-  refresh(options?: ScopeOptions): Promise<T> {
+  refresh(options?: RefreshOptions): Promise<T> {
     const engine = engineOf(this);
     try {
-      const isForAll = reachesAll(engine.options, options);
-      const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll);
+      const [isForAll, force] = refreshArgument(engine.options, options);
+      const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll, force);
       const versions = engine.versions(entryOf(this));
       return versions === undefined ? load() : ignoreRejection(versions.refresh(load));
     } catch (error) {
@@ -310,34 +317,6 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     checkValue(engine.options, undefined, value);
     engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
     return isForAll ? shareValue(engine, entryOf(this), origin) : Promise.resolve();
-  }
-
-  /**
-   * Takes the last loaded value that the guard refused (`inspect().quarantine`), as if it were set now: it is served at once,
-   * a cool-down ends, and with a `store` it is published, once for all instances. `accept` is not asked. The schema has
-   * accepted it: a value that the schema refused is not kept.
-   *
-   * Resolves with `true` when the store has it, with `false` when nothing is in quarantine. Rejects with
-   * `REFUSED` when the refused value is not kept, and with `CLOSED` after `close`, and then nothing was
-   * changed; with `BACKEND_DOWN`
-   * when it was not published: it is served here, and stays in quarantine, to be accepted again; with
-   * `OPTION` where another value was refused since than the one of the `digest`, and nothing was changed.
-   *
-   * @param seen the value that was looked at. A decision of a person names it. @default undefined: the one that was refused last
-   */
-  acceptQuarantined(seen?: SeenQuarantine): Promise<boolean> {
-    return acceptQuarantined(engineOf(this), entryOf(this), seen);
-  }
-
-  /**
-   * Forgets the value in quarantine.
-   *
-   * @param seen as of `acceptQuarantined`.
-   * @returns whether there was one.
-   * @throws {TicklessError} `OPTION` where another value was refused since than the one of the `digest`; it is kept.
-   */
-  discardQuarantined(seen?: SeenQuarantine): boolean {
-    return discardQuarantined(engineOf(this), entryOf(this), seen);
   }
 
   /** Counts the read. Neither the value nor another member of the group is due: the whole of a fresh read. */

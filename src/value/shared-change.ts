@@ -27,6 +27,35 @@ export function setArgument(
   return [reachesAll(member, options), { by, note }];
 }
 
+/** The options of `refresh`. */
+export interface RefreshOptions extends ScopeOptions {
+  /**
+   * The `digest` of `inspect().refused`, as a person has looked at it: it is loaded again, and `accept` is not asked. The `schema` is. Where
+   * something else was loaded by then, or has taken its place, it rejects with `REFUSED`. A load under way does not count: another
+   * one follows. @default undefined: `accept` is asked
+   */
+  readonly force?: string | undefined;
+}
+
+/**
+ * Takes apart the options of `refresh`.
+ *
+ * @returns whether it reaches all instances, and the digest of the refused value that passes the guard.
+ * @throws {TicklessError} `OPTION` as `reachesAll`, and for a digest that is not a text.
+ */
+export function refreshArgument(
+  member: EngineOptions,
+  given: RefreshOptions | undefined,
+): readonly [isForAll: boolean, force: string | undefined] {
+  if (typeof given !== 'object' || given === null) return [reachesAll(member, given), undefined];
+  const { force, ...options } = ownOptions(given);
+  const isDigest = force === undefined || typeof force === 'string';
+  const checks = new OptionChecks(member.name);
+  checks.that(isDigest, 'force', 'must be the digest of inspect().refused', force);
+  checks.done();
+  return [reachesAll(member, options), force];
+}
+
 /** Publishes the value of an entry, which was set by hand. */
 export function shareValue<T>(
   engine: MemberEngine<T>,

@@ -2,7 +2,7 @@ import type { ValueMeta } from '../data/value-meta.ts';
 import { isTooStale, mayServe, refusesReads } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { digestOf, type QuarantineStatus } from '../engine/quarantined.ts';
+import { type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isTicklessError } from '../errors.ts';
 import { withJson } from '../json.ts';
@@ -58,8 +58,8 @@ export interface ValueStatus<T> extends ExecutionStatus {
   readonly age: number | undefined;
   /** There is a value, and it is due for a reload (`state` is `stale` or `too-stale`). */
   readonly isStale: boolean;
-  /** The loaded value that was refused last; `undefined`: there is none, or another value has taken its place since. */
-  readonly quarantine: QuarantineStatus<T> | undefined;
+  /** The loaded value that was refused last; `undefined`: there is none, or a load has succeeded since, or a value was set. */
+  readonly refused: Refused | undefined;
   /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
   readonly maxStaleness: number;
   /** The `meta` that its load returned, on this instance or another one: where it is from. Not present: none. */
@@ -84,20 +84,10 @@ export function valueStatus<T>(entry: Entry<T>, engine: MemberEngine<T>, hasValu
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',
-    quarantine: quarantineStatus(entry, hasValue),
+    refused: entry.refused && (hasValue ? entry.refused : withoutDifferences(entry.refused)),
     maxStaleness: maxStalenessMs,
     ...(entry.last?.meta && { meta: entry.last.meta }),
   });
-}
-
-function quarantineStatus<T>({ quarantined }: Entry<T>, hasValue: boolean): QuarantineStatus<T> | undefined {
-  if (quarantined === undefined) return undefined;
-  const { status, candidate } = quarantined;
-  const shown = hasValue && candidate !== undefined ? { ...status, value: candidate.value } : { ...status };
-  return Object.defineProperties(shown, {
-    digest: { get: () => digestOf(quarantined) },
-    idOf: { value: candidate?.idOf },
-  }) as QuarantineStatus<T>;
 }
 
 function stateOf(entry: Entry<unknown>, isDue: boolean, now: number): ValueStatus<unknown>['state'] {

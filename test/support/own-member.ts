@@ -13,7 +13,7 @@ export function ownMember(given: Partial<OwnMember> = {}): OwnMember {
     failures: 0,
     error: undefined,
     pinned: undefined,
-    quarantine: undefined,
+    refused: undefined,
     executions: new ExecutionLog(Date.now, systemClock),
     ...given,
   };

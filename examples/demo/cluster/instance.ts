@@ -63,7 +63,7 @@ const firstValueAfter = performance.now() - begunAt;
 const isFirstAdopted = lookUps.reloads.counts.started === 0;
 
 function report(): InstanceReport {
-  const { value, running, age = 0, lock, quarantine, pinned } = postalCodes.inspect();
+  const { value, running, age = 0, lock, refused, pinned } = postalCodes.inspect();
   return {
     loads: lookUps.reloads.counts,
     running,
@@ -71,7 +71,7 @@ function report(): InstanceReport {
     version: lock?.version,
     age,
     edition: value?.edition ?? 0,
-    quarantine: quarantine?.reason,
+    refused: refused?.reason,
     pinned: pinned && `${pinned.by}: ${pinned.note}`,
     oldestServed: lookUps.oldestServed,
     waits: lookUps.waits.read(),

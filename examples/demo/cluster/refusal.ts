@@ -26,9 +26,9 @@ export async function refusal(
   news.add(`the origin has edition ${half.edition}: half of the codes`);
   while (cluster.refusals < REFUSALS) await once(events, 'value-rejected', { signal });
 
-  const inQuarantine = () => members.flatMap(({ report }) => report?.quarantine ?? [])[0];
-  let reason = inQuarantine();
-  for (; reason === undefined; reason = inQuarantine()) await sleep(100, undefined, { signal });
+  const refused = () => members.flatMap(({ report }) => report?.refused ?? [])[0];
+  let reason = refused();
+  for (; reason === undefined; reason = refused()) await sleep(100, undefined, { signal });
   const isGoodEverywhere = members.every(({ edition }) => edition === GOOD_EDITION);
   news.add(
     isGoodEverywhere ? `all go on with edition ${GOOD_EDITION}` : 'an instance serves another edition',

@@ -12,8 +12,8 @@ export interface InstanceReport {
   /** Milliseconds. */
   readonly age: number;
   readonly edition: number;
-  /** Why an edition is in quarantine here; `undefined`: none is. */
-  readonly quarantine: string | undefined;
+  /** Why the last edition that was loaded here was refused; `undefined`: it was not. */
+  readonly refused: string | undefined;
   /** Who has pinned what is served, and why; `undefined`: it is not pinned. */
   readonly pinned: string | undefined;
   /** The longest age of a value that was served, in milliseconds. */

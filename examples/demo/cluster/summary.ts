@@ -160,7 +160,7 @@ function refusalRows(refusal: Refusal | undefined): [string, string][] {
   if (refusal === undefined) return [['half of the codes', 'not refused']];
   return [
     ['half of the codes', `refused ${refusal.count} times, served by none`],
-    ['in quarantine', refusal.reason],
+    ['because', refusal.reason],
   ];
 }
 

@@ -64,12 +64,12 @@ export function line({ cluster, readsPerSecond, secondsPassed }: Sight): string 
 }
 
 /** What the first instance that has it says. */
-function first(members: readonly Member[], what: 'pinned' | 'quarantine'): string | undefined {
+function first(members: readonly Member[], what: 'pinned' | 'refused'): string | undefined {
   return members.map(({ report }) => report?.[what]).find((text) => text !== undefined);
 }
 
 function dataText({ members }: Cluster): string {
-  const [pinned, refused] = [first(members, 'pinned'), first(members, 'quarantine')];
+  const [pinned, refused] = [first(members, 'pinned'), first(members, 'refused')];
   if (pinned !== undefined) return paint('yellow', `pinned by ${pinned}`);
   return refused === undefined ? paint('green', 'accepted') : paint('red', `refused: ${refused}`);
 }

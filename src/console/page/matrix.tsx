@@ -289,10 +289,10 @@ function signOf(
       says: `reads fail${here.error === undefined ? '' : `: ${text(here.error, 200)}`}`,
     };
   if (cell === undefined) return { sign: '·', kind: 'none', says: 'not reported' };
-  const { version: held, loadedAt, failures, error, quarantine, pinnedBy, behind } = cell;
+  const { version: held, loadedAt, failures, error, refused, pinnedBy, behind } = cell;
   if (failures !== undefined)
     return { sign: '✕', kind: 'warn', says: `failing: ${text(error ?? 'unknown error', 200)}` };
-  if (quarantine !== undefined) return { sign: '!', kind: 'warn', says: `refused: ${text(quarantine, 200)}` };
+  if (refused !== undefined) return { sign: '!', kind: 'warn', says: `refused: ${text(refused, 200)}` };
   if (behind) return { sign: '▲', kind: 'note', says: `older version ${version(held)}` };
   if (pinnedBy !== undefined) return { sign: '◆', kind: 'note', says: `pinned by ${text(pinnedBy, 80)}` };
   if (of === 'executor')

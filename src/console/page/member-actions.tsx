@@ -38,14 +38,12 @@ export function Actions(props: {
   id: string;
   keyId: string | undefined;
   detail: Detail;
-  /** The digest of the refused value that is shown. */
-  refused: string | undefined;
   then: () => void;
 }): ComponentChild {
-  const { id, keyId, detail, refused, then } = props;
+  const { id, keyId, detail, then } = props;
   const isOpen = useSignal(false);
   const allowed = session.value?.actions ?? [];
-  const offered = offeredFor(detail, refused).filter(({ action }) => allowed.includes(action));
+  const offered = offeredFor(detail).filter(({ action }) => allowed.includes(action));
   if (offered.length === 0) return null;
   const target = detail.key ? `${detail.name}[${detail.key.text}]` : detail.name;
   const start = ({ action, label, says, body = {}, fields = [] }: Offered): void => {
@@ -83,10 +81,7 @@ export function Actions(props: {
 }
 
 /** Those that fit what is wrong are marked; where nothing is, the first one is what one would do. */
-function offeredFor(
-  { kind, key, here, quarantine, backends, history: [present] }: Detail,
-  digest: string | undefined,
-): readonly Offered[] {
+function offeredFor({ kind, key, here, refused, backends, history: [present] }: Detail): readonly Offered[] {
   const isEntry = kind !== 'cache' || key !== undefined;
   const isValue = kind === 'value';
   const hasValue = isValue || key !== undefined;
@@ -106,7 +101,7 @@ function offeredFor(
     ...when(isEntry && here.failures !== undefined, {
       action: 'end-cool-down',
       label: 'End cool-down',
-      isFitting: quarantine === undefined,
+      isFitting: refused === undefined,
       says: 'Loads now. Where that succeeds the cool-down is over; where it fails the next one begins.',
     }),
     ...when(isEntry && here.running === true, {
@@ -150,20 +145,13 @@ function offeredFor(
       says: 'Loads at fixed intervals on this instance, until it is started again.',
       fields: [EVERY],
     }),
-    ...when(digest !== undefined && quarantine?.note === undefined, {
-      action: 'accept-quarantined',
-      body: { digest },
-      label: 'Accept refused value',
+    ...when(refused?.digest !== undefined, {
+      action: 'refresh',
+      body: { digest: refused?.digest },
+      label: 'Load it anyway',
       isFitting: true,
-      says: 'Serves the value that the guard refused, as if it were loaded now.',
+      says: 'Loads past the guard, if the source still has the refused value that is shown here.',
       isGrave: true,
-    }),
-    ...when(digest !== undefined, {
-      action: 'discard-quarantined',
-      body: { digest },
-      label: 'Discard refused value',
-      isFitting: true,
-      says: 'Forgets the value that the guard refused.',
     }),
     ...when(isValue && canShare && present !== undefined && here.pinned === undefined, {
       action: 'pin',

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { toldOf } from '../causes.ts';
 import type { Detail } from '../detail.ts';
@@ -13,7 +12,7 @@ import { Keys } from './keys.tsx';
 import { LockCard } from './locks.tsx';
 import { Actions } from './member-actions.tsx';
 import { usePolled } from './polled.ts';
-import { Quarantine } from './quarantine.tsx';
+import { Refused } from './refused.tsx';
 import { memberLink } from './route.ts';
 import { events, now, overview, row } from './state.ts';
 import { type Column, Table } from './table.tsx';
@@ -22,7 +21,6 @@ import { type Column, Table } from './table.tsx';
 export function Member({ id, keyId }: { id: string; keyId: string | undefined }): ComponentChild {
   const query = keyId === undefined ? { id } : { id, key: keyId };
   const { data, error, again } = usePolled<Detail>('member', query);
-  const seen = useSignal<string | undefined>(undefined);
   const detail = data.value;
   if (detail === undefined) {
     return (
@@ -70,9 +68,9 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         </p>
       )}
       {!detail.key && <Problems id={id} />}
-      <Actions id={id} keyId={keyId} detail={detail} refused={detail.quarantine && seen.value} then={again} />
+      <Actions id={id} keyId={keyId} detail={detail} then={again} />
       <div class="cards">
-        {detail.quarantine && <Quarantine id={id} keyId={keyId} of={detail.quarantine} seen={seen} />}
+        {detail.refused && <Refused of={detail.refused} />}
         <State detail={detail} say={say} />
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} say={say} />

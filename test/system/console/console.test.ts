@@ -351,7 +351,7 @@ describe('two instances on one Redis', () => {
 });
 
 describe('operators', () => {
-  it('decide on a refused value: accept or discard it', async () => {
+  it('decide on a refused value, and load it past the guard as they have seen it', async () => {
     const { page, world, wrong } = await visit();
     const [{ prices } = expect.unreachable()] = world.instances;
     world.source.size = 50;
@@ -362,21 +362,20 @@ describe('operators', () => {
       .first()
       .waitFor();
     await openMember(page, 'prices');
-    await page.getByRole('heading', { name: 'Quarantine' }).waitFor();
+    await page.getByRole('heading', { name: 'Refused value' }).waitFor();
     // What fits comes first, and alone.
     const offered = page.getByRole('group', { name: 'Actions' }).getByRole('button');
-    expect(await offered.allInnerTexts()).toEqual(['Accept refused value', 'Discard refused value']);
-    await page.getByText('0 added, 450 removed, 1 changed, 49 unchanged').waitFor();
+    expect(await offered.allInnerTexts()).toEqual(['Load it anyway']);
+    await page.getByText('0 added, 450 removed, 0 changed, 50 unchanged').waitFor();
     const changes = page.getByRole('region', { name: 'Changes' });
     expect(await changes.getByRole('row', { name: 'article-499' }).count()).toBe(0); // bounded
     expect(await changes.getByRole('row').nth(1).innerText()).toMatch(/^article-50\s+51\s+–$/);
-    await page.getByText('The refused value', { exact: true }).click();
-    expect(await page.getByRole('region', { name: 'Refused value' }).innerText()).toContain('article-49');
-    expect(await act(page, 'Discard refused value')).toContain('forgotten');
-    await page.getByRole('heading', { name: 'Quarantine' }).waitFor({ state: 'hidden' });
-    await prices.refresh().catch(() => {});
-    expect(await act(page, 'Accept refused value')).toContain('in place');
-    expect({ size: prices.peek()?.size, wrong }).toEqual({ size: 50, wrong: [] });
+    world.source.size = 40;
+    expect(await act(page, 'Load it anyway')).toContain('look at it again');
+    await page.getByText('0 added, 460 removed, 0 changed, 40 unchanged').waitFor();
+    expect(await act(page, 'Load it anyway')).toContain('loaded past the guard');
+    await page.getByRole('heading', { name: 'Refused value' }).waitFor({ state: 'hidden' });
+    expect({ size: prices.peek()?.size, wrong }).toEqual({ size: 40, wrong: [] });
   });
 
   itInFull('carry out each action on a value, and are answered with what happened', async () => {
@@ -581,11 +580,10 @@ const VIEWS: readonly { readonly name: string; readonly open: (page: Page) => Pr
     open: (page) => page.getByRole('button', { name: ONE_CAUSE }).click(),
   },
   {
-    name: 'a member in quarantine',
+    name: 'a member that refuses a value',
     open: async (page) => {
       await openMember(page, 'prices');
       await page.getByRole('region', { name: 'Changes' }).waitFor();
-      await page.getByText('The refused value', { exact: true }).click();
       await page.getByText('More actions').click();
     },
   },

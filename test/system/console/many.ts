@@ -22,7 +22,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         failures: at % 211 === 0 && place === 3 ? 2 : 0,
         error: at % 211 === 0 && place === 3 ? 'connect ECONNREFUSED' : undefined,
         pinned: undefined,
-        quarantine: undefined,
+        refused: undefined,
       })),
     }));
     const lines = names.map((name, at) => {
@@ -41,7 +41,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         oldest: age,
         failing,
         pinned: [],
-        quarantine: [],
+        refused: [],
         text: '',
       };
     });

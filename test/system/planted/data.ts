@@ -1,13 +1,13 @@
 import { guardIsNotAsked, refusedIsHeldAsAnyFailure } from './guards.ts';
 import type { SimulationFault } from './simulation.ts';
 
-/** Faults of guards, quarantines, pins, marks and reports, which the data worlds must find. */
+/** Faults of guards, refused values, pins, marks and reports, which the data worlds must find. */
 const faults: readonly Omit<SimulationFault, 'world'>[] = [
   { ...guardIsNotAsked, name: 'a guard is not asked', seeds: [1] },
   {
     name: 'a reason of a guard is taken for a yes',
     rules: [23],
-    seeds: [3],
+    seeds: [4],
     in: 'src/guard/guarded-load.ts',
     replace: 'guardedLoad',
     by: `(load, options) => {
@@ -35,27 +35,22 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     ...refusedIsHeldAsAnyFailure,
     name: 'a refused round is held as briefly as any other that failed',
-    seeds: [3],
+    seeds: [5],
   },
   {
-    name: 'a discarded candidate stays in quarantine',
-    rules: ['quarantine'],
-    seeds: [3],
-    in: 'src/guard/quarantine.ts',
-    replace: 'discardQuarantined',
-    by: '(_, entry) => entry.quarantined !== undefined',
-  },
-  {
-    name: 'an accepted candidate is not published',
-    rules: ['everywhere'],
-    seeds: [3],
-    in: 'src/guard/quarantine.ts',
-    replace: 'acceptQuarantined',
-    by: `(engine, entry, seen, prepareOf) => original({
-      options: { ...engine.options, membership: undefined },
-      throwIfClosed: (...given) => engine.throwIfClosed(...given),
-      set: (...given) => engine.set(...given),
-    }, entry, seen, prepareOf)`,
+    name: 'a forced load lets pass whatever the source has',
+    rules: [23, 'refused'],
+    seeds: [39],
+    in: 'src/engine/member-engine.ts',
+    replace: 'MemberEngine.#forced',
+    by: `(entry) => {
+      const forced = { isPassed: true };
+      entry.forced = forced;
+      const passed = () => void (entry.forced = undefined);
+      const next = this.loader.next(entry, undefined, 'forced');
+      next.then(passed, passed);
+      return next;
+    }`,
   },
   {
     name: 'a round with a lease does not look for a pin',
@@ -84,7 +79,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a refresh is not refused while a version is pinned',
     rules: [25],
-    seeds: [456],
+    seeds: [103],
     in: 'src/cluster/version-control.ts',
     replace: 'EntryVersions.#throwIfPinned',
     by: '() => {}',
@@ -138,7 +133,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'the commands of rounds carry no report',
     rules: ['everywhere'],
-    seeds: [1],
+    seeds: [3],
     in: 'src/cluster/store-reports.ts',
     replace: 'StoreReports.#isSoon',
     by: '() => true',
@@ -154,7 +149,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark is taken for no snapshot',
     rules: [24],
-    seeds: [11],
+    seeds: [26],
     in: 'src/cluster/cluster-state.ts',
     replace: 'ClusterState.unappliedMark',
     by: '() => undefined',
@@ -205,7 +200,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a signal puts off the check that is due anyway',
     rules: [24],
-    seeds: [9],
+    seeds: [4],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: `(ms) => {

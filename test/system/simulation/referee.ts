@@ -9,7 +9,7 @@ export type Rule =
   | 'results'
   | 'starts'
   | 'changed'
-  | 'quarantine'
+  | 'refused'
   | 'everywhere'
   | 'signals'
   | 'holder'

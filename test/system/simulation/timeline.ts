@@ -1,4 +1,4 @@
-import { isDeepEqualAwaited } from '../../../src/data/late-deep-equal.ts';
+import { isImportAwaited } from '../../../src/data/late-import.ts';
 
 /** A planned event. */
 export interface Happening {
@@ -45,6 +45,6 @@ export class Timeline {
     this.now = Math.max(this.now, next.at); // a timer of a slow clock may have moved it a rounding error ahead
     next.happen();
     do await new Promise((resolve) => setImmediate(resolve));
-    while (isDeepEqualAwaited());
+    while (isImportAwaited());
   }
 }

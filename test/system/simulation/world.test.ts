@@ -32,7 +32,7 @@ it('a world without a trace runs the same way', async () => {
 
 it.each([
   ['instances, faults, rounds, and their end', World, () => WORDS],
-  ['bad data, guards, quarantines, pins, marks', DataWorld, () => WORDS_OF_DATA],
+  ['bad data, guards, refused values, pins, marks', DataWorld, () => WORDS_OF_DATA],
   ['marks on keys, guards, evicted keys', KeysWorld, () => WORDS_OF_KEYS],
   ['deployments, two backends, initial and kept values', DeployedWorld, () => WORDS_OF_DEPLOYED],
 ] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
@@ -104,8 +104,8 @@ const WORDS_OF_DATA = [
   'it shrinks by 50 %',
   'value-rejected',
   'cause rolled-back',
-  ...['rollback to', 'unpin (', 'accept (', 'discard (', 'set here (', 'gives true', 'gives false'],
-  ...['PINNED', 'REFUSED', 'BACKEND_DOWN', 'BACKEND_DOWN'],
+  ...['rollback to', 'unpin (', 'refresh past the guard (', 'set here (', 'gives true', 'gives false'],
+  ...['PINNED', 'REFUSED', 'BACKEND_DOWN'],
   ...['dropped (', 'invalidated (', 'refresh everywhere (', 'versions of'],
   'crashes',
   'stands still',

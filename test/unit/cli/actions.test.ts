@@ -350,10 +350,10 @@ describe('a member without a store', () => {
     source.prices = [1];
     await prices.refresh().catch(() => {});
     await type(['refresh', 'price list'], false);
-    await type(['accept', 'price list'], false);
+    await type(['refresh', '--force', 'price list'], false);
     expect(questions).toEqual([
       'Load price list now on the instance that answers?',
-      'Put the refused value of price list into place on the instance that answers?',
+      'Load price list now past the guard on the instance that answers?',
     ]);
   });
 });
@@ -384,29 +384,27 @@ describe('a value that was refused at night', () => {
     const status = await type(['status']);
     expect(status.out).toMatch(/price list .*too few/);
     expect(status.out).toContain(
-      'A value was refused: npx tickless accept <member> shows what it changes, and asks',
+      'A value was refused: npx tickless refresh --force <member> shows what it changes, and asks',
     );
-    const kept = await type(['accept', 'price list'], false);
+    const kept = await type(['refresh', '--force', 'price list'], false);
     expect(kept).toEqual({
       code: 2,
       out: expect.stringMatching(
-        /^REFUSED VALUE\nrefused because +too few\nloaded +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\nchanges +0 added, 2 removed, 0 changed, 2 unchanged\n$/,
+        /^REFUSED VALUE\nrefused because +too few\nsince +\S+ m?s ago\nsize +2\nin place +fresh, loaded \S+ m?s ago\nchanges +0 added, 2 removed, 0 changed, 2 unchanged\n$/,
       ),
       err: 'tickless: nothing was changed\n',
     });
     expect(prices.peek()).toEqual([1, 2, 3, 4]);
-    const accepted = await type(['accept', 'price list', '--reason', 'half are sold out'], true);
+    const accepted = await type(['refresh', '--force', 'price list', '--reason', 'half are sold out'], true);
     expect(accepted).toMatchObject({
       code: 0,
-      out: expect.stringContaining('the refused value is in place'),
+      out: expect.stringContaining('loaded past the guard'),
     });
-    expect(questions[1]).toMatch(/^Put the refused value of price list into place on /);
+    expect(questions[1]).toMatch(/^Load price list now past the guard on /);
     expect(prices.peek()).toEqual([1, 2]);
-    expect(audit).toEqual([
-      expect.objectContaining({ action: 'accept-quarantined', note: 'half are sold out' }),
-    ]);
+    expect(audit).toEqual([expect.objectContaining({ action: 'refresh', note: 'half are sold out' })]);
     expect((await type(['status'])).out).not.toContain('refused');
-    const again = await type(['accept', 'price list', '--yes']);
+    const again = await type(['refresh', '--force', 'price list', '--yes']);
     expect(again).toMatchObject({
       code: 2,
       err: expect.stringContaining('no value of price list was refused on'),
@@ -425,7 +423,7 @@ describe('a value that was refused at night', () => {
     const more = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`new-${at}`, at]));
     edition = { apple: 9, pear: 2, fig: 4, ...more };
     await fruit.refresh().catch(() => {});
-    const { out } = await type(['accept', 'fruit'], false);
+    const { out } = await type(['refresh', '--force', 'fruit'], false);
     expect(out).toMatch(/changes +31 added, 1 removed, 1 changed, 1 unchanged\n/);
     expect(out.slice(out.indexOf('CHANGE'))).toBe(
       [
@@ -439,15 +437,6 @@ describe('a value that was refused at night', () => {
     );
   });
 
-  it('is discarded', async () => {
-    const { source, start } = cluster();
-    const { type, prices } = await start();
-    source.prices = [];
-    await prices.refresh().catch(() => {});
-    expect((await type(['discard', 'price list', '--yes'])).code).toBe(0);
-    expect(prices.inspect().quarantine).toBe(undefined);
-  });
-
   it('is named with its instance where another one answers', async () => {
     const { source, start } = cluster();
     const [here, there] = [await start(), await start()];
@@ -456,30 +445,27 @@ describe('a value that was refused at night', () => {
     const accept = async (): Promise<string> => {
       here.prices.current;
       there.prices.current;
-      const { code, err } = await here.type(['accept', 'price list', '--yes']);
+      const { code, err } = await here.type(['refresh', '--force', 'price list', '--yes']);
       expect(code).toBe(2);
       return err;
     };
     await expect.poll(accept).toMatch(/no value of price list was refused on .*\nOne was refused on .*--url/);
-    expect((await there.type(['accept', 'price list', '--yes'])).code).toBe(0);
+    expect((await there.type(['refresh', '--force', 'price list', '--yes'])).code).toBe(0);
   });
 
-  it('is not asked about where it was too large to be kept', async () => {
+  it('is not asked about where the schema refused it', async () => {
     const { type, group, questions } = await cluster().start();
-    let edition = [1, 2, 3];
+    const validate = () => ({ issues: [{ message: 'no list' }] });
     const stock = group.value({
       name: 'stock',
-      load: async () => edition,
-      accept: (value: readonly number[]) => value.length < 4 || 'too many',
-      maxQuarantined: 4,
+      load: async () => 1,
+      schema: { '~standard': { version: 1, validate } },
     });
-    await stock.get();
-    edition = Array(9).fill(1);
-    await stock.refresh().catch(() => {});
-    const { code, err } = await type(['accept', 'stock'], true);
+    await stock.get().catch(() => {});
+    const { code, err } = await type(['refresh', '--force', 'stock'], true);
     expect({ code, err }).toEqual({
       code: 2,
-      err: expect.stringContaining("can't be accepted, it is not kept: its size is over 4"),
+      err: expect.stringContaining('the schema refuses it: no list'),
     });
     expect(questions).toEqual([]);
   });

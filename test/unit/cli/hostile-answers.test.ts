@@ -60,7 +60,7 @@ describe('an answer that is not of a console', () => {
     ['locks'],
     ['rollback', 'v', '--yes'],
     ['release', 'v', '--token', '1', '--yes'],
-    ['accept', 'v', '--yes'],
+    ['refresh', 'v', '--force', '--yes'],
   ])('is refused by %s too, with one line', async (...command) => {
     for (const body of [{ members: [], token: 7, history: 5 }, [], null, '\u001b[2J']) {
       const url = await serve((response) => response.end(JSON.stringify(body)));

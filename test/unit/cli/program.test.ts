@@ -125,7 +125,7 @@ describe('an outage of the backend', () => {
         ...members[0],
         problems: [
           { ...problem, kind: 'failing' },
-          { ...problem, kind: 'quarantine' },
+          { ...problem, kind: 'refused' },
         ],
       },
     ];

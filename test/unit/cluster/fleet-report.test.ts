@@ -20,9 +20,9 @@ function stored(host: string, ...members: Partial<OwnMember>[]): StoredReport {
 describe('the report of an instance', () => {
   it('has each member, with ages that go on', () => {
     const pinned = { by: 'ann', note: 'bad edition' };
-    const quarantine = { reason: 'empty', for: 500 };
+    const refused = { reason: 'empty', for: 500 };
     const error = 'ECONNREFUSED';
-    const problem = { failures: 2, error, pinned, quarantine };
+    const problem = { failures: 2, error, pinned, refused };
     const cold = { name: 'cold', version: undefined, age: undefined };
     const read = readReport(stored('pod-1', problem, { kind: 'cache', age: 0 }, cold));
     expect(read).toEqual({
@@ -32,7 +32,7 @@ describe('the report of an instance', () => {
       seenAgo: 1000,
       leftOut: 0,
       members: [
-        { ...CALM, ...problem, age: 61_000, quarantine: { reason: 'empty', for: 1500 } },
+        { ...CALM, ...problem, age: 61_000, refused: { reason: 'empty', for: 1500 } },
         { ...CALM, kind: 'cache', age: 1000 },
         { ...CALM, ...cold },
       ],
@@ -43,7 +43,7 @@ describe('the report of an instance', () => {
     const members = Array.from({ length: 1000 }, (_, i) => ownMember({ name: `v${i}`, age: 1000 - i }));
     const failing = ownMember({ name: 'failing', age: 1e6, failures: 1, error: 'x'.repeat(10_000) });
     const pinned = ownMember({ name: 'pinned', age: 1e6, pinned: { by: 'ann', note: undefined } });
-    const refused = ownMember({ name: 'refused', age: 1e6, quarantine: { reason: 'empty', for: 0 } });
+    const refused = ownMember({ name: 'refused', age: 1e6, refused: { reason: 'empty', for: 0 } });
     const { text } = reportOf({ host: 'h', upFor: 0, lasts: 15_000 }, [...members, failing, pinned, refused]);
     const read = readReport({ instance: 'a', text, age: 0 });
     expect(read?.members.map(({ name }) => name)).toEqual([
@@ -91,7 +91,7 @@ describe('the report of an instance', () => {
         failures: 1.5,
         error: {},
         pinned: { by: 7 },
-        quarantine: { reason: 7 },
+        refused: { reason: 7 },
       },
       {
         name: '__proto__',
@@ -105,7 +105,7 @@ describe('the report of an instance', () => {
     const { instances, members: all } = fleetOf([{ instance: 'i\n', text, age: Number.NaN }]);
     expect(instances[0]).toMatchObject({ id: 'i ', host: 'h ', upFor: 0, seenAgo: 0, leftOut: 0 });
     const nothing = { version: undefined, age: undefined };
-    const unknown = { failures: 0, error: undefined, pinned: undefined, quarantine: undefined };
+    const unknown = { failures: 0, error: undefined, pinned: undefined, refused: undefined };
     expect(instances[0]?.members[0]).toEqual({ name: 'a b\\u001b', kind: 'value', ...nothing, ...unknown });
     expect(instances[0]?.members.length).toBe(2);
     expect(all[0]).toMatchObject({ name: '__proto__', version: 5, failing: [{ error: 'e f' }] });
@@ -138,7 +138,7 @@ describe('the fleet', () => {
         oldest: 660_000,
         failing: [{ ...id, failures: 3, error: 'ECONNREFUSED' }],
         pinned: [],
-        quarantine: [],
+        refused: [],
         text: '37 of 40 hold version 812, oldest 11 min, pod-7 failing: ECONNREFUSED',
       },
     ]);
@@ -162,10 +162,8 @@ describe('the fleet', () => {
     expect(text(stored('a', none), stored('b', none))).toBe('none of 2 has a version');
     const pinned = { by: 'ann', note: 'bad edition' };
     expect(
-      text(stored('a', { pinned, quarantine: { reason: 'it shrinks', for: 0 } }), stored('b', { pinned })),
-    ).toBe(
-      '2 of 2 hold version 812, oldest 1 min 1 s, pinned by ann: bad edition, quarantine on a: it shrinks',
-    );
+      text(stored('a', { pinned, refused: { reason: 'it shrinks', for: 0 } }), stored('b', { pinned })),
+    ).toBe('2 of 2 hold version 812, oldest 1 min 1 s, pinned by ann: bad edition, refused on a: it shrinks');
     const cache = { kind: 'cache', age: undefined, version: undefined } as const;
     expect(text(stored('a', cache), stored('b', cache))).toBe('2 without marks');
     expect(
@@ -176,7 +174,7 @@ describe('the fleet', () => {
       failures: 1,
       error: long,
       pinned: { by: long, note: long },
-      quarantine: { reason: long, for: 0 },
+      refused: { reason: long, for: 0 },
     };
     expect(text(...['a', 'b', 'c', 'd'].map((host) => stored(host.repeat(200), bad)))?.length).toBeLessThan(
       2000,

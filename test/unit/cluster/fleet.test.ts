@@ -104,7 +104,7 @@ describe('the fleet of a store', () => {
     expect(after).toMatchObject({ of: 2, holding: 1, takingOver: 1, behind: [] });
   });
 
-  it('shows a pin, and what is in quarantine', async () => {
+  it('shows a pin, and what was refused', async () => {
     const cluster = new ManualCluster({ keepVersions: 2 });
     const accept = (value: unknown): true | string => value !== 'bad' || 'it is bad';
     const [a, b] = await cluster.warm(2, { ...own, accept });
@@ -118,8 +118,8 @@ describe('the fleet of a store', () => {
     await readFor(cluster, [a], WITHIN);
     const member = await memberIn(cluster);
     expect(member?.pinned).toMatchObject([{ by: 'ann', note: 'why' }]);
-    expect(member?.quarantine).toMatchObject([{ reason: 'it is bad' }]);
-    expect(member?.quarantine[0]?.for).toBeGreaterThan(0);
+    expect(member?.refused).toMatchObject([{ reason: 'it is bad' }]);
+    expect(member?.refused[0]?.for).toBeGreaterThan(0);
   });
 
   it('gets a report when something is new, else a few in the time that one lasts', async () => {

@@ -78,7 +78,7 @@ describe('a value that was dropped everywhere while the source is down', () => {
   });
 });
 
-it('a key whose refused value was accepted is taken over by all', async () => {
+it('a key whose refused value was loaded past the guard is taken over by all', async () => {
   let price = 1;
   const cluster = virtualCluster({
     instances: 3,
@@ -98,9 +98,9 @@ it('a key whose refused value was accepted is taken over by all', async () => {
   const refused = one.refresh('k').catch(() => {});
   await cluster.advance(100);
   await refused;
-  const accepted = one.acceptQuarantined('k');
+  const forced = one.refresh('k', { force: one.inspect('k')?.refused?.digest });
   await cluster.flush();
-  expect(await accepted).toBe(true);
+  expect(await forced).toBe(-5);
   expect(await readOnAll(cluster as never, cluster.instances)).toEqual([-5, -5, -5]);
-  expect(await one.acceptQuarantined('k')).toBe(false);
+  expect(one.inspect('k')?.refused).toBeUndefined();
 });

@@ -122,6 +122,12 @@ describe('a signal', () => {
       await cluster.clock.advance(1);
       return bus.sent.length;
     };
+    const force = async (): Promise<void> => {
+      const forced = value.refresh({ force: value.inspect().refused?.digest });
+      await cluster.clock.flush();
+      await cluster.end(a, 3, 'bad');
+      await forced;
+    };
     expect([
       await signals(() => value.set('two')),
       await signals(() => cluster.refresh(a, 1, 'three')),
@@ -129,11 +135,11 @@ describe('a signal', () => {
       await signals(() => value.unpin()),
       await signals(() => value.invalidate()),
       await signals(() => cluster.reload(a, 2, 'bad')),
-      await signals(() => value.acceptQuarantined()),
+      await signals(force),
     ]).toEqual([1, 1, 1, 1, 1, 0, 1]);
     const due = async (): Promise<void> => {
       await cluster.clock.advance({ hours: 11 });
-      await cluster.reload(a, 3, 'four');
+      await cluster.reload(a, 4, 'four');
     };
     expect([
       await signals(() => value.set('here', { here: true })),

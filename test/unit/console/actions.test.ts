@@ -93,12 +93,6 @@ const present = async (console: TestConsole, more: object = {}): Promise<object>
   return { id: 'prices', present: history[0]?.version, ...more };
 };
 
-/** The same of an action on the refused value. */
-const refusedBody = async (console: TestConsole): Promise<object> => {
-  const { digest } = (await console.get('api/quarantine?id=prices')).body;
-  return { id: 'prices', digest };
-};
-
 const detail = async (console: TestConsole, id: string): Promise<Answer['body']> =>
   (await console.get(`api/member?id=${encodeURIComponent(id)}`)).body;
 
@@ -149,17 +143,19 @@ describe('a value', () => {
     expect((await console.act('rollback', await present(console, { version: 1 }))).status).toBe(409);
   });
 
-  it('is taken from quarantine, or the refused one is discarded', async () => {
+  it('is loaded past its guard', async () => {
     const { make, source } = instances();
     const { console, prices } = make();
     await prices.get();
     source.prices = [1];
     expect((await console.act('refresh', { id: 'prices' })).status).toBe(502);
-    expect((await detail(console, 'prices')).quarantine.reason).toBe('too few');
-    expect((await console.act('discard-quarantined', await refusedBody(console))).status).toBe(200);
-    expect((await console.act('accept-quarantined', await refusedBody(console))).status).toBe(409);
-    await prices.refresh().catch(() => {});
-    expect((await console.act('accept-quarantined', await refusedBody(console))).status).toBe(200);
+    const { refused } = await detail(console, 'prices');
+    expect(refused.reason).toBe('too few');
+    const { status, body } = await console.act('refresh', { id: 'prices', digest: refused.digest });
+    expect([status, body.message]).toEqual([
+      200,
+      expect.stringMatching(/^loaded past the guard, version \d+/),
+    ]);
     expect(prices.peek()).toEqual([1]);
   });
 

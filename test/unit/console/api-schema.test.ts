@@ -74,8 +74,6 @@ describe('the schema of the API', () => {
       'api/keys?id=cities': 'Keys',
       [`api/compare?id=prices&before=${older}&after=${newer}`]: 'Difference',
       'api/compare?id=prices&before=1&after=2': 'Error',
-      'api/quarantine?id=prices': 'Quarantine',
-      'api/quarantine?id=cities': 'Error',
       'api/locks': 'Locks',
       'api/runs?id=report&lock=0': 'Runs',
       'api/audit': 'Audit',
@@ -85,7 +83,10 @@ describe('the schema of the API', () => {
       expect({ path, wrong: wrong(name, (await console.get(path)).body) }).toEqual({ path, wrong: null });
     }
     const detail = (await console.get('api/member?id=prices')).body;
-    expect(detail).toMatchObject({ quarantine: { reason: 'too dear' }, lock: { state: 'failed' } });
+    expect(detail).toMatchObject({
+      refused: { reason: 'too dear', difference: { changed: 1 } },
+      lock: { state: 'failed' },
+    });
     expect(detail.history.length).toBeGreaterThan(2);
     expect((await console.get('api/member?id=cleaner')).body.executions).toMatchObject([{ outcome: 'done' }]);
     expect((await console.get('api/runs?id=report&lock=0')).body.runs).toMatchObject([{ result: 'done' }]);

@@ -56,7 +56,7 @@ describe('members of one cause', () => {
 
 describe('the cause of a member', () => {
   it('is that of its first problem, or what that says; without the name of the member', () => {
-    const silent = { kind: 'quarantine' as const, isFatal: false, message: 'prices: too few' };
+    const silent = { kind: 'refused' as const, isFatal: false, message: 'prices: too few' };
     expect(causeOf(row('prices', 'warn', 'no prices here'))).toBe('no … here');
     expect(causeOf({ ...row('prices', 'warn'), problems: [silent] })).toBe('…: too few');
     expect(causeOf(row('prices', 'note', 'older'))).toBeUndefined();
@@ -132,15 +132,15 @@ it('the state of this instance is the present one, not that of its last report',
     version: 1,
   });
   const problemsAsReportedBy = (id: string) => {
-    const [failing, behind, quarantine] = [[reported(id)], [reported(id)], [reported(id)]];
-    const line = { name: 'prices', version: 2, of: 2, holding: 1, failing, behind, quarantine, pinned: [] };
+    const [failing, behind, refused] = [[reported(id)], [reported(id)], [reported(id)]];
+    const line = { name: 'prices', version: 2, of: 2, holding: 1, failing, behind, refused, pinned: [] };
     const rowOf = rowMaker({ instances, idle: [], members: [line] } as unknown as Fleet, 0, (text) => text);
     return rowOf({ name: 'prices', kind: 'value', member: prices } as never, prices.inspect(), []).problems;
   };
   expect(problemsAsReportedBy('here')).toEqual([]);
   expect(problemsAsReportedBy('other').map(({ kind }) => kind)).toEqual([
     'failing-elsewhere',
-    'quarantine',
+    'refused',
     'behind',
   ]);
 });

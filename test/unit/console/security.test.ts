@@ -251,7 +251,7 @@ describe('the audit', () => {
   it('has no "here" of an action that can not be narrowed: that is refused', async () => {
     const records: AuditRecord[] = [];
     const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
-    for (const action of ['cancel', 'pin', 'unpin', 'rollback', 'accept-quarantined', 'release-lock']) {
+    for (const action of ['cancel', 'pin', 'unpin', 'rollback', 'release-lock']) {
       expect((await found.act(action, { id: 'v', here: true, token: 1 })).status).toBe(400);
     }
     expect(records).toEqual([]);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { changesAtMost } from '../../../src/guards/index.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import {
   fileSource,
@@ -65,14 +64,21 @@ function priceList(answers: readonly Prices[], more: object) {
 }
 
 test('a refused list is compared by the idOf of its source; that of the guard comes first', async () => {
+  const isFirst =
+    () =>
+    (_: Prices, { previous }: { readonly previous: unknown }) =>
+      previous === undefined;
   for (const [accept, expected] of [
-    [(_: Prices, { previous }: { readonly previous: unknown }) => previous === undefined, idOf],
-    [changesAtMost<Prices>(0, { idOf: Object }), Object],
-  ]) {
-    const prices = priceList([editions[0], [{ sku: 'c', price: 1 }]] as Prices[], { accept });
+    [isFirst(), { changed: { count: 1 }, unchanged: 1 }],
+    [
+      Object.assign(isFirst(), { idOf: ({ price }: Prices[number]) => price }),
+      { added: { count: 1 }, removed: { count: 1 } },
+    ],
+  ] as const) {
+    const prices = priceList(editions, { accept });
     await prices.get();
     await expect(prices.refresh()).rejects.toThrow();
-    expect(prices.inspect().quarantine?.idOf).toBe(expected);
+    expect(prices.inspect().refused?.differences).toMatchObject(expected);
   }
 });
 

@@ -26,8 +26,7 @@ const orders: Readonly<Record<string, Deed<Scene>>> = {
   set: { weight: 3, act: ({ persons, instance }) => persons.set(instance, true) },
   setHere: { weight: 2, act: ({ persons, instance }) => persons.set(instance, false) },
   drop: { weight: 1, act: ({ persons, instance }) => persons.drop(instance) },
-  accept: { weight: 4, act: ({ persons, instance }) => persons.accept(instance) },
-  discard: { weight: 2, act: ({ persons, instance }) => persons.discard(instance) },
+  force: { weight: 6, act: ({ persons, instance }) => persons.force(instance) },
 };
 
 /** What operators do with versions. */
@@ -140,18 +139,13 @@ export class Persons {
     );
   }
 
-  accept(instance: DataInstance): void {
-    instance.held = instance.prices.peek();
-    this.#order(instance, { kind: 'accept' }, () => {
-      const accepted = instance.prices.acceptQuarantined();
-      const { serial } = instance.prices.peek() ?? {};
-      if (serial !== undefined && serial !== instance.held?.serial) instance.own.add(serial);
-      return accepted;
-    });
-  }
-
-  discard(instance: DataInstance): void {
-    this.#order(instance, { kind: 'discard' }, async () => instance.prices.discardQuarantined());
+  /** Past the guard, where a refused value can be looked at. */
+  force(instance: DataInstance): void {
+    const digest = instance.status?.refused?.digest;
+    if (digest === undefined) return;
+    this.#order(instance, { kind: 'refresh', forces: true }, () =>
+      instance.prices.refresh({ force: digest }),
+    );
   }
 
   /** @returns when it has settled. */
@@ -182,12 +176,12 @@ export class Persons {
 
   #order(
     instance: DataInstance,
-    about: Pick<Order, 'kind' | 'serial' | 'to' | 'holdMs' | 'unpins' | 'mark' | 'everywhere'>,
+    about: Pick<Order, 'kind' | 'serial' | 'to' | 'holdMs' | 'forces' | 'unpins' | 'mark' | 'everywhere'>,
     ask: (note: string) => Promise<unknown>,
   ): Promise<void> {
     const { timeline } = this.#world;
     const order: Order = { ...about, id: this.#world.next(), instance, at: timeline.now, outcome: undefined };
-    const words = `${about.mark ?? about.kind}${about.everywhere ? ' everywhere' : ''}${about.to === undefined ? '' : ` to ${about.to}`}`;
+    const words = `${about.mark ?? about.kind}${about.everywhere ? ' everywhere' : ''}${about.forces ? ' past the guard' : ''}${about.to === undefined ? '' : ` to ${about.to}`}`;
     return counted(
       instance,
       this.#orders.give(order, words, () => ask(noteOf(order))),

@@ -45,16 +45,7 @@ export interface Question<H = DataInstance> {
 
 /** What a person does. */
 export interface Order<H = DataInstance> {
-  readonly kind:
-    | 'rollback'
-    | 'unpin'
-    | 'refresh'
-    | 'set'
-    | 'set here'
-    | 'drop'
-    | 'accept'
-    | 'discard'
-    | 'mark';
+  readonly kind: 'rollback' | 'unpin' | 'refresh' | 'set' | 'set here' | 'drop' | 'mark';
   readonly id: number;
   readonly instance: H;
   readonly at: number;
@@ -68,6 +59,8 @@ export interface Order<H = DataInstance> {
   readonly mark?: Mark | undefined;
   /** Of a refresh: it is for all instances. */
   readonly everywhere?: true;
+  /** Of a refresh: it lets pass the refused value that was looked at. */
+  readonly forces?: true;
   /** Of a refresh: it ends the pin. */
   readonly unpins?: boolean;
   outcome: { readonly value: unknown } | { readonly error: unknown } | undefined;

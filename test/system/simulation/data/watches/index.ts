@@ -6,8 +6,8 @@ import { Marks } from './marks.ts';
 import { Pins } from './pins.ts';
 import { Previous } from './previous.ts';
 import { Promises } from './promises.ts';
-import { Quarantines } from './quarantines.ts';
 import { Refusals } from './refusals.ts';
+import { RefusedValues } from './refused-values.ts';
 import { Reports } from './reports.ts';
 import { SignalledChecks } from './signals.ts';
 import { Versions } from './versions.ts';
@@ -19,7 +19,7 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
   return [
     world.shelf,
     new Refusals(world),
-    new Quarantines(world),
+    new RefusedValues(world),
     ...(hasAccept ? [new Previous(world)] : []),
     ...(hasLock ? [new BadLoads(world)] : []),
     new Versions(world),

@@ -107,13 +107,6 @@ export class Marks implements DataWatch {
     if (kind === 'set' || kind === 'mark') this.#waiting.add(order);
   }
 
-  /** What a person accepts is as new as what he sets. */
-  called({ kind, instance }: Order): void {
-    const value = instance.prices.peek();
-    if (kind === 'accept' && value !== undefined && instance.own.has(value.serial))
-      this.#begun.set(value.serial, this.#world.timeline.now);
-  }
-
   settled(order: Order): void {
     const { kind, instance, at, outcome = {} } = order;
     if (kind === 'rollback' && 'error' in outcome)

@@ -104,6 +104,7 @@ export class Pins implements DataWatch {
       this.#holds(
         isTicklessError(error, 'PINNED') ||
           isTicklessError(error, 'CLOSED') ||
+          (order.forces === true && isTicklessError(error, 'REFUSED')) ||
           (isTicklessError(error, 'TIMED_OUT') && error.attempts === 0 && this.#isPlacing(instance)) ||
           (error === undefined && !this.#isLoaded(order, value)),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,

@@ -5,14 +5,9 @@ import type { DataWorld } from '../world.ts';
 /** What resolves for all instances is in the store, and what rejects has one of the documented reasons. */
 export class Promises implements DataWatch {
   readonly #world: DataWorld;
-  readonly #accepted: Map<Order, number | undefined> = new Map();
 
   constructor(world: DataWorld) {
     this.#world = world;
-  }
-
-  called(order: Order): void {
-    if (order.kind === 'accept') this.#accepted.set(order, order.instance.prices.peek()?.serial);
   }
 
   settled(order: Order): void {
@@ -21,12 +16,9 @@ export class Promises implements DataWatch {
       this.#isReason(order, outcome.error);
       return;
     }
-    const { shelf, scenario } = this.#world;
+    const { shelf } = this.#world;
     const { value } = outcome;
     if (kind === 'set') this.#isThere(order, order.serial);
-    if (kind === 'accept' && value === true && scenario.hasStore)
-      this.#isThere(order, this.#accepted.get(order));
-    this.#accepted.delete(order);
     if (kind !== 'rollback') return;
     const written = shelf.ofOrder(id);
     // A later one may have come by the time that it resolves.
@@ -45,14 +37,12 @@ export class Promises implements DataWatch {
   #isReason(order: Order, error: unknown): void {
     const { kind, instance } = order;
     if (kind === 'refresh') return; // the error of a load, or a pin: see there
-    const isOfBackend = isTicklessError(error, 'BACKEND_DOWN') || isTicklessError(error, 'BACKEND_DOWN');
-    const isOfValue = kind === 'accept' && isTicklessError(error, 'REFUSED');
+    const isOfBackend = isTicklessError(error, 'BACKEND_DOWN');
     // There may be no version that can be put back by now.
     const isOfVersion = kind === 'rollback' && isTicklessError(error, 'OPTION');
     const isOfPin = kind === 'mark' && isTicklessError(error, 'PINNED');
     const isReason =
       isOfBackend ||
-      isOfValue ||
       isOfVersion ||
       isOfPin ||
       (isTicklessError(error, 'CLOSED') && instance.closing !== 'no');

@@ -10,7 +10,7 @@ interface Judged {
 }
 
 /**
- * Rule 23: what a guard or the schema refuses is not served, published or adopted, unless a person accepts it. A value
+ * Rule 23: what a guard or the schema refuses is not served, published or adopted. A value
  * is fit when each of them was asked and has taken it, and the output of the schema is the value.
  */
 export class Refusals implements DataWatch<Holder> {
@@ -38,13 +38,6 @@ export class Refusals implements DataWatch<Holder> {
 
   ordered({ kind, serial }: Order<Holder>): void {
     if ((kind === 'set' || kind === 'set here') && serial !== undefined) this.#fit.add(serial);
-  }
-
-  /** What is accepted is in place at once: that it is the right value is checked elsewhere. */
-  called({ kind, instance }: Order<Holder>): void {
-    const value = instance.peek();
-    if (kind === 'accept' && value !== undefined && instance.own.has(value.serial))
-      this.#fit.add(value.serial);
   }
 
   served({ name }: Holder, value: Edition): void {

@@ -30,41 +30,24 @@ async function refused(options: ConsoleOptions = {}): Promise<TestConsole> {
   return console;
 }
 
-describe('a value in quarantine', () => {
-  it.each(['id=prices', 'id=shops&key=%22north%22'])(
-    'is shown with what it would change: %s',
-    async (query) => {
-      const console = await refused({ showValue: (value) => value });
-      const { body } = await console.get(`api/quarantine?${query}`);
-      expect(body.difference).toMatchObject({ added: 1, removed: 1, changed: 1, unchanged: 1 });
-      expect(body.difference.parts).toEqual([
-        { id: 'fig', after: '4' },
-        { id: 'plum', before: '3' },
-        { id: 'apple', before: '1', after: '9' },
-      ]);
-      expect(JSON.parse(body.value)).toEqual(REFUSED);
-    },
-  );
+describe('a refused value', () => {
+  it.each(['id=prices', 'id=shops&key=%22north%22'])('is shown with its changes: %s', async (query) => {
+    const console = await refused({ showValue: (value) => value });
+    const { body } = await console.get(`api/member?${query}`);
+    expect(body.refused).toMatchObject({ reason: 'too dear', size: 3, digest: expect.any(String) });
+    expect(body.refused.difference).toMatchObject({ added: 1, removed: 1, changed: 1, unchanged: 1 });
+    expect(body.refused.difference.parts).toEqual([
+      { id: 'fig', after: '4' },
+      { id: 'plum', before: '3' },
+      { id: 'apple', before: '1', after: '9' },
+    ]);
+  });
 
   it('is counted only where values are not shown', async () => {
     const console = await refused();
-    const { body } = await console.get('api/quarantine?id=prices');
-    expect(body.difference).toEqual({ added: 1, removed: 1, changed: 1, unchanged: 1, parts: [] });
-    expect(body).not.toHaveProperty('value');
-  });
-
-  it('is in no other answer', async () => {
-    const console = await refused();
-    const { body } = await console.get('api/member?id=prices');
-    expect(body.quarantine).toMatchObject({ reason: 'too dear' });
-    expect(body.quarantine).not.toHaveProperty('value');
-  });
-
-  it('is not found where there is none', async () => {
-    const console = await refused();
-    for (const query of ['id=unknown', 'id=shops', 'id=shops&key=%22south%22']) {
-      expect((await console.get(`api/quarantine?${query}`)).status, query).toBe(404);
-    }
+    const { refused: shown } = (await console.get('api/member?id=prices')).body;
+    expect(shown.difference).toEqual({ added: 1, removed: 1, changed: 1, unchanged: 1, parts: [] });
+    expect(shown).not.toHaveProperty('differences');
   });
 
   it.each([
@@ -86,7 +69,7 @@ describe('a value in quarantine', () => {
     await rows.get();
     count = 6;
     await rows.refresh().catch(() => {});
-    const { difference } = (await console.get('api/quarantine?id=rows')).body;
+    const { difference } = (await console.get('api/member?id=rows')).body.refused;
     expect(difference).toMatchObject({ added: 0, removed: 4, changed: 0, unchanged: 6 });
     expect(difference.parts.map(({ id }: { id: string }) => id)).toEqual(removed.map(String));
   });
@@ -104,25 +87,8 @@ describe('a value in quarantine', () => {
     await text.get();
     end = 'bad';
     await text.refresh().catch(() => {});
-    const { parts } = (await console.get('api/quarantine?id=text')).body.difference;
+    const { parts } = (await console.get('api/member?id=text')).body.refused.difference;
     const lead = `…${'x'.repeat(40)}`;
     expect(parts).toEqual([{ id: 'the whole value', before: `${lead}sound"`, after: `${lead}bad"` }]);
-  });
-
-  it('says why it is not compared', async () => {
-    const group = new RefreshGroup({ logger: false, retry: false });
-    const console = new TestConsole({}, group);
-    open.push(console);
-    let rows = [{ n: 1 }, { n: 2 }];
-    const idOf = (): never => {
-      throw new Error('no plate');
-    };
-    const value = group.value({ name: 'rows', load: async () => rows, accept: shrinksAtMost(0, { idOf }) });
-    await value.get();
-    rows = [];
-    await value.refresh().catch(() => {});
-    const { body } = await console.get('api/quarantine?id=rows');
-    expect(body).toMatchObject({ digest: expect.any(String), differenceError: 'Error: no plate' });
-    expect(body).not.toHaveProperty('difference');
   });
 });

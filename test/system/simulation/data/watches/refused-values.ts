@@ -1,0 +1,60 @@
+import type { TicklessEvent } from '../../../../../src/index.ts';
+import type { Edition } from '../edition.ts';
+import type { DataInstance } from '../instance.ts';
+import type { DataWatch, Order } from '../watch.ts';
+import type { DataWorld } from '../world.ts';
+
+/**
+ * The status tells the last refused value until a newer value of any kind is in place, and a load that is forced lets pass nothing but what
+ * was looked at: here no two editions are the same.
+ */
+export class RefusedValues implements DataWatch {
+  readonly #world: DataWorld;
+  readonly #refusing: Set<DataInstance> = new Set();
+  readonly #held: Map<DataInstance, Edition | undefined> = new Map();
+  /** The orders under way that may put a version back into place, and those that have ended in this step. */
+  readonly #puttingBack: Set<Order> = new Set();
+  readonly #ended: Set<Order> = new Set();
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  /** A version that is put back is in place before it is published, which is when its event comes. */
+  emitted(instance: DataInstance, event: TicklessEvent): void {
+    if (event.type === 'value-rejected') this.#refusing.add(instance);
+    const isReplaced = event.type === 'changed' && event.cause !== 'rolled-back';
+    if (isReplaced || event.type === 'load-kept') this.#refusing.delete(instance);
+  }
+
+  ordered(order: Order): void {
+    if (order.kind === 'rollback' || order.kind === 'unpin' || order.unpins) this.#puttingBack.add(order);
+  }
+
+  settled(order: Order): void {
+    this.#ended.add(order); // it may have put one back in this very step
+    const { instance, forces, outcome = { error: undefined } } = order;
+    this.#holds(instance, !forces || 'error' in outcome, 'what was not looked at passes the guard');
+  }
+
+  stepped(instance: DataInstance): void {
+    const { refused } = instance.status ?? {};
+    const { held } = instance;
+    const wasHeld = this.#held.get(instance);
+    this.#held.set(instance, held);
+    const isPutBack = [...this.#puttingBack].some((order) => order.instance === instance);
+    if (isPutBack && held !== undefined && held !== wasHeld) this.#refusing.delete(instance);
+    for (const order of this.#ended) {
+      if (order.instance !== instance) continue;
+      this.#puttingBack.delete(order);
+      this.#ended.delete(order);
+    }
+    const isRefusing = this.#refusing.has(instance);
+    const message = `it ${isRefusing ? 'refuses a value' : 'has refused none'}, and the status says: ${refused?.reason}`;
+    this.#holds(instance, (refused !== undefined) === isRefusing, message);
+  }
+
+  #holds({ name }: DataInstance, condition: boolean, message: string): void {
+    this.#world.referee.holds('refused', condition, () => `${name}: ${message}`);
+  }
+}
