@@ -272,7 +272,7 @@ describe('by hand', () => {
   it('set refuses undefined and a promise, and names the key', () => {
     const { cache } = counting();
     for (const [bad, rule] of [
-      [undefined, 'must not be undefined'],
+      [undefined, 'not be undefined'],
       [Promise.resolve('x'), 'promise'],
     ] as const) {
       const message = expect.stringMatching(`value must.*${rule}`);
