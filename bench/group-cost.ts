@@ -73,7 +73,7 @@ async function cost<G extends { readonly members: number }>(
 
 /** On the clock of the machine, with nothing due. */
 function idleGroup(members: number): { read: () => unknown; request: () => number } {
-  const group = new RefreshGroup({ piggyback: true, schedule: KEEP_MS });
+  const group = new RefreshGroup({ schedule: KEEP_MS });
   const values = Array.from({ length: members }, (_, i) =>
     group.value({ name: `v${i}`, load: async () => VALUE }),
   );
@@ -89,7 +89,7 @@ function idleGroup(members: number): { read: () => unknown; request: () => numbe
 /** On a clock that advances at each turn, so that ten members are due. The read member is never due. */
 function busyGroup(members: number): { read: () => Promise<number>; request: () => Promise<number> } {
   const clock = new HandClock();
-  const group = new RefreshGroup({ piggyback: true, clock, timeout: Infinity });
+  const group = new RefreshGroup({ clock, timeout: Infinity });
   const fresh = group.value({ name: 'fresh', load: async () => VALUE, schedule: NEVER_MS });
   fresh.set(VALUE);
   let loads = 0;

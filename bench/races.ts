@@ -129,7 +129,7 @@ function keyedRaces(count: number, order: 'as loaded' | 'random', sliceMs?: numb
 /** Reads that start other due members of the group. */
 function groupRace(): Race {
   const read = (members: number): Loop => {
-    const group = new RefreshGroup({ piggyback: true, schedule: KEEP_MS });
+    const group = new RefreshGroup({ schedule: KEEP_MS });
     const values = Array.from({ length: members }, (_, i) =>
       group.value({ name: `v${i}`, load: async () => VALUE }),
     );

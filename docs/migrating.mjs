@@ -20,6 +20,15 @@ const RULES = [
   [/\bwhenClosed: 'serve', /g, ''],
   [/, whenClosed: 'serve'(?= \})/g, ''],
   [/\b(tickless[_.]value_max)_age(?=_seconds\b|\b)/g, '$1_staleness'],
+  // Options with another name.
+  [/\bwhenLockUnavailable\b/g, 'whenBackendDown'],
+  [/\bmaxConcurrentLoads\b/g, 'concurrency'],
+  [/\bcreateHints\b/g, 'createSignals'],
+  [/\bHintBus\b/g, 'SignalBus'],
+  [/\bRefreshingValueOptions\b/g, 'ValueOptions'],
+  [/\bRefreshingCacheOptions\b/g, 'CacheOptions'],
+  [/\bPeriodicExecutorOptions\b/g, 'TaskOptions'],
+  [/\bRefreshGroupOptions\b/g, 'GroupOptions'],
   // Errors have one class with codes.
   [/\bis([A-Z]\w+Error)\(([^()]*)\)/g, isOfCode],
   [/^([ *]*)import \{([^}]*)\} from 'tickless';$/gm, importsOneGuard],

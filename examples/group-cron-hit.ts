@@ -1,12 +1,11 @@
 // Serverless, where a process is frozen between requests: the cron of the platform calls a handler every few minutes. The
 // handler starts the due loads, and passes them to `waitUntil` of the platform. Requests then find fresh data.
-import { RefreshGroup } from 'tickless';
+import { RefreshGroup, withJitter } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
 const clock = new FakeClock(); // so that this example does not wait for the cron; omit it
 const group = new RefreshGroup({
   schedule: { minutes: 10 },
-  lookAhead: { minutes: 4 }, // members that become due before the next call are loaded by this one
   concurrency: 2,
   retry: false, // further tries would wait for the test clock
   logger: { warn: console.log, error: console.log },
@@ -24,7 +23,7 @@ group.value({ name: 'flags', load: () => source('flags', { darkMode: true }) });
 const cities = group.cache({
   name: 'cities',
   load: (code: string) => source(`city ${code}`, 'Amsterdam'),
-  jitter: false,
+  schedule: withJitter({ minutes: 10 }, 0), // by default keys are spread; here each prints at a known time
 });
 
 /** As in Cloudflare Workers; on Vercel it is a GET route, and `waitUntil` comes from `@vercel/functions`. */

@@ -12,7 +12,7 @@ import Fastify from 'fastify';
 import { RefreshGroup } from 'tickless';
 
 const logger = { warn: console.log, error: console.log };
-const group = new RefreshGroup({ schedule: { minutes: 10 }, piggyback: true, coolDown: 50, logger });
+const group = new RefreshGroup({ schedule: { minutes: 10 }, coolDown: 50, logger });
 let loads = 0;
 const rates = group.value({
   name: 'exchange-rates',

@@ -65,7 +65,7 @@ const MAY_IMPORT = {
   cluster: ENGINE,
   // What clients of databases have in common for all that use them.
   drivers: [...BASE, 'observe'],
-  hints: [...BASE, 'observe', 'cluster'],
+  signals: [...BASE, 'observe', 'cluster'],
   // The port, and the lock and the store that are written once over it.
   records: [...BASE, 'data', 'chunks', 'cluster'],
   // One file a backend: what its entry exports, over a folder of its own.
@@ -76,7 +76,7 @@ const MAY_IMPORT = {
     'chunks',
     'cluster',
     'drivers',
-    'hints',
+    'signals',
     'records',
   ],
   testing: [...BASE, 'data', 'engine/backend.ts', 'engine/coordinator.ts', 'cluster', 'records'],

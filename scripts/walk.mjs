@@ -88,7 +88,7 @@ const value = (options) => {
   return () => member.get();
 };
 const keyed = (options) => {
-  const member = new RefreshingCache({ ...options, max: 100, jitter: false });
+  const member = new RefreshingCache({ ...options, max: 100, random: () => 1 - 2 ** -53 });
   return () => member.get('key');
 };
 const shared = (clock) => ({ backend: memoryBackend({ clock }) });

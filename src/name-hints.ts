@@ -20,7 +20,6 @@ const NAMES_HERE: Readonly<Record<string, readonly string[]>> = {
   maxSize: ['maxBytes', 'maxWeight'],
   sizeOf: ['sizeCalculation', 'weigher'],
   keyOf: ['cacheKeyFn', 'cacheKey', 'keyFn', 'getCacheKey', 'resolver'],
-  jitter: ['ttlJitter'],
   retry: ['retries', 'retryDelay', 'backoff'],
   timeout: ['fetchTimeout', 'loadTimeout', 'deadline'],
   waitUntil: ['ctx', 'executionContext'],

@@ -1,4 +1,4 @@
-import { keep, type LoadContext, RefreshingValue, type RefreshingValueOptions } from 'tickless';
+import { keep, type LoadContext, RefreshingValue, type ValueOptions } from 'tickless';
 import type { Place } from 'zipcodes';
 
 /** The data set as the service holds it. */
@@ -36,7 +36,7 @@ async function load(url: string, { signal, previous }: LoadContext<PostalCodes>)
 
 /** What differs between the services of the demo. */
 type Options = Pick<
-  RefreshingValueOptions<PostalCodes>,
+  ValueOptions<PostalCodes>,
   'group' | 'required' | 'schedule' | 'timeout' | 'backend' | 'propagateWithin' | 'accept'
 >;
 

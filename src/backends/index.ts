@@ -1,10 +1,9 @@
 // `tickless/backend`: for a backend or a lock of your own.
 
-export type { HintBus, Hints, StopListening } from '../cluster/hint-contract.ts';
 export type { AcquireAnswer, AcquireRequest, LeaseId, ReleaseOutcome } from '../cluster/lock-contract.ts';
 export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+export type { SignalBus, Signals, StopListening } from '../cluster/signal-contract.ts';
 export type { Backend } from '../engine/backend.ts';
-export { createHints } from '../hints/create-hints.ts';
 export type { BackendOptions } from '../records/backend-options.ts';
 export {
   type Edited,
@@ -30,4 +29,5 @@ export type {
   Row,
 } from '../records/records.ts';
 export { type Applied, applied, editionsIn } from '../records/whole-record.ts';
+export { createSignals } from '../signals/create-signals.ts';
 export { type BackendKind, createBackend } from './create-backend.ts';

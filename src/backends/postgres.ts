@@ -1,24 +1,26 @@
+import type { Signals } from '../cluster/signal-contract.ts';
 import type { PostgresClient } from '../drivers/pg.ts';
 import type { PostgresJsClient } from '../drivers/postgres-js.ts';
 import type { Backend } from '../engine/backend.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { isSignals } from '../signals/create-signals.ts';
 import { backendOn } from './backend.ts';
 import { openPostgres } from './sql/open-postgres.ts';
 import type { SqlOptions } from './sql/open-records.ts';
-import { type PostgresHintsOptions, postgresHints } from './sql/postgres-hints.ts';
+import { type PostgresListening, postgresSignals } from './sql/postgres-signals.ts';
+import { TABLE } from './sql/table-name.ts';
 
-export type { Hints } from '../cluster/hint-contract.ts';
+export type { Signals } from '../cluster/signal-contract.ts';
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
 export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../drivers/postgres-js.ts';
 export type { Backend } from '../engine/backend.ts';
 export { postgresTable } from './sql/open-postgres.ts';
 export type { SqlOptions } from './sql/open-records.ts';
-export type { PostgresListener, PostgresNotification } from './sql/postgres-hints.ts';
-export { type PostgresHintsOptions, postgresHints };
+export type { PostgresListener, PostgresNotification } from './sql/postgres-signals.ts';
 
 /** The options of {@link postgresBackend}. */
-export interface PostgresBackendOptions extends BackendOptions, SqlOptions {
+export interface PostgresBackendOptions extends Omit<BackendOptions, 'signals'>, SqlOptions {
   /**
    * A `Pool` of `pg`; or a connected `Client` without an open transaction; or the client of the package `postgres`
    * (postgres.js), without a `transform` of columns. You keep ownership: add an `error` listener to a pool of `pg`, as it
@@ -26,10 +28,16 @@ export interface PostgresBackendOptions extends BackendOptions, SqlOptions {
    */
   readonly client: PostgresClient | PostgresJsClient;
   /**
-   * A connected `Client` of `pg` for hints alone, or a function that connects one, as of {@link postgresHints}, on its channel. In place
-   * of the option `hints`. @default none: no hints are sent
+   * Notifies other instances of each change that a person or the code makes, by `NOTIFY`. An instance then queries the backend at its next
+   * read, delayed by up to 5 ms per instance beyond ten. A connected `Client` of `pg` for signals alone, which sends and listens; or a
+   * function that connects one and returns it, or a promise of it. A `Client` does not connect again when its connection is lost: the
+   * function is called again then, at the next check or signal. You keep ownership: add an `error` listener, as `pg` requires, and end
+   * it yourself. Give it `keepAlive: true`, so that it notices a connection that has gone silent, and a `connectionTimeoutMillis`: an
+   * attempt to connect that never ends is waited for. Its connection does not keep the process alive (`unref`). Not a `Pool`: `LISTEN`
+   * needs a connection of its own; nor through PgBouncer in transaction mode. The channel is `table` and `_signals`, the last 63
+   * characters of it. Or signals over a channel of your own, of `createSignals`. @default none: instances query within `propagateWithin`
    */
-  readonly listener?: PostgresHintsOptions['client'] | undefined;
+  readonly signals?: PostgresListening | Signals | undefined;
 }
 
 /**
@@ -55,12 +63,32 @@ export interface PostgresBackendOptions extends BackendOptions, SqlOptions {
  * console.log(await rates.get());
  * ```
  *
- * With a `listener` it has hints too: the other instances learn of `set`, `refresh` and `invalidate` in milliseconds.
+ * With `signals` the other instances learn of `set`, `refresh` and `invalidate` in milliseconds:
+ *
+ * ```ts no-run
+ * import pg from 'pg';
+ * import { postgresBackend } from 'tickless/postgres';
+ *
+ * async function connect() {
+ *   const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 1000 });
+ *   client.on('error', () => {}); // tickless logs it, and connects again
+ *   await client.connect();
+ *   return client;
+ * }
+ * const backend = postgresBackend({ client: new pg.Pool(), signals: connect });
+ * ```
  *
  * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function postgresBackend(given: PostgresBackendOptions): Backend {
-  const { listener, ...options } = ownOptions(given ?? ({} as PostgresBackendOptions));
-  const { hints = listener && postgresHints({ client: listener }) } = options;
-  return backendOn(openPostgres, { ...options, hints });
+  const options = ownOptions(given ?? ({} as PostgresBackendOptions));
+  const { table = TABLE, signals } = options;
+  const channel = `${table}_signals`.slice(-LONGEST_CHANNEL);
+  return backendOn(openPostgres, {
+    ...options,
+    signals: signals && (isSignals(signals) ? signals : postgresSignals(signals, channel)),
+  });
 }
+
+/** Longer identifiers are cut. */
+const LONGEST_CHANNEL = 63;

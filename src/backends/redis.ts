@@ -1,17 +1,18 @@
-import type { Hints } from '../cluster/hint-contract.ts';
+import type { Signals } from '../cluster/signal-contract.ts';
 import type { Backend } from '../engine/backend.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
+import { isSignals } from '../signals/create-signals.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
 import type { RedisClient } from './redis/client.ts';
 import { ClientErrors } from './redis/client-errors.ts';
 import { PREFIX } from './redis/hashes.ts';
-import { type RedisHintsOptions, type RedisPublisher, redisHints } from './redis/redis-hints.ts';
 import { RedisRecords } from './redis/redis-records.ts';
+import { type RedisSubscriber, redisSignals } from './redis/redis-signals.ts';
 
-export type { Hints } from '../cluster/hint-contract.ts';
+export type { Signals } from '../cluster/signal-contract.ts';
 export type { Backend } from '../engine/backend.ts';
 export type {
   IoredisClient,
@@ -21,11 +22,10 @@ export type {
   NodeRedisSentinel,
   RedisClient,
 } from './redis/client.ts';
-export type { IoredisSubscriber, NodeRedisSubscriber } from './redis/redis-hints.ts';
-export { type RedisHintsOptions, type RedisPublisher, redisHints };
+export type { RedisSubscriber } from './redis/redis-signals.ts';
 
 /** The options of {@link redisBackend}. */
-export interface RedisBackendOptions extends BackendOptions {
+export interface RedisBackendOptions extends Omit<BackendOptions, 'signals'> {
   /**
    * A client or cluster of ioredis (5 or newer), or a client, pool, cluster or sentinel client of node-redis (4 or newer, the
    * last one 5 or newer; connect it yourself). You keep ownership: it is not closed; add an `error` listener as its
@@ -43,10 +43,14 @@ export interface RedisBackendOptions extends BackendOptions {
    */
   readonly retention?: DurationLike | undefined;
   /**
-   * Listens for hints, which `client` then sends: another client, `client.duplicate()` say, as of {@link redisHints}. The channel is
-   * `prefix` and `hints`. In place of the option `hints`. @default none: no hints are sent
+   * Notifies other instances of each change that a person or the code makes. An instance then queries the backend at its next read,
+   * delayed by up to 5 ms per instance beyond ten. A second client, which listens while `client` sends: `client.duplicate()`. One of
+   * node-redis must be connected; it may have other subscriptions too, and stays connected as long as you keep it. Its connection does
+   * not keep the process alive (`unref`); that of a cluster does, and an attempt to connect may. The channel is `prefix` and `signals`:
+   * `client` needs the right for `publish`, the other one for `subscribe` and `unsubscribe`, both for the channel (`&tickless:signals`).
+   * Or signals over a channel of your own, of `createSignals`. @default none: instances query within `propagateWithin`
    */
-  readonly subscriber?: RedisHintsOptions['subscriber'] | undefined;
+  readonly signals?: RedisSubscriber | Signals | undefined;
 }
 
 /**
@@ -80,24 +84,22 @@ export interface RedisBackendOptions extends BackendOptions {
  * console.log(await rates.get());
  * ```
  *
- * With a `subscriber` it has hints too: the other instances learn of `set`, `refresh` and `invalidate` in milliseconds.
+ * With `signals` the other instances learn of `set`, `refresh` and `invalidate` in milliseconds:
+ * `redisBackend({ client, signals: client.duplicate() })`.
  *
  * @throws {TicklessError} `OPTION` when an option breaks a rule.
  */
 export function redisBackend(given: RedisBackendOptions): Backend {
-  const { subscriber, ...options } = ownOptions(given ?? ({} as RedisBackendOptions));
-  return backendOn(openRedis, { ...options, hints: options.hints ?? hintsOf(subscriber, options) });
+  const options = ownOptions(given ?? ({} as RedisBackendOptions));
+  const { client, prefix = PREFIX, signals } = options;
+  const channel = `${prefix}signals`;
+  return backendOn(openRedis, {
+    ...options,
+    signals: signals && (isSignals(signals) ? signals : redisSignals(client as never, signals, channel)),
+  });
 }
 
-function hintsOf(
-  subscriber: RedisBackendOptions['subscriber'],
-  { client, prefix = PREFIX }: RedisBackendOptions,
-): Hints | undefined {
-  if (subscriber === undefined) return undefined;
-  return redisHints({ client: client as unknown as RedisPublisher, subscriber, channel: `${prefix}hints` });
-}
-
-function openRedis(part: 'lock' | 'store', options: RedisBackendOptions): OpenRecords {
+function openRedis(part: 'lock' | 'store', options: Omit<RedisBackendOptions, 'signals'>): OpenRecords {
   return {
     backend: 'redis',
     records: new RedisRecords(part, options),

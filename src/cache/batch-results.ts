@@ -11,26 +11,17 @@ export type ManyAnswers<K, V> =
   | ReadonlyMap<K, KeyedLoadReturn<V> | Error>
   | { readonly [key: string]: KeyedLoadReturn<V> | Error };
 
-/** A key that the result of `loadMany` lacks: the source does not have it, or its load has failed. */
-export type WhenMissing = 'absent' | 'fail';
-
 /** The results of one call of `loadMany`, by the identities of keys. */
 export class BatchResults<V> {
   /** The keys that were returned without a request. */
   readonly unrequested: readonly unknown[];
   readonly #byId: Map<KeyId, KeyedLoadReturn<V> | Error>;
-  readonly #missing: WhenMissing;
 
   /**
    * @param requested the identities of the keys.
    * @throws {TypeError} when it is neither a `Map` nor a plain object.
    */
-  constructor(
-    answers: ManyAnswers<never, V>,
-    requested: readonly KeyId[],
-    idOf: (key: never) => KeyId,
-    missing: WhenMissing,
-  ) {
+  constructor(answers: ManyAnswers<never, V>, requested: readonly KeyId[], idOf: (key: never) => KeyId) {
     const ids = new Set(requested);
     const byId = new Map<KeyId, KeyedLoadReturn<V> | Error>();
     const unrequested: unknown[] = [];
@@ -40,7 +31,6 @@ export class BatchResults<V> {
     }
     this.unrequested = unrequested;
     this.#byId = byId;
-    this.#missing = missing;
   }
 
   /** The result for a requested key. An `Error`: its load has failed. */
@@ -51,8 +41,7 @@ export class BatchResults<V> {
       const returned = `${showKey(stray)}, which was not requested`;
       return new TypeError(`loadMany left it out, and returned ${returned}: another type of key?`);
     }
-    if (this.#missing === 'absent') return absent();
-    return new TypeError('loadMany left it out; a key that the source lacks is absent()');
+    return absent();
   }
 }
 

@@ -10,7 +10,7 @@ import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { waitedFor } from '../time/waited-for.ts';
 import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
-import { BatchResults, type ManyAnswers, type WhenMissing } from './batch-results.ts';
+import { BatchResults, type ManyAnswers } from './batch-results.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** The context of a load of several keys. */
@@ -51,8 +51,6 @@ export interface BatchPlan<K, V> {
   /** The highest number of keys per call, 1 or more. */
   readonly batchSize: number;
   readonly idOf: (key: K) => KeyId;
-  /** The answer for a key that a result lacks. */
-  readonly missing: WhenMissing;
   readonly clock: Clock;
   readonly logger: SafeLogger;
   readonly loadLimit: LoadLimit | undefined;
@@ -162,9 +160,9 @@ export class Batches<K, V> {
   }
 
   #deliver(items: readonly BatchItem<K, V>[], answers: ManyAnswers<K, V>): void {
-    const { idOf, logger, missing } = this.#plan;
+    const { idOf, logger } = this.#plan;
     const requested = items.map(({ entry }) => entry.id);
-    const results = new BatchResults<V>(answers as ManyAnswers<never, V>, requested, idOf, missing);
+    const results = new BatchResults<V>(answers as ManyAnswers<never, V>, requested, idOf);
     const { unrequested } = results;
     if (unrequested.length > 0) {
       const such = `${showKey(unrequested[0])} (one of ${unrequested.length})`;

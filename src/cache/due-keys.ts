@@ -6,7 +6,6 @@ import type { MemberEngine } from '../engine/member-engine.ts';
 import type { EntryObserver, KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { ManyKeys } from './many-keys.ts';
-import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 
 /** Keys that were started together, and count as one load. */
 interface Started {
@@ -21,8 +20,8 @@ interface Starter {
   afterPass: number;
 }
 
-/** The keys of one load. */
-export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | 'ahead'>;
+/** A due reload takes along what falls due within this share of the time of its key. */
+const AHEAD_RATIO = 0.1;
 
 /**
  * The due times of the keys of a cache. They are known only once keys are to be started without a read of their own: in a
@@ -32,7 +31,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
   readonly #entries: KeyedEntries<K, V>;
   readonly #many: ManyKeys<K, V>;
   readonly #engine: MemberEngine<V>;
-  readonly #batch: BatchLimits;
+  readonly #perLoad: number;
   readonly #all: Starter[] = [];
   readonly #heap: DueHeap = new DueHeap();
   /** The identity of the key of each slot. */
@@ -42,22 +41,17 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
   /** The keys that were started in the present pass, with the instant after which they may be started again. */
   readonly #inPass: Map<KeyId, number> = new Map();
   #isToTakeAlong = false;
-  #lookAheadMs = 0;
   /** Keys may be due that are not in the heap. */
   // Stryker disable next-line BooleanLiteral: `join` sets it, and nothing is started before.
   #isToBuild = true;
 
-  constructor(
-    entries: KeyedEntries<K, V>,
-    many: ManyKeys<K, V>,
-    engine: MemberEngine<V>,
-    batch: BatchLimits,
-  ) {
+  /** @param perLoad how many keys one load takes. */
+  constructor(entries: KeyedEntries<K, V>, many: ManyKeys<K, V>, engine: MemberEngine<V>, perLoad: number) {
     this.#entries = entries;
     this.#many = many;
     this.#engine = engine;
-    this.#batch = batch;
-    if (batch.ahead !== undefined) entries.observer = this;
+    this.#perLoad = perLoad;
+    if (perLoad > 1) entries.observer = this;
   }
 
   /** Joins a queue that is to start keys. */
@@ -71,7 +65,6 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     const starter: Starter = { slot, afterPass: -Infinity };
     this.#all.push(starter);
     this.#entries.observer = this;
-    this.#lookAheadMs = Math.max(this.#lookAheadMs, slot.lookAheadMs);
     this.rebuild();
     return slot;
   }
@@ -125,7 +118,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     const started: Started = { ended, left: 1 };
     let first: KeyedEntry<K, V> | undefined;
     while (
-      started.left <= this.#batch.perLoad &&
+      started.left <= this.#perLoad &&
       this.#engine.runState === 'open' &&
       this.#heap.soonestAt <= until
     ) {
@@ -134,13 +127,13 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
       this.#useSlot(slot, (entry) => {
         this.ended(entry); // if its load is just settling
         this.#inPass.set(entry.id, afterPass);
-        if (!this.#engine.startAhead(entry, until, this.#lookAheadMs)) return;
+        if (!this.#engine.startAhead(entry, until)) return;
         started.left += 1;
         first ??= entry;
         this.#started.set(entry, started);
       });
     }
-    if (first !== undefined) this.#takeAlong(first, this.#batch.perLoad - (started.left - 1));
+    if (first !== undefined) this.#takeAlong(first, this.#perLoad - (started.left - 1));
     started.left -= 1;
     this.plan();
     return started.left > 0;
@@ -152,20 +145,19 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
     this.#isToTakeAlong = true;
     Promise.resolve().then(() => {
       this.#isToTakeAlong = false;
-      this.#takeAlong(entry, this.#batch.perLoad - 1);
+      this.#takeAlong(entry, this.#perLoad - 1);
     });
   }
 
   /**
-   * Starts the loads of keys that are due, or will be within `batchAhead`, soonest first.
+   * Starts the loads of keys that are due, or will be soon, soonest first.
    *
    * After `invalidate()` keys are due that the heap has later. They are not scanned for here: the first of the heap are
    * tried until one may not be started.
    */
   #takeAlong({ dueAt, loadedAt }: KeyedEntry<K, V>, most: number): void {
-    const { ahead } = this.#batch;
-    if (ahead === undefined || this.#engine.runState !== 'open') return;
-    const aheadMs = dueAt > loadedAt ? ahead(dueAt - loadedAt) : 0; // not of an invalidated key
+    if (this.#engine.runState !== 'open') return;
+    const aheadMs = dueAt > loadedAt ? AHEAD_RATIO * (dueAt - loadedAt) : 0; // not of an invalidated key
     const now = this.#engine.options.clock.monotonic();
     const passedOver: number[] = [];
     for (let left = most; left > 0; ) {
@@ -194,7 +186,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
 
   #planKey(slot: number, entry: KeyedEntry<K, V>): void {
     this.#ids[slot] = entry.id;
-    const from = startableFrom(entry, this.#lookAheadMs);
+    const from = startableFrom(entry);
     this.#heap.set(slot, Math.max(from, this.#inPass.get(entry.id) ?? -Infinity));
   }
 

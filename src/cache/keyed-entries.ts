@@ -48,7 +48,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly table: SlotTable<K, V>;
   readonly validity: KeyValidity<K, V>;
   observer: EntryObserver<K, V> | undefined = undefined;
-  required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
+  firstKey: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #engine: MemberEngine<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
@@ -175,7 +175,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   changed(entry: KeyedEntry<K, V>): void {
     if (entry.flight === undefined) this.observer?.ended(entry);
-    this.required?.changed(entry);
+    this.firstKey?.changed(entry);
     if (entry.pins > 0) return;
     this.#settle(entry);
     this.#engine.loader.changes.deliver();

@@ -31,26 +31,22 @@ import {
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
-import type {
-  CheckedCacheOptions,
-  KeyContext,
-  KeyOfObjects,
-  RefreshingCacheOptions,
-} from './cache-options.ts';
+import type { CacheOptions, CheckedCacheOptions, KeyContext, KeyOfObjects } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import type { Epochs } from './epochs.ts';
+import { FirstKey } from './first-key.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { KeyedReader } from './keyed-reader.ts';
 import { ManyKeys } from './many-keys.ts';
 import { MarkedKeys } from './marked-keys.ts';
 import { type GetManyOptions, readMany } from './read-many.ts';
-import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
 import { markIf, thenMarked } from './shared-keys.ts';
 import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
+import { spread } from './spread.ts';
 import { type StartKeysOptions, StartRequests } from './start-requests.ts';
 import { sizeArgument } from './value-size.ts';
 
@@ -73,7 +69,7 @@ import { sizeArgument } from './value-size.ts';
  * The behaviour of a `RefreshingValue` applies to each key: the first read waits, later ones are answered at once, a
  * due reload starts behind the read, once; each key has its own cool-down. Errors and events carry the `key`.
  *
- * Keys that were loaded together are spread, so that they do not fall due together (`jitter`). Between loads there is
+ * Keys that were loaded together are spread, so that they do not fall due together. Between loads there is
  * no timer and no handle.
  */
 export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
@@ -95,14 +91,14 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
 
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
   constructor(
-    options: RefreshingCacheOptions<K, V, Previous> &
+    options: CacheOptions<K, V, Previous> &
       KeyOfObjects<K> &
       FitsPrevious<V, Previous> &
       TypedByLoad<NoInfer<V>>,
   );
   constructor(options: CheckedCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
-  constructor(options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
-  constructor(options: RefreshingCacheOptions<K, V, Previous>) {
+  constructor(options: CacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>);
+  constructor(options: CacheOptions<K, V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) => {
@@ -114,17 +110,17 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     );
     const entries = new KeyedEntries(resolved, engine);
     super(engine, (schedule, given) => {
-      engine.timing.replaceSchedule(resolved.spread(schedule, toMillis(given as DurationLike)));
+      engine.timing.replaceSchedule(spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
     engine.setKeyedOwner(entries as KeyedOwner<V>);
     const many = new ManyKeys(entries, engine);
     engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
-    const dueKeys = new DueKeys(entries, many, engine, resolved);
+    const dueKeys = new DueKeys(entries, many, engine, resolved.perLoad);
     this.#options = resolved;
     this.#entries = entries;
     this.#many = many;
-    this.#reader = new KeyedReader(entries, engine, resolved.ahead && dueKeys);
+    this.#reader = new KeyedReader(entries, engine, resolved.perLoad > 1 ? dueKeys : undefined);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
     this.#rules = engine.loader.rules;
@@ -137,13 +133,13 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#sync = sync;
     this.#awaited = awaited;
     if (member.group === undefined) return;
-    const required = resolved.required && new RequiredKeys(resolved.required, entries, engine);
-    entries.required = required;
+    const firstKey = member.isRequired ? new FirstKey<K, V>() : undefined;
+    entries.firstKey = firstKey;
     member.group.addKeyed({
       self: this,
       options: member,
       engine,
-      required,
+      required: firstKey,
       joinQueue: (join) => void dueKeys.join(join),
       failing: () => entries.failing(),
       backups: () => entries.backups(),
@@ -186,8 +182,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Reads the value of a key as {@link get} does, and resolves with `undefined` where the source has no such key: it loads
    * what is missing, and does not ask again for an absent key before `absentFor` is over.
    *
-   * All other failures reject as those of `get` do: a failed load is not an answer. With `allowUndefined` a value may be
-   * `undefined` too.
+   * All other failures reject as those of `get` do: a failed load is not an answer.
    */
   getIfPresent(key: K, options?: ReadOptions): Promise<V | undefined> {
     const ifPresent = (error: unknown): undefined => {
@@ -266,7 +261,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `ABSENT` when the
    * source has no such key.
    */
-  refresh(key: K, options?: Omit<RefreshOptions, 'unpin'>): Promise<V> {
+  refresh(key: K, options?: RefreshOptions): Promise<V> {
     try {
       const engine = engineOf(this);
       const [isForAll, force] = refreshArgument(engine.options, options);
@@ -338,7 +333,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
   /**
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
-   * @throws {TicklessError} `OPTION` for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
+   * @throws {TicklessError} `OPTION` for the key `undefined`, for the value `undefined`, for a promise, for a value
    * for which `sizeOf` returns no size or one over `maxSize`, and when the `schema` is asynchronous; nothing was changed then.
    * @throws {TicklessError} `REFUSED` when the `schema` refuses it; nothing was changed then.
    */

@@ -1,10 +1,9 @@
-import { DueQueue } from '../due/due-queue.ts';
+import { DueQueue, PASS_CONCURRENCY } from '../due/due-queue.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, ownOptions } from '../option-checks.ts';
-import { defaults } from '../options/defaults.ts';
 import type { DueKeys } from './due-keys.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
@@ -45,9 +44,8 @@ export class StartRequests<K, V> {
   }
 
   #joinedQueue(): DueQueue {
-    const { concurrency, lookAhead } = defaults;
     const { clock } = this.#engine.options;
-    const queue = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
+    const queue = new DueQueue({ clock, concurrency: PASS_CONCURRENCY, piggyback: false });
     this.#dueKeys.join((keys) => queue.join(keys));
     return queue;
   }

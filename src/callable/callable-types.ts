@@ -1,8 +1,8 @@
-import type { RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { CacheOptions } from '../cache/cache-options.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { TaskContext } from '../engine/load-context.ts';
 import type { Absent, Kept, Loaded } from '../engine/load-result.ts';
-import type { RefreshingValue, RefreshingValueOptions } from '../value/refreshing-value.ts';
+import type { RefreshingValue, ValueOptions } from '../value/refreshing-value.ts';
 
 /** Any load of {@link refreshing}. */
 export type AnyLoad = (...args: never[]) => unknown;
@@ -13,11 +13,11 @@ type ValueIn<R> = R extends Loaded<infer T> ? T : R extends Kept | Absent ? neve
 export type LoadedBy<F extends AnyLoad> = ValueIn<Awaited<ReturnType<F>>>;
 
 /** The load itself where it returns a promise of the value, so that its documentation and generics are kept. */
-export type CallOf<F extends AnyLoad> =
+type CallOf<F extends AnyLoad> =
   ReturnType<F> extends Promise<LoadedBy<F>> ? F : (...args: Parameters<F>) => Promise<LoadedBy<F>>;
 
 /** The options of {@link refreshing} for a load without arguments: those of `RefreshingValue`. None is required. */
-export interface RefreshingFunctionOptions<T> extends Omit<RefreshingValueOptions<T>, 'load' | 'name'> {
+export interface RefreshingFunctionOptions<T> extends Omit<ValueOptions<T>, 'load' | 'name'> {
   /**
    * In errors, events and log lines, and the name of the lock. Required with a `lock`, a `store` or a `group`: the name of
    * a function may change when the code is minified. @default the name of the load, or 'refreshing'
@@ -33,10 +33,7 @@ export interface RefreshingFunctionOptions<T> extends Omit<RefreshingValueOption
 
 /** The options of {@link refreshing} for a load with arguments: those of `RefreshingCache`. None is required. */
 export interface KeyedRefreshingFunctionOptions<A extends readonly unknown[], T>
-  extends Omit<
-      RefreshingCacheOptions<A, T>,
-      'load' | 'loadMany' | 'batchAhead' | 'batchSize' | 'missing' | 'name' | 'keyOf'
-    >,
+  extends Omit<CacheOptions<A, T>, 'load' | 'loadMany' | 'batchSize' | 'name' | 'keyOf'>,
     Pick<RefreshingFunctionOptions<T>, 'name' | 'keyed'> {
   /**
    * The key of a call: calls with the same key share a value. Choose it where arguments are not primitives, dates, or plain

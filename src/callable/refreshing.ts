@@ -92,7 +92,7 @@ export function refreshingBy(
   const known = name ?? defaults.name;
   const checks = new OptionChecks(isText(known) ? known : 'refreshing');
   checks.function('load', load);
-  for (const option of ['load', 'loadMany', 'batchSize', 'batchAhead', 'missing']) {
+  for (const option of ['load', 'loadMany', 'batchSize']) {
     const received = (ownOptions(rest) as Record<string, unknown>)[option];
     checks.that(
       received === undefined,

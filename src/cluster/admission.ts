@@ -85,8 +85,7 @@ export class Admission<T> {
     const entry = this.#entry;
     const state = this.#state;
     this.#member.names.checkKey(entry);
-    if (!entry.isLoaded && options.whenLockUnavailable === 'load')
-      this.#enteredAt = options.clock.monotonic();
+    if (!entry.isLoaded && options.whenBackendDown === 'load') this.#enteredAt = options.clock.monotonic();
     const { trigger } = this.#host;
     const { expectedToken, invalidatedAt } = state;
     this.#expected = { expectedToken, invalidatedAt };
@@ -199,7 +198,7 @@ export class Admission<T> {
   /** `undefined`: the load begins without the lock. @throws {TicklessError} `BACKEND_DOWN` if it must not. */
   #unavailable({ error, notAskedFor }: AcquiredAs<'unavailable'>): RemoteResult<T> | undefined {
     const { options } = this.#member;
-    if (options.whenLockUnavailable === 'load') return undefined;
+    if (options.whenBackendDown === 'load') return undefined;
     // The lock was not asked, its breaker is open: that is not another failure, with another cool-down.
     if (notAskedFor > 0 && this.#entry.isLoaded && this.snapshots.mayDefer)
       return new Deferral(options, notAskedFor, true);
@@ -226,7 +225,7 @@ export class Admission<T> {
   /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
   #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
     const { store, options } = this.#member;
-    if (store === undefined || options.whenLockUnavailable !== 'load') return false;
+    if (store === undefined || options.whenBackendDown !== 'load') return false;
     if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
     return !this.snapshots.wasRead || store.notAskedFor > 0;
   }
@@ -254,9 +253,9 @@ export class Admission<T> {
 
   /** Readers wait for no probe, unless nothing is done without the lock. */
   get #patience(): BackendPatience {
-    const { whenLockUnavailable } = this.#member.options;
+    const { whenBackendDown } = this.#member.options;
     const isForced = this.#host.trigger === 'forced';
-    const waitsForProbe = isForced || whenLockUnavailable === 'skip' || this.snapshots.mayDefer;
+    const waitsForProbe = isForced || whenBackendDown === 'skip' || this.snapshots.mayDefer;
     return { waitsForProbe, startedAt: this.#enteredAt };
   }
 }

@@ -1,5 +1,5 @@
-import type { Hints } from './hint-contract.ts';
 import type { LockProvider } from './lock-contract.ts';
+import type { Signals } from './signal-contract.ts';
 import type { Codec, SnapshotStore, Store } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
@@ -17,11 +17,11 @@ export interface LockSteps
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,
-  'read' | 'write' | 'confirm' | 'history' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
+  'read' | 'write' | 'confirm' | 'history' | 'reports' | 'keepVersions' | 'longestName'
 > & {
   readonly codec: Codec;
   /** As of {@link SnapshotStore}. */
   readonly versions: NonNullable<SnapshotStore['versions']>;
   /** Those that go with its changes. @default none */
-  readonly hints?: Hints | undefined;
+  readonly signals?: Signals | undefined;
 };

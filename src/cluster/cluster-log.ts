@@ -28,8 +28,7 @@ export class ClusterLog {
 
   /** @param isOutage the backend does not answer; else only this lease can't be had. */
   lockFailed(entry: Entry<unknown>, cause: unknown, isOutage: boolean): void {
-    const next =
-      this.#options.whenLockUnavailable === 'load' ? 'loading without it' : 'executions are skipped';
+    const next = this.#options.whenBackendDown === 'load' ? 'loading without it' : 'executions are skipped';
     const text = `lock unavailable, ${next}`;
     if (isOutage) this.#backendFailed(this.#lock, 'lock', text, cause);
     else {

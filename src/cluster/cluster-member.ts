@@ -8,12 +8,12 @@ import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { controlCodec } from './control-record.ts';
 import { EntryNames } from './entry-names.ts';
-import type { HintPort } from './hint-contract.ts';
 import { invalidationLogCodec, type MarksOnKeys } from './invalidation-log.ts';
 import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
 import { CONTROL } from './namespace.ts';
 import type { ServerClock } from './server-clock.ts';
+import type { SignalPort } from './signal-contract.ts';
 import type { StoreAccess } from './store-access.ts';
 import type { Codec } from './store-contract.ts';
 import type { StoreFleet } from './store-fleet.ts';
@@ -42,7 +42,7 @@ export class ClusterMember {
   /** How long after another instance it takes over a change at the latest, in milliseconds; `Infinity`: at its next load. */
   readonly propagateWithinMs: number;
   /** Tell other instances of changes that people make. */
-  readonly hints: HintPort | undefined;
+  readonly signals: SignalPort | undefined;
   /** Those on its keys; `undefined`: it has none, or takes no part in checks. */
   marks: MarksOnKeys | undefined = undefined;
   readonly #backends: readonly [
@@ -70,7 +70,7 @@ export class ClusterMember {
     const isTask = options.kind === 'task'; // which has no snapshots: its store is for reports, and for pauses
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
     this.reports = isTask ? store?.checks : undefined;
-    this.hints = store?.hints;
+    this.signals = store?.signals;
     this.#backends = [lock, store, serverClock];
     this.fleet = store?.fleet;
     this.log = log;

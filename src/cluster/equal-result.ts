@@ -46,7 +46,7 @@ export async function compareResult<T, R>(
 ): Promise<ComparedResult<R> | undefined> {
   const { store, options } = member;
   const { text } = clusterStateOf(entry);
-  const candidate = candidateOf(result, options.allowUndefined);
+  const candidate = candidateOf(result);
   const version = versionToConfirm(member, entry, lease?.id.token);
   if (store === undefined || candidate === undefined || text === undefined || text.version !== version)
     return undefined;

@@ -46,19 +46,19 @@ export class MemberStore {
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hasLock: boolean;
   /** Of its snapshots. */
-  readonly #format: Pick<StoreSteps, 'codec' | 'schema'>;
+  readonly #codec: Codec;
   /** The commands of this member. */
   readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'confirm' | 'history'>;
   readonly #outages: OutageEvents;
 
   /**
    * @param hasLock a load may ask a lock too.
-   * @param codec of its snapshots. @default that of the store, with its schema
+   * @param codec of its snapshots. @default that of the store
    */
   constructor(context: MemberContext, access: BackendAccess<StoreSteps>, hasLock: boolean, codec?: Codec) {
     this.#context = context;
     this.#access = access;
-    this.#format = codec === undefined ? access.steps : { codec };
+    this.#codec = codec ?? access.steps.codec;
     this.#hasLock = hasLock;
     const { events, options } = context;
     const count = (): void => {
@@ -70,9 +70,7 @@ export class MemberStore {
       ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
     };
     this.#outages = new OutageEvents('store', events, (cause) => unavailable('store', cause, options.name));
-    this.writer = new SnapshotWriter(context, access, this.#steps, this.#format.codec, () =>
-      this.noteOutage(),
-    );
+    this.writer = new SnapshotWriter(context, access, this.#steps, this.#codec, () => this.noteOutage());
   }
 
   /** It keeps earlier versions: people may pin one. */
@@ -205,14 +203,14 @@ export class MemberStore {
     budget: SliceBudget,
   ): Promise<ReadSnapshot> {
     const { options, names } = this.#context;
-    const { allowUndefined, kind, schema } = options;
-    const { codec, schema: schemaOfStore } = this.#format;
+    const { kind, schema } = options;
+    const codec = this.#codec;
     const answeredAt = options.clock.monotonic();
     if (damage !== undefined) throw new UndecodableError(damage);
-    const checks = { codec, schemas: [schemaOfStore, schema] };
+    const checks = { codec, schema };
     const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), budget);
-    const isValue = snapshot.value !== undefined || allowUndefined;
-    const isOdd = snapshot.isAbsent ? kind !== 'key' : !isValue && snapshot.mark === undefined;
+    const hasNone = snapshot.value === undefined && snapshot.mark === undefined;
+    const isOdd = snapshot.isAbsent ? kind !== 'key' : hasNone;
     if (isOdd) throw new Error('it has no value');
     const about = { version, round: version, isKept: false };
     const confirmed = confirmedAgo(confirmation, version);

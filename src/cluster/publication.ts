@@ -138,8 +138,8 @@ async function publish(
   }
   member.events.emit('published', { version, ...keyOf(entry) });
   // Of keys, checks ask for their invalidation log.
-  const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);
-  if (isHinted && confirms === undefined) member.hints?.send(member);
+  const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
+  if (isSignalled && confirms === undefined) member.signals?.send(member);
   return { as: 'shared', confirms };
 }
 

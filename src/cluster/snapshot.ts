@@ -109,14 +109,11 @@ export function withMetadata(
 
 /**
  * Reads a snapshot. Rejects with an `Error` that names the reason: not a snapshot, damaged, of another format,
- * refused by the codec or a schema. Each schema gets the output of the one before it.
+ * refused by the codec or the schema, whose output is the value.
  */
 export async function decodeSnapshot(
   payload: string,
-  {
-    codec,
-    schemas = [],
-  }: { readonly codec: Codec; readonly schemas?: readonly (StandardSchema | undefined)[] },
+  { codec, schema }: { readonly codec: Codec; readonly schema?: StandardSchema | undefined },
   reader: SnapshotMaker,
   budget: SliceBudget,
 ): Promise<Snapshot> {
@@ -140,8 +137,7 @@ export async function decodeSnapshot(
   } catch (cause) {
     throw new UndecodableError(`the codec can't decode it: ${messageOf(cause)}`, { cause });
   }
-  for (const schema of schemas) {
-    if (schema === undefined) continue;
+  if (schema !== undefined) {
     const result = await budget.limit(() => schema['~standard'].validate(value));
     if (result.issues !== undefined) throw new Error(schemaRefusal(result.issues));
     value = result.value;

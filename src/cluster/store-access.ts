@@ -1,14 +1,14 @@
 import type { BackendLabel, Commands } from './backend-access.ts';
 import { BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
-import type { HintHost, HintMember, HintPort } from './hint-contract.ts';
+import type { SignalHost, SignalMember, SignalPort } from './signal-contract.ts';
 import { StoreFleet } from './store-fleet.ts';
 import type { StoreReports } from './store-reports.ts';
 import { VersionPoll } from './version-poll.ts';
 
-/** The access of all members to a store, with the checks and hints that they share and the reports of instances. */
-export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
-  readonly hints: HintPort | undefined;
+/** The access of all members to a store, with the checks and signals that they share and the reports of instances. */
+export class StoreAccess extends BackendAccess<StoreSteps> implements SignalHost {
+  readonly signals: SignalPort | undefined;
   readonly reports: StoreReports;
   readonly checks: VersionPoll;
   readonly fleet: StoreFleet;
@@ -24,8 +24,8 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
   ) {
     super(steps, limitMs, explain, commands, label);
     this.reports = reports;
-    this.hints = steps.hints?.connect(this);
-    this.checks = new VersionPoll(this, reports, this.hints);
+    this.signals = steps.signals?.portOf(this);
+    this.checks = new VersionPoll(this, reports, this.signals);
     this.fleet = new StoreFleet(this, this.checks, reports);
   }
 
@@ -33,7 +33,7 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
     this.checks.checkWithin(ms);
   }
 
-  async countInstances({ options: { clock } }: HintMember): Promise<number> {
+  async countInstances({ options: { clock } }: SignalMember): Promise<number> {
     const reports = await this.run(() => withStepTimeout(() => this.steps.reports(), clock, this.limitMs));
     return reports.length;
   }

@@ -1,6 +1,5 @@
 import type { Fleet } from '../data/fleet.ts';
 import type { VersionRecord } from '../data/version-record.ts';
-import type { StandardSchema } from '../schema.ts';
 
 /** Encodes values as text or bytes, and decodes them. */
 export interface Codec {
@@ -103,8 +102,6 @@ export interface WriteAnswer {
 export interface SnapshotStore {
   /** Encodes and decodes payloads. @default JSON, or devalue for what JSON would change */
   readonly codec?: Codec | undefined;
-  /** Validates decoded values. @default no validation */
-  readonly schema?: StandardSchema | undefined;
   /** The longest name that the store accepts, in bytes of UTF-8. `undefined`: any length. */
   readonly longestName?: number | undefined;
   /**

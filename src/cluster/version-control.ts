@@ -122,9 +122,8 @@ export class EntryVersions<T> implements VersionControl<T> {
     await this.#host.share(mark);
   }
 
-  async refresh(load: () => Promise<T>, endsPin: boolean): Promise<T> {
-    if (endsPin) await this.unpin();
-    else this.#throwIfPinned();
+  async refresh(load: () => Promise<T>): Promise<T> {
+    this.#throwIfPinned();
     const value = await load();
     this.#throwIfPinned(); // by another instance
     return value;

@@ -6,7 +6,7 @@ import { passToPlatform } from '../observe/wait-until.ts';
 import { type BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { ClusterLog } from './cluster-log.ts';
-import type { HintPort } from './hint-contract.ts';
+import type { SignalPort } from './signal-contract.ts';
 import type { InstanceReport } from './store-contract.ts';
 import type { StoreReports } from './store-reports.ts';
 import { unavailableCause } from './unavailable.ts';
@@ -37,7 +37,7 @@ const MOST_NAMES = 500;
 /** Checks come earlier than they must by up to this share of the time, so that instances do not fall into step. */
 const SPREAD = 0.2;
 
-/** However many hints there are, checks begin at least this far apart, in milliseconds. */
+/** However many signals there are, checks begin at least this far apart, in milliseconds. */
 const LEAST_APART_MS = 20;
 
 /**
@@ -58,20 +58,20 @@ export class VersionPoll {
   /** When the last check began that had an answer (monotonic); `undefined`: none had. */
   checkedAt: number | undefined;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #hints: HintPort | undefined;
+  readonly #signals: SignalPort | undefined;
   /** Each with the time within which its changes are to be known. */
   readonly #members: WeakMembers<PolledName, number> = new WeakMembers();
   readonly #reports: StoreReports;
   #underWay: Promise<void> | undefined;
   #beganAt = -Infinity;
   #dueAt = Infinity;
-  /** When one is to begin that a hint has asked for. It leaves `#dueAt` as it is, or all instances would fall into step. */
-  #hintedAt = Infinity;
+  /** When one is to begin that a signal has asked for. It leaves `#dueAt` as it is, or all instances would fall into step. */
+  #signalledAt = Infinity;
 
-  constructor(access: BackendAccess<StoreSteps>, reports: StoreReports, hints: HintPort | undefined) {
+  constructor(access: BackendAccess<StoreSteps>, reports: StoreReports, signals: SignalPort | undefined) {
     this.#access = access;
     this.#reports = reports;
-    this.#hints = hints;
+    this.#signals = signals;
   }
 
   /** Checks ask about it too, from now on. The first one of an instance comes at any time within `withinMs`. */
@@ -83,7 +83,7 @@ export class VersionPoll {
       this.#dueAt = Math.min(this.#dueAt, clock.monotonic() + random() * this.#pauseMs(random));
       this.#plan();
     }
-    this.#hints?.listen(poller);
+    this.#signals?.listen(poller);
   }
 
   /** Checks do not ask about it any longer. */
@@ -95,8 +95,8 @@ export class VersionPoll {
 
   /** No member takes part any longer. */
   #stop(): void {
-    this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Infinity;
-    this.#hints?.stop();
+    this.trigger.readsFrom = this.#dueAt = this.#signalledAt = Infinity;
+    this.#signals?.stop();
   }
 
   /** Those that take part, and how each asks. */
@@ -151,8 +151,8 @@ export class VersionPoll {
     const { clock, random } = first.options;
     const now = clock.monotonic();
     const limitMs = Math.min(ms, this.#withinMs);
-    if (Math.min(this.#dueAt, this.#hintedAt) <= now + limitMs) return;
-    this.#hintedAt = Math.max(now + random() * limitMs, this.#beganAt + LEAST_APART_MS);
+    if (Math.min(this.#dueAt, this.#signalledAt) <= now + limitMs) return;
+    this.#signalledAt = Math.max(now + random() * limitMs, this.#beganAt + LEAST_APART_MS);
     this.#plan();
   }
 
@@ -162,9 +162,9 @@ export class VersionPoll {
     if (first === undefined) return;
     this.#beganAt = now;
     if (now >= this.#dueAt) this.#dueAt = Infinity;
-    this.#hintedAt = Infinity;
+    this.#signalledAt = Infinity;
     this.trigger.readsFrom = Infinity;
-    this.#hints?.listen(first); // where that has ended
+    this.#signals?.listen(first); // where that has ended
     this.#underWay = inDetachedContext(() => this.#check(first)).finally(() => {
       this.#underWay = undefined;
       const { random } = first.options;
@@ -188,7 +188,7 @@ export class VersionPoll {
 
   #plan(): void {
     const isWanted = this.#underWay === undefined && this.#first !== undefined;
-    this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Infinity;
+    this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#signalledAt) : Infinity;
   }
 
   /** Never rejects. */

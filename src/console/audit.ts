@@ -1,4 +1,4 @@
-import type { WaitUntil } from '../index.ts';
+import type { SharedOptions } from '../index.ts';
 import { printable } from '../printable.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import type { AuditRecord } from './audit-record.ts';
@@ -30,7 +30,7 @@ export interface ListedRecord extends AuditRecord {
 export class Audit {
   readonly #journal: Journal | undefined;
   readonly #onAudit: ((record: AuditRecord) => void) | undefined;
-  readonly #waitUntil: WaitUntil | undefined;
+  readonly #waitUntil: SharedOptions['waitUntil'];
   readonly #redact: Redact;
   /** Newest first: all of this instance without a backend, else those that are not known to be there. */
   #own: readonly AuditRecord[] = [];

@@ -1,5 +1,5 @@
 import { BACKEND_RULE, type BackendParts, isBackend, isLock, NO_PARTS, partsOf } from '../engine/backend.ts';
-import type { Backend, LockLike, Logger, WaitUntil } from '../index.ts';
+import type { Backend, Logger, SharedOptions } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { AuditRecord } from './audit-record.ts';
@@ -75,7 +75,7 @@ export interface ConsoleOptions {
    */
   readonly secret?: string | undefined;
   /** Further backends whose records are shown, such as that of a `lockedTask`, and locks of `asLock`. Those of members are known. @default none */
-  readonly locks?: readonly (Backend | LockLike)[] | undefined;
+  readonly locks?: readonly NonNullable<SharedOptions['lock']>[] | undefined;
   /** Where audit records are kept for all instances that share it. @default none: the audit is of this instance */
   readonly backend?: Backend | undefined;
   /** Receives each audit record, for a log of yours. Its errors are ignored. @default none */
@@ -84,7 +84,7 @@ export interface ConsoleOptions {
    * Receives a promise of what goes on behind an answer: audit records on their way to the store. For platforms that drop it
    * otherwise, such as workerd. Its errors are ignored. @default none
    */
-  readonly waitUntil?: WaitUntil | undefined;
+  readonly waitUntil?: SharedOptions['waitUntil'];
   /**
    * How often an open page is sent what has changed without an event, in milliseconds: from 250 to 60,000. Nothing runs while
    * no page is open. @default 2000

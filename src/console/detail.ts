@@ -1,11 +1,11 @@
 import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
+import type { Refused } from '../engine/refused.ts';
 import { failureText } from '../errors.ts';
 import type {
   Fleet,
   GroupMember,
   MemberStats,
   RefreshingCache,
-  Refused,
   ValueStatus,
   VersionRecord,
 } from '../index.ts';

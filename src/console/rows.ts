@@ -1,15 +1,13 @@
 import { isOfBackup } from '../data/backup.ts';
+import type { FleetInstance, InstanceName, ReportedMember } from '../data/fleet.ts';
 import { instanceLabels } from '../data/instance-label.ts';
 import { failureText } from '../errors.ts';
 import type {
   CacheStatus,
   ExecutionStatus,
   Fleet,
-  FleetInstance,
   GroupMember,
   HealthProblem,
-  InstanceName,
-  ReportedMember,
   ValueStatus,
 } from '../index.ts';
 import { memberId } from './member-access.ts';

@@ -4,10 +4,8 @@ import { deepEqual } from './deep-equal.ts';
 import type { IdOf } from './id-of.ts';
 import { areWider, type Item, itemsOf, MOST_LEVELS } from './items.ts';
 
-export type { Item } from './items.ts';
-
 /** A part that both editions have, and that differs. */
-export interface ChangedItem {
+interface ChangedItem {
   /** As of {@link Item}; `undefined` where the values were compared as wholes. */
   readonly id: unknown;
   readonly before: unknown;
@@ -15,7 +13,7 @@ export interface ChangedItem {
 }
 
 /** How many there are, and the first of them. */
-export interface Samples<Sample> {
+interface Samples<Sample> {
   readonly count: number;
   readonly samples: readonly Sample[];
 }

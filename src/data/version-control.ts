@@ -42,8 +42,8 @@ export interface VersionControl<T> {
   unpin(options?: UnpinOptions): Promise<boolean>;
   /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
   mark(mark: Mark): Promise<void>;
-  /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */
-  refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
+  /** Passes the load on, unless a version is pinned. */
+  refresh(load: () => Promise<T>): Promise<T>;
   /**
    * The changes from one version to another, by parts: records of lists by the `idOf` of the guard or the source. Rejects with
    * `OPTION` for a version that the store does not keep.

@@ -20,7 +20,7 @@ import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
  * that extend each other, and methods that override each other inside another decorator.
  */
 export interface RefreshingDecoratorOptions
-  extends Omit<KeyedRefreshingFunctionOptions<never[], never>, 'schema' | 'required' | 'allowUndefined'> {
+  extends Omit<KeyedRefreshingFunctionOptions<never[], never>, 'schema' | 'required'> {
   readonly schema?: StandardSchema<unknown> | undefined;
   /**
    * `ready()` of the group waits for the first success. Only with `group`. A required value or cache is made with its instance, not with
@@ -29,7 +29,6 @@ export interface RefreshingDecoratorOptions
    * `experimentalDecorators` the class needs {@link requiredMembers}. @default false
    */
   readonly required?: boolean | undefined;
-  readonly allowUndefined?: boolean | undefined;
   /** Of a getter, or a method without parameters: see `RefreshingValue`. */
   readonly initial?: unknown;
 }

@@ -5,12 +5,13 @@ import { StepWatch } from '../time/step-watch.ts';
 import { DueHeap } from './due-heap.ts';
 import type { GroupSlot, Refreshable } from './refreshable.ts';
 
+/** How many loads a pass keeps under way by default, so that they don't crowd out those of reads. */
+export const PASS_CONCURRENCY = 4;
+
 export interface DueQueueOptions {
   readonly clock: Clock;
   /** How many of its loads may run at a time. */
   readonly concurrency: number;
-  /** Members that fall due within this time are started too. */
-  readonly lookAheadMs: number;
   /** Reads of members start passes. */
   readonly piggyback: boolean;
 }
@@ -70,7 +71,6 @@ export class DueQueue {
     this.#members[place] = member;
     const isIn = (): boolean => this.#members[place] === member;
     return {
-      lookAheadMs: this.#options.lookAheadMs,
       plan: (from) => {
         if (isIn()) this.#plan(place, from);
       },

@@ -24,8 +24,6 @@ export interface Refreshable {
 
 /** The place of a member in a due queue. */
 export interface GroupSlot {
-  /** How long before it is due a member may be started, in milliseconds. */
-  readonly lookAheadMs: number;
   /** The member may be started from this instant on (monotonic); `Infinity`: it has nothing to start. */
   plan(from: number): void;
   /** Entries may be due that cost more to find than a read may cost: a request calls {@link Refreshable.rescan}. */

@@ -110,17 +110,17 @@ export function isBusy({ flight }: Pick<Times, 'flight'>): boolean {
 }
 
 /**
- * The instant from which a load may be started for an entry that is not being read: `lookAheadMs` before it is due, but
+ * The instant from which a load may be started for an entry that is not being read: `aheadMs` before it is due, but
  * not in the first half of its period, and not during its cool-down.
  */
 export function startableFrom(
   { flight, dueAt, loadedAt, coolDownUntil, deferredUntil }: Times,
-  lookAheadMs: number,
+  aheadMs: number = 0,
 ): number {
   if (flight !== undefined) return Infinity;
   const mayFrom = Math.max(coolDownUntil, deferredUntil);
   if (dueAt === -Infinity) return mayFrom;
-  return Math.max(dueAt - Math.min(lookAheadMs, (dueAt - loadedAt) / 2), mayFrom);
+  return Math.max(dueAt - Math.min(aheadMs, (dueAt - loadedAt) / 2), mayFrom);
 }
 
 /** It is due and defers to another instance: a caller that waits for the result may start a load all the same. */

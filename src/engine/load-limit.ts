@@ -67,7 +67,7 @@ export class LoadLimit {
 
   /** For people: the place for which the load with this context waits. `undefined`: it does not wait. */
   waitedFor(context: LoadContext): string | undefined {
-    if (this.#waiting.has(context)) return `waiting for one of ${this.max} places (maxConcurrentLoads)`;
+    if (this.#waiting.has(context)) return `waiting for one of ${this.max} places (concurrency)`;
     return this.#outer?.waitedFor(context);
   }
 

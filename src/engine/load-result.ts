@@ -25,15 +25,7 @@ export interface Loaded<T> {
 
 /** Metadata about the life of a value, returned by a load. */
 export interface KeepOptions {
-  /**
-   * When to load next, in epoch milliseconds, instead of the schedule's time. Taken as a duration from now: a
-   * later step of the wall clock does not move it. Must be in the future; `Infinity` means never by itself.
-   */
-  readonly nextExecuteTime?: number | undefined;
-  /**
-   * How long from now until the next load, instead of the schedule's time; beside `nextExecuteTime` the sooner one counts. It depends on
-   * no clock: by the time of the lock's server, `Date.now()` of this machine may be off. Over 0; `Infinity`: never by itself.
-   */
+  /** How long from now until the next load, instead of the schedule's time. Over 0; `Infinity`: never by itself. */
   readonly dueAfter?: DurationLike | undefined;
   /**
    * The age beyond which this value is too stale. The shortest of this, the option of the member and that of the read counts. It
@@ -112,7 +104,6 @@ const ABSENT: Absent = /* @__PURE__ */ Object.freeze({ [returnKind]: 'absent' } 
 
 /** The metadata that a load returned with a value, checked. */
 export interface ValueMetadata {
-  readonly nextExecuteTime?: number | undefined;
   readonly dueAfterMs?: number | undefined;
   readonly maxStalenessMs?: number | undefined;
   readonly headers?: HeadersLike | undefined;
@@ -132,8 +123,8 @@ export interface LoadResult<T> {
 const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null));
 
 /**
- * Reads what a load has returned. Throws if it can't be accepted: `keep()` without a value, `undefined` without
- * `allowUndefined`, an age limit that is not a positive duration, metadata of an unknown name.
+ * Reads what a load has returned. Throws if it can't be accepted: `keep()` without a value, `undefined` where
+ * it is not a task, an age limit that is not a positive duration, metadata of an unknown name.
  *
  * @param held the value that the entry has now.
  * @returns `'absent'` when the source does not have the key.
@@ -145,10 +136,10 @@ export function readLoadResult<T>(
     readonly value: T | undefined;
     readonly last?: { readonly headers: HeadersLike | undefined } | undefined;
   },
-  { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
+  { kind }: Pick<ResolvedOptions, 'kind'>,
 ): LoadResult<T> | 'absent' {
   if (!isAnswer(returned)) {
-    if (returned === undefined && !allowUndefined) throw undefinedError();
+    if (returned === undefined && kind !== 'task') throw undefinedError();
     return { origin: 'loaded', value: returned, metadata: NO_METADATA };
   }
   switch (returned[returnKind]) {
@@ -164,7 +155,7 @@ export function readLoadResult<T>(
     }
     case 'loaded': {
       const value = returned.loadedValue;
-      if (value === undefined && !allowUndefined) throw undefinedError();
+      if (value === undefined && kind !== 'task') throw undefinedError();
       if (isAnswer(value))
         throw new TypeError('loaded() was given the result of keep(), loaded() or absent()');
       if (isThenable(value)) {
@@ -193,7 +184,6 @@ export function unlessUnchanged<T>(
  */
 export function candidateOf<T>(
   returned: KeyedLoadReturn<T>,
-  allowUndefined: boolean,
 ): ({ readonly value: T } & Pick<ValueMetadata, 'tags' | 'meta'>) | undefined {
   let value = returned as T;
   let options: LoadedOptions = {};
@@ -202,7 +192,7 @@ export function candidateOf<T>(
     value = returned.loadedValue;
     options = ownOptions(returned.loadedOptions);
   }
-  if ((value === undefined && !allowUndefined) || isThenable(value)) return undefined;
+  if (value === undefined || isThenable(value)) return undefined;
   return { value, tags: options.tags, meta: metaOf(options.meta) };
 }
 
@@ -223,29 +213,22 @@ export function isKept(returned: unknown): boolean {
 }
 
 function undefinedError(): TypeError {
-  return new TypeError('the load returned undefined, and allowUndefined is not set');
+  return new TypeError('the load returned undefined; null may say that there is nothing');
 }
 
-const METADATA: readonly (keyof KeepOptions)[] = [
-  'nextExecuteTime',
-  'dueAfter',
-  'headers',
-  'maxStaleness',
-  'tags',
-  'meta',
-];
+const METADATA: readonly (keyof KeepOptions)[] = ['dueAfter', 'headers', 'maxStaleness', 'tags', 'meta'];
 
 function checkMetadata(given: KeepOptions): ValueMetadata {
   const checks = new OptionChecks('loaded() or keep()');
   checks.names('', given, METADATA);
   checks.done();
-  const { nextExecuteTime, dueAfter, headers, maxStaleness, tags, meta } = ownOptions(given);
+  const { dueAfter, headers, maxStaleness, tags, meta } = ownOptions(given);
   const dueAfterMs = positiveMs('dueAfter', dueAfter);
   const maxStalenessMs = positiveMs('maxStaleness', maxStaleness);
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
     throw new TypeError(`tags must be an array of strings, the load returned ${showKey(tags)}`);
   }
-  return { nextExecuteTime, dueAfterMs, headers, maxStalenessMs, tags, meta: metaOf(meta) };
+  return { dueAfterMs, headers, maxStalenessMs, tags, meta: metaOf(meta) };
 }
 
 function positiveMs(name: keyof KeepOptions, given: DurationLike | undefined): number | undefined {

@@ -120,14 +120,14 @@ export class MemberEngine<T> {
   }
 
   /**
-   * Starts a load of an entry that is not being read: it is due, or will be within `lookAheadMs`.
+   * Starts a load of an entry that is not being read: it is due, or will be within `aheadMs`.
    *
    * @param until it must have been startable no later than this instant.
    * @returns whether a load was started and is under way: a listener may have ended it at once.
    */
-  startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
+  startAhead(entry: Entry<T>, until: number, aheadMs: number = 0): boolean {
     this.loader.clocks.check(entry);
-    if (this.loader.rules.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
+    if (this.loader.rules.runState !== 'open' || startableFrom(entry, aheadMs) > until) return false;
     this.loader.startBehind(entry);
     return entry.flight !== undefined;
   }

@@ -177,7 +177,7 @@ export class Reader<T> {
     return promise;
   }
 
-  /** @throws {OptionError} for unknown or wrong options. */
+  /** @throws {TicklessError} `OPTION` for unknown or wrong options. */
   #termsOf(given: ReadOptions): Terms {
     const { name } = this.#options;
     const options = ownOptions(given);

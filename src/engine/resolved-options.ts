@@ -9,7 +9,7 @@ import type { WhenFailing, WhenTooStale } from './decide.ts';
 import type { ResolvedRetry } from './retry.ts';
 
 /** Whether a due execution whose lock is unavailable runs without the lock, or not at all. */
-export type WhenLockUnavailable = 'load' | 'skip';
+export type WhenBackendDown = 'load' | 'skip';
 
 /** The options of a member with nothing optional left, durations in milliseconds. Frozen. */
 export interface ResolvedOptions {
@@ -28,7 +28,6 @@ export interface ResolvedOptions {
   readonly maxStalenessMs: number;
   readonly whenTooStale: WhenTooStale;
   readonly whenFailing: WhenFailing;
-  readonly allowUndefined: boolean;
   /** Checks values before they replace anything; `undefined`: no check. */
   readonly schema: StandardSchema | undefined;
   /** The identity of a record of a list, as the guard or the source says. */
@@ -44,5 +43,5 @@ export interface ResolvedOptions {
   /** The wall clock that schedules follow, in epoch milliseconds: that of the lock's server where there is a lock. */
   readonly now: () => number;
   readonly random: () => number;
-  readonly whenLockUnavailable: WhenLockUnavailable;
+  readonly whenBackendDown: WhenBackendDown;
 }

@@ -16,7 +16,6 @@ export interface ScopeOptions {
 /** The options of methods beside `here`, each a boolean. */
 interface Flags {
   readonly drop?: boolean | undefined;
-  readonly unpin?: boolean | undefined;
 }
 
 /**

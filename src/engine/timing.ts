@@ -152,7 +152,7 @@ export class Timing {
       meta,
       isLimitScheduled,
     };
-    this.#plan(entry, { nextExecuteTime }, now, wall, -Infinity);
+    this.#plan(entry, { dueAfterMs: nextExecuteTime - wall }, now, wall, -Infinity);
     entry.isScheduled = !entry.isInitial; // once, by the schedule
     if (entry.isInitial) entry.setDueNow(); // also for a group that has read the clock before
     this.#refuseIfFailing(entry);
@@ -381,21 +381,18 @@ export class Timing {
     const maxStaleness =
       entry.maxStalenessOverrideMs ??
       (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
-    const { nextExecuteTime, dueAfterMs } = metadata;
-    const isScheduled = nextExecuteTime === undefined && dueAfterMs === undefined;
-    const next = askNextExecution(
-      isScheduled ? this.#nextExecuteTime : dueOfLoad(metadata, wall),
-      askedExecution(last, maxStaleness, answered),
-      after,
-    );
+    const { dueAfterMs } = metadata;
+    const isScheduled = dueAfterMs === undefined;
+    const next = isScheduled
+      ? askNextExecution(this.#nextExecuteTime, askedExecution(last, maxStaleness, answered), after)
+      : wall + dueAfterMs;
     let coolingDown: CoolingDown | undefined;
     let instant: number;
     if (typeof next === 'number') instant = next;
     else {
       const { rule, received, cause } = next;
-      const option = isScheduled ? 'schedule' : 'nextExecuteTime';
       const about = { member: this.#options.name, key: entry.key, cause };
-      coolingDown = this.#coolDown(entry, optionError([{ option, rule, received }], about), 0);
+      coolingDown = this.#coolDown(entry, optionError([{ option: 'schedule', rule, received }], about), 0);
       instant = coolingDown.until;
     }
     entry.isScheduled = isScheduled && coolingDown === undefined;
@@ -440,14 +437,6 @@ export class Timing {
     const delay = Math.min(span, retryWithinMs(error));
     return { until: this.#options.now() + Math.ceil(delay), delay, failures: entry.failures, error };
   }
-}
-
-/** When the next load is due by the load itself: the earlier one of what it has reported. */
-function dueOfLoad(
-  { nextExecuteTime = Infinity, dueAfterMs = Infinity }: ValueMetadata,
-  wall: number,
-): () => number {
-  return () => Math.min(nextExecuteTime, wall + dueAfterMs);
 }
 
 /** How long after its load the schedule wanted the next one, in milliseconds; `NaN` before the first. */

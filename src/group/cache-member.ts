@@ -43,8 +43,7 @@ export class CacheMember<V> implements Member {
   }
 
   /**
-   * Keys whose loads fail make no instance unfit to serve, unless they are required. They are reported as one problem of
-   * each kind.
+   * Keys whose loads fail make no instance unfit to serve. They are reported as one problem of each kind.
    */
   health(): HealthProblem[] {
     const { name } = this;
@@ -74,7 +73,8 @@ export class CacheMember<V> implements Member {
     return causesFirst(backends, [...runState, ...required, ...problems, ...backups, ...hanging]);
   }
 
-  firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[] {
-    return this.#member.required?.firstLoads(signal) ?? [];
+  firstLoads(): readonly (() => Promise<void>)[] {
+    const { required } = this.#member;
+    return required === undefined ? [] : [() => required.promise];
   }
 }

@@ -60,7 +60,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     const { entry, engine } = this.#member;
     this.#end(); // if its load is just settling
     this.#pass = this.#slot.afterPass();
-    const isStarted = engine.startAhead(entry, start.until, this.#slot.lookAheadMs);
+    const isStarted = engine.startAhead(entry, start.until);
     if (isStarted) this.#ended = start.ended;
     this.#plan();
     return isStarted;
@@ -115,7 +115,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
 
   #plan(): void {
     const { entry, engine } = this.#member;
-    const from = startableFrom(entry, this.#slot.lookAheadMs);
+    const from = startableFrom(entry);
     this.#slot.plan(engine.runState === 'open' ? Math.max(from, this.#pass) : Infinity);
   }
 }

@@ -114,7 +114,7 @@ export function hangingHealth({
   const key = context?.key;
   const which = key === undefined ? '' : ` of ${showKey(key)}`;
   const since = showInstant(now() - (clock.monotonic() - first.since));
-  const taken = `${places.length} of ${loadLimit.narrowest} places (maxConcurrentLoads)`;
+  const taken = `${places.length} of ${loadLimit.narrowest} places (concurrency)`;
   const message = `a load without a deadline${which} is under way since ${since}; such loads keep ${taken} until cancel()`;
   return [{ name, kind: 'hanging', isFatal: false, message, ...(key === undefined ? {} : { key }) }];
 }

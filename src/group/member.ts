@@ -26,10 +26,10 @@ export interface HealthProblem {
    * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;
    * - `backup`: the value that is served, or a part of it, was not made by the first source of `firstOf`: the sources before have failed. Of a
    *   cache: that of some keys. The next answer of the first source ends it;
-   * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
+   * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenBackendDown` decides
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
-   * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `maxConcurrentLoads`, which `cancel()` frees;
+   * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `concurrency`, which `cancel()` frees;
    * - `paused`, `closed`: it starts no loads.
    */
   readonly kind:

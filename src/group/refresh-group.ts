@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { CheckedCacheOptions, KeyOfObjects, RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { CacheOptions, CheckedCacheOptions, KeyOfObjects } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
-import { DueQueue } from '../due/due-queue.ts';
+import { DueQueue, PASS_CONCURRENCY } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
@@ -39,12 +39,8 @@ import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
-import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
-import {
-  type CheckedValueOptions,
-  RefreshingValue,
-  type RefreshingValueOptions,
-} from '../value/refreshing-value.ts';
+import { PeriodicExecutor, type Task, type TaskOptions } from '../value/periodic-executor.ts';
+import { type CheckedValueOptions, RefreshingValue, type ValueOptions } from '../value/refreshing-value.ts';
 import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
@@ -54,37 +50,27 @@ import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady, notReadyLine } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
-export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
+type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group' | 'backend'>> & {
   readonly backend?: Backend | false | undefined;
 };
 
 /** The options of {@link RefreshGroup}; none is required. */
-export interface RefreshGroupOptions extends GroupDefaults {
+export interface GroupOptions extends GroupDefaults {
   /** The name of the group, in its own errors. @default 'group' */
   readonly name?: string | undefined;
   /**
    * A read of any member starts other members that are due, as {@link RefreshGroup.requestStart} does. A fresh read
-   * costs one comparison more, however many members there are. @default false
+   * costs one comparison more, however many members there are. @default true
    */
   readonly piggyback?: boolean | undefined;
   /**
-   * Members that fall due within this time are started too, so that a burst of reads after a long pause finds more of
-   * them fresh; never in the first half of their time. Finite; 0: only members that are due. @default 0
-   */
-  readonly lookAhead?: DurationLike | undefined;
-  /**
-   * How many loads a pass keeps under way: those that `requestStart` and `piggyback` start. Loads that reads and `refresh`
-   * start come on top, up to `maxConcurrentLoads`. A whole number from 1; `Infinity`: all. @default 4
+   * The highest number of calls of loads and tasks of all members under way at a time, whatever has started them. Further ones wait in
+   * line, within the deadline of their execution. Members with different sources share the line: where one source hangs, the others
+   * wait for its deadline too. A load that reads another member of the group needs a place for both. A cache has a limit of its own
+   * besides. A whole number from 1; `Infinity`: only the limits of the caches.
+   * @default 4 for the loads that `requestStart` and `piggyback` start; none for those of reads and `refresh`
    */
   readonly concurrency?: number | undefined;
-  /**
-   * The highest number of calls of loads and tasks of all members under way at a time, whatever has started them; those
-   * of a pass are among them. Further ones wait in line, within the deadline of their execution. Members with different
-   * sources share the line: where one source hangs, the others wait for its deadline too. A load that reads another member
-   * of the group needs a place for both. A cache has a limit of its own besides. A whole number from 1; `Infinity`: only
-   * the limits of the caches. @default Infinity
-   */
-  readonly maxConcurrentLoads?: number | undefined;
 }
 
 /** The state of a group at one instant. A copy: it does not change. */
@@ -130,7 +116,7 @@ export interface GroupStartOptions {
 }
 
 /** The options that are the group's own, and not defaults of its members. */
-const GROUP_ONLY = ['piggyback', 'lookAhead', 'concurrency', 'maxConcurrentLoads'] as const;
+const GROUP_ONLY = ['piggyback', 'concurrency'] as const;
 
 /**
  * A service's values, caches and executors as one: shared defaults, one queue of due members, one shutdown.
@@ -138,7 +124,7 @@ const GROUP_ONLY = ['piggyback', 'lookAhead', 'concurrency', 'maxConcurrentLoads
  * ```ts
  * import { RefreshGroup } from 'tickless';
  *
- * const group = new RefreshGroup({ schedule: { minutes: 10 }, piggyback: true });
+ * const group = new RefreshGroup({ schedule: { minutes: 10 } });
  * const rates = group.value({ name: 'rates', load: async () => new Map([['USD', 1.08]]), required: true });
  * const cities = group.cache({ name: 'cities', load: async (code: string) => `City of ${code}` });
  *
@@ -167,17 +153,11 @@ export class RefreshGroup implements GroupLike {
   readonly #waits: Set<() => void> = new Set();
 
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
-  constructor(options: RefreshGroupOptions = {}) {
+  constructor(options: GroupOptions = {}) {
     optionsArgument('group', options);
     const given = ownOptions(options ?? {});
-    const { name = 'group', piggyback = false, ...others } = given;
-    const {
-      concurrency = defaults.concurrency,
-      lookAhead = defaults.lookAhead,
-      ...limited
-    } = ownOptions(others);
-    const { maxConcurrentLoads = Infinity, ...shared } = ownOptions(limited);
-    let lookAheadMs = 0;
+    const { name = 'group', piggyback = true, concurrency, ...others } = given;
+    const shared = ownOptions(others);
     const resolved = resolveOptions(
       { ...shared, name },
       {
@@ -186,21 +166,25 @@ export class RefreshGroup implements GroupLike {
         names: [...VALUE_SHARED.filter((option) => option !== 'group'), ...GROUP_ONLY],
         check: (checks) => {
           checks.oneOf('piggyback', piggyback, [true, false]);
-          checks.count('concurrency', concurrency, Infinity);
-          checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
-          lookAheadMs = checks.finiteDurationFromZero('lookAhead', lookAhead);
+          if (concurrency !== undefined) checks.count('concurrency', concurrency, Infinity);
         },
       },
     );
     this.#options = resolved;
-    this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
+    this.#queue = new DueQueue({
+      clock: resolved.clock,
+      concurrency: concurrency ?? PASS_CONCURRENCY,
+      piggyback,
+    });
     this.#listeners = new Listeners(resolved.name, resolved.logger);
     this.#readiness = new OutageLog(resolved.logger, resolved.clock, { recovered: 'ready' });
     this.handle = {
       defaults: shared,
       listeners: this.#listeners,
       loadLimit:
-        maxConcurrentLoads === Infinity ? undefined : new LoadLimit(maxConcurrentLoads, resolved.clock),
+        concurrency === undefined || concurrency === Infinity
+          ? undefined
+          : new LoadLimit(concurrency, resolved.clock),
       addSingle: (member) => this.#addSingle(member),
       addKeyed: (member) => this.#addKeyed(member),
     };
@@ -208,23 +192,23 @@ export class RefreshGroup implements GroupLike {
 
   /** A {@link RefreshingValue} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
   value<T, Previous = T>(
-    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
+    options: ValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
   ): RefreshingValue<T, Previous>;
   value<T, Previous = T>(
     options: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous>;
   value<T, Previous = T>(
-    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
+    options: ValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous>;
   value<T, Previous = T>(
-    options: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>,
+    options: ValueOptions<T, Previous> & FitsPrevious<T, Previous>,
   ): RefreshingValue<T, Previous> {
     return new RefreshingValue({ ...options, group: asMethod(this) });
   }
 
   /** A {@link RefreshingCache} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
   cache<K, V, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> &
+    options: CacheOptions<K, V, Previous> &
       KeyOfObjects<K> &
       FitsPrevious<V, Previous> &
       TypedByLoad<NoInfer<V>>,
@@ -233,21 +217,21 @@ export class RefreshGroup implements GroupLike {
     options: CheckedCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous>;
   cache<K, V, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
+    options: CacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous>;
   cache<K, V, Previous = V>(
-    options: RefreshingCacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
+    options: CacheOptions<K, V, Previous> & KeyOfObjects<K> & FitsPrevious<V, Previous>,
   ): RefreshingCache<K, V, Previous> {
     return new RefreshingCache({ ...options, group: asMethod(this) });
   }
 
   /** A {@link PeriodicExecutor} of this group. @throws {TicklessError} `OPTION` as its constructor does, and for a name that is taken. @throws {TicklessError} `CLOSED` after `close`. */
-  executor(task: Task, options: PeriodicExecutorOptions): PeriodicExecutor {
+  executor(task: Task, options: TaskOptions): PeriodicExecutor {
     return new PeriodicExecutor(task, { ...options, group: asMethod(this) });
   }
 
   /**
-   * Starts the members that are due, behind the caller: soonest first, at most `concurrency` loads at a time; as one ends
+   * Starts the members that are due, behind the caller: soonest first, four loads at a time, or `concurrency`; as one ends
    * the next begins, until all are started that were due at the call. A member that was never loaded is due; of a cache,
    * the due ones among the keys that it has. The cost grows with the number of due members only. Starts nothing after
    * {@link close}.
@@ -267,7 +251,7 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Waits until all `required` members have had their first success. A member that fails is tried again after its
-   * cool-down. All are loaded at once, regardless of `concurrency`. The report names the members that are
+   * cool-down. All are loaded at once, within `concurrency` where that is given. The report names the members that are
    * missing at the deadline, and why, as one log line does; their loads go on. Rejects with `OPTION` at once where a load of a member calls it
    * before its first `await`: it would wait for itself; so does {@link close}, which closes all the same.
    *

@@ -38,7 +38,7 @@ const MOST_COMPARED = 100;
  */
 export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
   const load = options.isDeep ? withDeepEqual(own, options.logger) : own;
-  const { schema, accept, name: member, allowUndefined } = options;
+  const { schema, accept, name: member } = options;
   if (schema === undefined && accept === undefined) return load;
   /** The entries with differences, the oldest first. */
   const compared = new Set<Entry<T>>();
@@ -47,7 +47,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
     const { key, forced } = entry;
 
     const check = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> => {
-      const candidate = candidateOf(returned, allowUndefined);
+      const candidate = candidateOf(returned);
       if (candidate === undefined) return returned;
       const judge = (value: T): ReturnType<Load<T>> => {
         const result = withCandidate(returned, value);

@@ -8,10 +8,10 @@ import { validated } from './validated.ts';
  * Checks a value that is set by hand. @returns the output of the schema.
  *
  * @throws {TicklessError} `REFUSED` when the schema refuses it. @throws {TicklessError} `OPTION` when the schema is asynchronous, or makes
- *   `undefined` of it without `allowUndefined`.
+ *   `undefined` of it.
  */
 export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
-  const { name: member, schema, allowUndefined } = options;
+  const { name: member, schema } = options;
   const output = validated<T>(value, options, (refusal) => {
     throw refusedError(refusal, { member, key });
   });
@@ -21,7 +21,7 @@ export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value:
     const rule = 'must be synchronous for a value that is set by hand';
     throw optionError([{ option: 'schema', rule, received: schema }], { member, key });
   }
-  if (output !== undefined || allowUndefined) return output as T;
-  const rule = 'must not become undefined by the schema, without allowUndefined';
+  if (output !== undefined) return output as T;
+  const rule = 'must not become undefined by the schema';
   throw optionError([{ option: 'value', rule, received: value }], { member, key });
 }

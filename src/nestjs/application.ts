@@ -1,4 +1,12 @@
-import type { Backend, Clock, CloseReport, DurationLike, LockLike, Logger, RefreshGroup } from '../index.ts';
+import type {
+  Backend,
+  Clock,
+  CloseReport,
+  DurationLike,
+  Logger,
+  RefreshGroup,
+  SharedOptions,
+} from '../index.ts';
 
 /** A decorated member of a provider: a value, a cache or a task, which the application closes. */
 export interface Closable {
@@ -9,7 +17,7 @@ export interface Closable {
 export interface Application {
   readonly group: RefreshGroup;
   readonly backend: Backend | undefined;
-  readonly lock: Backend | LockLike | undefined;
+  readonly lock: SharedOptions['lock'];
   readonly logger: Logger | false;
   readonly clock: Clock | undefined;
 }

@@ -1,4 +1,4 @@
-import type { HealthOptions, HealthProblem, RefreshGroup } from '../index.ts';
+import type { HealthProblem, RefreshGroup } from '../index.ts';
 
 /** A problem as a probe may show it: without its message, which may contain addresses of sources. */
 export type ShownProblem = Pick<HealthProblem, 'name' | 'key' | 'kind' | 'isFatal'>;
@@ -29,7 +29,7 @@ export class TicklessHealthIndicator {
    */
   isHealthy<const Key extends string = 'tickless'>(
     key: Key = 'tickless' as Key,
-    options?: HealthOptions,
+    options?: Parameters<RefreshGroup['health']>[0],
   ): IndicatorResult<Key> {
     const { ok, problems } = this.#group.health(options);
     const shown = problems.map(({ name, key: ofCache, kind, isFatal }) => ({

@@ -1,5 +1,5 @@
 import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
-import type { DurationLike, RefreshGroup, RefreshGroupOptions } from '../index.ts';
+import type { DurationLike, GroupOptions, RefreshGroup } from '../index.ts';
 import type { LockedMethodOptions } from './decorators.ts';
 
 /** How all jobs of `@nestjs/schedule` are locked. */
@@ -16,7 +16,7 @@ export interface LockedJobsOptions extends Omit<LockedMethodOptions, 'name' | 'l
  * The options of `TicklessModule`: those of the `RefreshGroup` of the application, which are the defaults of its members, and a
  * few of the module. None is required.
  */
-export interface TicklessModuleOptions extends RefreshGroupOptions {
+export interface TicklessModuleOptions extends GroupOptions {
   /** How long the shutdown waits for running loads and tasks before it aborts them. @default 10 seconds */
   readonly closeTimeout?: DurationLike | undefined;
   /**

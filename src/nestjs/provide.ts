@@ -1,20 +1,20 @@
 import type { FactoryProvider, InjectionToken } from '@nestjs/common';
 import {
+  type CacheOptions,
   RefreshGroup,
   type RefreshingCache,
-  type RefreshingCacheOptions,
   type RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
 } from '../index.ts';
 
 /** The options of {@link provideValue}: those of `RefreshingValue`. */
-export interface ProvidedValueOptions<T> extends Omit<RefreshingValueOptions<T>, 'name' | 'group'> {
+export interface ProvidedValueOptions<T> extends Omit<ValueOptions<T>, 'name' | 'group'> {
   /** @default the text of the token: a string, the description of a symbol, the name of a class */
   readonly name?: string | undefined;
 }
 
 /** The options of {@link provideCache}: those of `RefreshingCache`. */
-export type ProvidedCacheOptions<K, V> = Omit<RefreshingCacheOptions<K, V>, 'name' | 'group'> &
+export type ProvidedCacheOptions<K, V> = Omit<CacheOptions<K, V>, 'name' | 'group'> &
   Pick<ProvidedValueOptions<V>, 'name'>;
 
 /** Options, or a function that makes them of what is injected. */
@@ -43,9 +43,7 @@ export function provideValue<T, D extends unknown[]>(
   options: Given<ProvidedValueOptions<T>, D>,
   inject: InjectionToken[] = [],
 ): FactoryProvider<RefreshingValue<T>> {
-  return provider(token, options, inject, (group, given) =>
-    group.value<T>(given as RefreshingValueOptions<T>),
-  );
+  return provider(token, options, inject, (group, given) => group.value<T>(given as ValueOptions<T>));
 }
 
 /** The same for a `RefreshingCache`. As {@link provideValue}. */

@@ -19,12 +19,8 @@ export const defaults: {
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
-  readonly batchAhead: { readonly ratio: number };
-  readonly missing: 'absent' | 'fail';
-  readonly maxConcurrentLoads: number;
   readonly absentFor: number;
   readonly concurrency: number;
-  readonly lookAhead: number;
   readonly readyTimeout: number;
   readonly keepRuns: number;
 } = /* @__PURE__ */ Object.freeze({
@@ -39,12 +35,8 @@ export const defaults: {
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Infinity,
-  batchAhead: /* @__PURE__ */ Object.freeze({ ratio: 0.1 }),
-  missing: 'absent',
-  maxConcurrentLoads: 1000,
   absentFor: 60_000,
-  concurrency: 4,
-  lookAhead: 0,
+  concurrency: 1000,
   readyTimeout: 30_000,
   keepRuns: 20,
 });

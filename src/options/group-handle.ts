@@ -21,31 +21,18 @@ export interface SingleMember<T> {
   readonly status: (hasValues: boolean) => unknown;
 }
 
-/** A key that is required. */
-export interface RequiredEntry<V> {
-  readonly key?: unknown;
-  /** `undefined`: the cache does not know the key (any longer). */
-  readonly entry?: Entry<V>;
-  /** It had no success yet. */
-  readonly isMissing: boolean;
-}
-
-/** The keys of a cache for which `ready()` of the group waits. */
-export interface RequiredEntries<V> {
-  readonly count: number;
-  /** Any key will do. */
-  readonly isAny: boolean;
-  entries(): readonly RequiredEntry<V>[];
-  /** Loads of the keys that had no success yet. */
-  firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
+/** The first success of any key of a cache. */
+export interface FirstSuccess {
+  readonly isOver: boolean;
+  readonly promise: Promise<void>;
 }
 
 /** A cache, as it joins a group. */
 export interface KeyedMember<V> {
   /** The cache itself. */
   readonly self: object;
-  /** `undefined`: none. */
-  readonly required: RequiredEntries<V> | undefined;
+  /** `ready()` of the group waits for it; `undefined`: the cache is not required. */
+  readonly required: FirstSuccess | undefined;
   readonly options: ResolvedOptions & BackendParts;
   readonly engine: MemberEngine<V>;
   /** Its due keys join a queue. */

@@ -39,9 +39,6 @@ export interface MemberOptions extends EngineOptions, BackendParts {
   readonly isRequired: boolean;
 }
 
-/** Of a cache it may be an array of keys. */
-type Required = boolean | readonly unknown[];
-
 /** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
@@ -56,7 +53,8 @@ export const SHARED: readonly (keyof AnyOptions)[] = [
   'group',
   'backend',
   'lock',
-  'whenLockUnavailable',
+  'propagateWithin',
+  'whenBackendDown',
 ];
 
 /** The names of the options that values and caches share. */
@@ -65,15 +63,12 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'maxStaleness',
   'whenTooStale',
   'whenFailing',
-  'propagateWithin',
 ];
 
 /** All options that are resolved here; a member may not have all of them. */
 type AnyOptions = ValueSharedOptions &
   AnyGuardOptions &
-  Omit<SingleSharedOptions, 'required'> & {
-    readonly required?: Required | undefined;
-    readonly allowUndefined?: boolean | undefined;
+  SingleSharedOptions & {
     readonly absentFor?: DurationLike | undefined;
   };
 
@@ -119,7 +114,6 @@ export function resolveOptions(
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
     whenFailing = defaults.whenFailing,
-    allowUndefined = kind === 'task',
     absentFor = defaults.absentFor,
     required = false,
     schema,
@@ -130,7 +124,7 @@ export function resolveOptions(
     clock: givenClock = systemClock,
     random = Math.random,
     propagateWithin = defaults.propagateWithin,
-    whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
+    whenBackendDown = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
@@ -153,9 +147,8 @@ export function resolveOptions(
   checks.that(!(leavesNoRoom && maxStalenessMs > 0), 'maxStaleness', longer, maxStaleness);
   checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw']);
   checks.oneOf('whenFailing', whenFailing, ['serve', 'throw']);
-  checks.oneOf('allowUndefined', allowUndefined, [true, false]);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
-  if (kind !== 'key') checks.oneOf('required', required, [true, false]);
+  checks.oneOf('required', required, [true, false]);
   checks.that(!(required && group === undefined), 'required', 'must not be given without a group', required);
   const isGroup = given.group === undefined || group !== undefined;
   checks.that(isGroup, 'group', 'must be a RefreshGroup', given.group);
@@ -163,7 +156,7 @@ export function resolveOptions(
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   checkClock(givenClock, checks);
   checks.function('random', random);
-  checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
+  checks.oneOf('whenBackendDown', whenBackendDown, ['load', 'skip']);
   const isKnown = backend === undefined || backend === false || joinsGroup || isBackend(backend);
   checks.that(isKnown && !(joinsGroup && givesDefaults), 'backend', `${BACKEND_RULE}, or false`, backend);
   const isJoinable = !joinsGroup || givesDefaults || (ofGroup?.lock ?? ofGroup?.store) !== undefined;
@@ -196,7 +189,6 @@ export function resolveOptions(
     maxStalenessMs,
     whenTooStale,
     whenFailing,
-    allowUndefined,
     schema,
     accept,
     idOf: ownIdOf(accept) ?? ownIdOf((own as { readonly load?: unknown } | undefined)?.load),
@@ -209,14 +201,14 @@ export function resolveOptions(
     clock,
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
-    whenLockUnavailable,
+    whenBackendDown,
     lock,
     store,
     membership,
     loadLimit: group?.loadLimit,
     listeners: group?.listeners,
     group,
-    isRequired: required !== false,
+    isRequired: required,
   });
 }
 

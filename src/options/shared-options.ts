@@ -1,7 +1,7 @@
 import type { Backend } from '../engine/backend.ts';
 import type { LockLike } from '../engine/coordinator.ts';
 import type { WhenFailing, WhenTooStale } from '../engine/decide.ts';
-import type { WhenLockUnavailable } from '../engine/resolved-options.ts';
+import type { WhenBackendDown } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -102,10 +102,18 @@ export interface SharedOptions {
    */
   readonly lock?: Backend | LockLike | undefined;
   /**
-   * A due execution whose lock is unavailable runs without it and is not published (`load`), or does not run and counts
-   * as a failure (`skip`). @default 'load' for values and caches, 'skip' for tasks
+   * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
+   * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
+   * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
+   * read: the first read after a pause is served what is here. Over 0, finite. Needs a `backend`; without one nothing is checked.
+   * @default 10 seconds, or that of the group
    */
-  readonly whenLockUnavailable?: WhenLockUnavailable | undefined;
+  readonly propagateWithin?: DurationLike | undefined;
+  /**
+   * A due execution whose backend, or `lock`, can't be asked: `load` runs it without a lease and does not publish it, `skip` does not run
+   * it, which counts as a failure. @default 'load' for values and caches, 'skip' for tasks
+   */
+  readonly whenBackendDown?: WhenBackendDown | undefined;
   /**
    * The `RefreshGroup` of the member: options that are left out here are taken from the group, the name must be unique in
    * the group, and the group starts the member with the others and closes it. @default undefined
@@ -143,13 +151,4 @@ export interface ValueSharedOptions extends SharedOptions {
    * @default 'serve'
    */
   readonly whenFailing?: WhenFailing | undefined;
-  /**
-  /**
-   * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
-   * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
-   * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
-   * read: the first read after a pause is served what is here. Over 0, finite. Needs a `backend`; without one nothing is checked.
-   * @default 10 seconds, or that of the group
-   */
-  readonly propagateWithin?: DurationLike | undefined;
 }

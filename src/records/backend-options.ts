@@ -1,10 +1,9 @@
-import type { Hints } from '../cluster/hint-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { checkNamespace } from '../cluster/namespace.ts';
+import type { Signals } from '../cluster/signal-contract.ts';
 import type { Codec } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { RecordsKind } from './records-kind.ts';
 
@@ -36,12 +35,6 @@ export interface BackendOptions {
    */
   readonly codec?: Codec | undefined;
   /**
-   * Checks values from the backend: a snapshot that fails the check counts as absent, and is reported (event
-   * `snapshot-rejected`). Any Standard Schema: zod, valibot, arktype. Readers get the output of the schema.
-   * @default no check
-   */
-  readonly schema?: StandardSchema | undefined;
-  /**
    * How many versions of each value are kept: the present one and those before it, which `history` lists and `rollback` returns to. They
    * are kept as long as the record of their name is. Give instances that share the backend the same number: each write leaves as many
    * as its own backend object keeps. 1 to 100. @default 1: the present one only, at no cost
@@ -49,10 +42,10 @@ export interface BackendOptions {
   readonly keepVersions?: number | undefined;
   /**
    * Notifies other instances of each change that a person or the code makes. An instance then queries the
-   * backend at its next read, delayed by up to 5 ms per instance beyond ten. Made by `redisHints`, `postgresHints` or `createHints`.
-   * They keep a connection open. @default none: they query within `propagateWithin`
+   * backend at its next read, delayed by up to 5 ms per instance beyond ten. Made by `createSignals`.
+   * They may keep a connection open. @default none: they query within `propagateWithin`
    */
-  readonly hints?: Hints | undefined;
+  readonly signals?: Signals | undefined;
 }
 
 /** The options with nothing left to check. */
@@ -61,9 +54,8 @@ export interface ResolvedBackendOptions {
   readonly timeoutMs: number;
   readonly namespace: string | undefined;
   readonly codec: Codec | undefined;
-  readonly schema: StandardSchema | undefined;
   readonly keepVersions: number;
-  readonly hints: Hints | undefined;
+  readonly signals: Signals | undefined;
 }
 
 const NAMES: readonly (keyof BackendOptions)[] = [
@@ -71,9 +63,8 @@ const NAMES: readonly (keyof BackendOptions)[] = [
   'timeout',
   'namespace',
   'codec',
-  'schema',
   'keepVersions',
-  'hints',
+  'signals',
 ];
 
 /** The greatest `keepVersions`. */
@@ -87,14 +78,13 @@ export function resolveBackendOptions(
   const options = ownOptions(given ?? {});
   const checks = new OptionChecks('backend');
   checks.names('', options, [...kind.options, ...NAMES]);
-  const { codec, schema, hints, namespace, keepVersions = 1 } = options;
+  const { codec, signals, namespace, keepVersions = 1 } = options;
   const leaseForMs = checks.finiteDuration('leaseFor', options.leaseFor ?? 30_000, LONGEST_LEASE_MS);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checkNamespace(checks, namespace, kind.longestName);
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
-  checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
   checks.count('keepVersions', keepVersions, MOST_VERSIONS);
-  if (hints !== undefined) checks.methods('hints', hints, ['connect']);
+  if (signals !== undefined) checks.methods('signals', signals, ['portOf']);
   checks.done();
-  return { leaseForMs, timeoutMs, namespace, codec, schema, keepVersions, hints };
+  return { leaseForMs, timeoutMs, namespace, codec, keepVersions, signals };
 }

@@ -14,6 +14,8 @@ export interface JitterRatio {
  * same schedule don't load at the same moment. Each call of the schedule draws anew: once per execution, and again after
  * a step of the wall clock.
  *
+ * Keys of a cache are spread by this alone, and not by its default besides: with 0 not at all.
+ *
  * `Infinity` stays `Infinity`, and `maxStaleness` is passed on unchanged. Use it as the outermost wrapper:
  * `withJitter(duringHours(…), …)` also spreads the opening of the hours. A `fixedRate` inside needs `anchoredAt`, else
  * the jitter of each execution moves the grid.
@@ -40,14 +42,19 @@ export function withJitter(schedule: ScheduleLike, jitter: DurationLike | Jitter
     },
     maxStaleness: (execution) => inner.maxStaleness?.(execution),
   };
+  jittered.add(spread);
   return wrapped(spread, inner);
 }
 
-/** Returns the width of the window of an execution in milliseconds, from the time until it begins. */
-export type JitterWidth = (untilNext: number) => number;
+const jittered: WeakSet<Schedule> = /* @__PURE__ */ new WeakSet();
 
-/** The width of a jitter; `undefined` if it is invalid. */
-export function widthOf(jitter: DurationLike | JitterRatio): JitterWidth | undefined {
+/** It is a result of {@link withJitter}. */
+export function hasJitter(schedule: Schedule): boolean {
+  return jittered.has(schedule);
+}
+
+/** The width of the window in milliseconds, from the time until it begins; `undefined` for a jitter that is invalid. */
+function widthOf(jitter: DurationLike | JitterRatio): ((untilNext: number) => number) | undefined {
   if (typeof jitter === 'object' && jitter !== null && 'ratio' in jitter) {
     const { ratio } = jitter;
     return isFiniteFromZero(ratio) ? (untilNext) => ratio * untilNext : undefined;

@@ -1,5 +1,5 @@
 import type { CoolDown } from '../engine/cool-down.ts';
-import type { Accept, Clock, CoolDownOptions, DurationLike } from '../index.ts';
+import type { Accept, Clock, DurationLike, SharedOptions } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { resolveCoolDown } from '../options/failure-options.ts';
 import { systemClock } from '../time/clock.ts';
@@ -25,7 +25,7 @@ export interface FirstOfOptions<T> {
    * value of the first source. Where its period is shorter than two minutes, set `max` to it.
    * @default { initial: 1 second, factor: 2, max: 2 minutes }
    */
-  readonly coolDown?: DurationLike | CoolDownOptions | undefined;
+  readonly coolDown?: SharedOptions['coolDown'];
   /**
    * How long each source but the last one, with `accept`, may take. Then its `signal` is aborted, and the next one is asked. All of them
    * share the `timeout` of the member (30 seconds), so that this must be shorter. Over 0; `Infinity`: no limit, so

@@ -5,7 +5,7 @@ import { PreviousValue } from '../engine/previous-value.ts';
 import { retryAfterMs } from '../engine/retry-after.ts';
 import { retryWithin } from '../engine/retry-within.ts';
 import { refusalOf } from '../guard/verdict.ts';
-import type { AcceptDetails, KeepOptions, LoadContext } from '../index.ts';
+import type { Accept, KeepOptions, LoadContext } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { printable } from '../printable.ts';
 import { unlessAborted } from '../time/on-abort.ts';
@@ -126,7 +126,7 @@ async function refuseUnlessAccepted<T>(
   }
   if (accept === undefined) return;
   const { trigger, token: version, key } = context as LoadContext & { readonly key?: unknown };
-  const details = { previous, version, trigger, key, meta } as AcceptDetails<T>;
+  const details = { previous, version, trigger, key, meta } as Parameters<Accept<T>>[1];
   const verdict = await whileWaiting(
     signal,
     () => 'accept',

@@ -1,6 +1,6 @@
-import type { HeadersLike } from '../index.ts';
 import { printable } from '../printable.ts';
 import { headerOf } from '../schedule/http-headers.ts';
+import type { HeadersLike } from '../schedule/schedule.ts';
 import { type HttpAnswer, redirectOf } from './http-response.ts';
 import { urlName } from './source-url.ts';
 

@@ -89,11 +89,9 @@ async function askAll(
  * sooner than any schedule: that of a backup.
  */
 function soonest(answers: readonly Answer<unknown>[]): KeepOptions {
-  const isTimed = ({ options }: Answer<unknown>): boolean =>
-    options.nextExecuteTime !== undefined || options.dueAfter !== undefined;
+  const isTimed = ({ options }: Answer<unknown>): boolean => options.dueAfter !== undefined;
   const timed = answers.every(isTimed) ? answers : answers.filter(({ meta }) => isOfBackup(meta));
   return {
-    nextExecuteTime: least(timed.map(({ options }) => options.nextExecuteTime)),
     dueAfter: least(timed.map(({ options }) => options.dueAfter)),
     maxStaleness: least(answers.map(({ options }) => options.maxStaleness)),
   };

@@ -33,7 +33,7 @@ export async function ask<T>(source: SourceLike<T>, context: SourceContext): Pro
   const { previous } = context;
   const returned = await source(context as LoadContext<never>);
   const held = { isLoaded: previous !== undefined, value: previous?.value as T };
-  const result = readLoadResult(returned, held, { allowUndefined: false, kind: 'value' });
+  const result = readLoadResult(returned, held, { kind: 'value' });
   const { origin, value, metadata } = result as LoadResult<T>;
   const { meta, dueAfterMs: dueAfter, maxStalenessMs: maxStaleness, ...options } = metadata;
   return {

@@ -1,7 +1,6 @@
 import type { Entry } from '../engine/entry.ts';
 import { isAnswer } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 
@@ -18,14 +17,10 @@ export type Initial<T> = InitialValue<T> | (() => InitialValue<T> | undefined);
 /** The rule for {@link InitialValue}. */
 export const INITIAL_RULE = 'must be { value, loadedAt }, with epoch milliseconds or a Date';
 
-export function isInitialValue(
-  given: Partial<InitialValue<unknown>> | null | undefined,
-  { allowUndefined }: Pick<ResolvedOptions, 'allowUndefined'>,
-): boolean {
+export function isInitialValue(given: Partial<InitialValue<unknown>> | null | undefined): boolean {
   const { value, loadedAt } = given ?? {};
   const isInstant = typeof loadedAt === 'number' || loadedAt instanceof Date;
-  const isValue =
-    (value !== undefined || allowUndefined) && !isThenable(ignoreThenable(value)) && !isAnswer(value);
+  const isValue = value !== undefined && !isThenable(ignoreThenable(value)) && !isAnswer(value);
   return isInstant && Number.isFinite(Number(loadedAt)) && isValue;
 }
 
@@ -38,7 +33,7 @@ export function prepareInitial<T>(engine: MemberEngine<T>, entry: Entry<T>, give
     try {
       const initial = typeof given === 'function' ? ignoreThenable(given()) : given;
       if (initial === undefined) return;
-      if (!isInitialValue(initial, options)) throw new TypeError(INITIAL_RULE);
+      if (!isInitialValue(initial)) throw new TypeError(INITIAL_RULE);
       const value = schemaArgument(options, undefined, initial.value);
       if (!entry.isLoaded) putInitial(engine, entry, value, Number(initial.loadedAt));
     } catch (error) {

@@ -82,7 +82,7 @@ export abstract class Lifecycle<T> {
 
   /**
    * Replaces the schedule on this instance. The next execute times are computed anew from the last executions; an instant that has
-   * passed is due. A running execution goes on. Of a cache all keys are concerned: `jitter` applies as before, and the cost grows with
+   * passed is due. A running execution goes on. Of a cache all keys are concerned: they are spread as before, and the cost grows with
    * their number. Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
    *
    * For all instances give a schedule that reads a shared setting: `schedule: ({ endedAt }) => endedAt + settings.current.periodMs`.

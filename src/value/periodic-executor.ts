@@ -30,7 +30,7 @@ export type Task = (context: TaskContext) => unknown;
  * The options of {@link PeriodicExecutor}; only `name` is required. `maxStaleness`, `whenTooStale` and `whenFailing` of its
  * group are for values: a task has its own.
  */
-export interface PeriodicExecutorOptions extends SingleSharedOptions {
+export interface TaskOptions extends SingleSharedOptions {
   /**
    * The longest time since the last success. Beyond it `whenTooStale` decides on `requestStart()`, the health of a group has the problem
    * `too-stale`, and the task is due, whatever the schedule says. Longer than a `schedule` that is a duration. @default Infinity
@@ -60,8 +60,6 @@ export interface PeriodicExecutorOptions extends SingleSharedOptions {
    * kept there, for all instances, by two commands behind each run; else in memory, those of this instance. @default 20
    */
   readonly keepRuns?: number | undefined;
-  /** Within what time that is learnt here, as `propagateWithin` of a value: each `requestStart` counts as a read. @default 10 seconds, or that of the group */
-  readonly propagateWithin?: DurationLike | undefined;
 }
 
 /** The state of an executor at one instant. */
@@ -105,12 +103,12 @@ export class PeriodicExecutor extends Periodic<unknown> {
   readonly #runs: RunLog;
 
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
-  constructor(task: Task, options: PeriodicExecutorOptions) {
+  constructor(task: Task, options: TaskOptions) {
     if (options?.name === undefined && typeof task === 'object') throw taskFirst(task);
     const { keepRuns = defaults.keepRuns, firstRun } = ownOptions(options) ?? {};
     const resolved = resolveOptions(options, {
       kind: 'task',
-      names: [...SHARED, 'required', 'propagateWithin', 'keepRuns', 'firstRun', ...OWN_ONLY],
+      names: [...SHARED, 'required', 'keepRuns', 'firstRun', ...OWN_ONLY],
       ownOnly: OWN_ONLY,
       check: (checks) => {
         checks.function('task', task);

@@ -74,7 +74,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * with a `LOAD_FAILED` error whose `cause` is the reason, the old value stays, and the cool-down begins. In a cluster the round is
    * released as failed once the execution has stopped. One that ignores its signal keeps its place until it has settled,
    * at the latest until its deadline (30 s later with `timeout: Infinity`); no other begins meanwhile. Without a deadline
-   * its place among `maxConcurrentLoads` is free at once.
+   * its place among `concurrency` is free at once.
    *
    * @param reason for the error and the log. @default none
    * @returns whether an execution was under way. Never throws.

@@ -40,14 +40,14 @@ import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } fr
 import { versionsOf } from './versions.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
-export interface RefreshingValueOptions<T, Previous = T>
+export interface ValueOptions<T, Previous = T>
   extends ValueSharedOptions,
     SingleSharedOptions,
     GuardOptions<NoInfer<T>> {
   /**
    * Loads the value from its source, synchronously or not. Returns the value itself, `loaded(value, …)` with metadata
-   * about its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value
-   * stays.
+   * about its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load, and so
+   * does `undefined`, since a `return` was probably forgotten; the old value stays.
    *
    * It runs outside of the AsyncLocalStorage of the reader that started it: in the context in which tickless was first
    * imported, which is empty when that happens at the start of the process. It should pass `signal` on: a result after
@@ -69,11 +69,6 @@ export interface RefreshingValueOptions<T, Previous = T>
    * @default undefined: none, the first read waits
    */
   readonly initial?: Initial<NoInfer<T>> | undefined;
-  /**
-   * `undefined` is a value like any other. Without this option a load that returns `undefined` has failed: a `return` was
-   * probably forgotten. Only for loads whose type includes `undefined`. @default false
-   */
-  readonly allowUndefined?: (undefined extends T ? boolean : false) | undefined;
 }
 
 /** The options of `invalidate`. */
@@ -84,7 +79,7 @@ export interface InvalidateOptions extends ScopeOptions {
 
 /** The options of a value whose `schema` says of what type it is: whatever the load returns, the output of the schema is the value. */
 export type CheckedValueOptions<T, Previous = T> = TypedBySchema<
-  RefreshingValueOptions<T, Previous>,
+  ValueOptions<T, Previous>,
   { readonly load: (context: LoadContext<Previous>) => unknown },
   T
 >;
@@ -117,24 +112,21 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   readonly #awaited: CoarseClock;
 
   /** @throws {TicklessError} `OPTION` naming every option that breaks a rule. */
-  constructor(
-    given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>,
-  );
+  constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous> & TypedByLoad<NoInfer<T>>);
   constructor(given: CheckedValueOptions<T, Previous> & FitsPrevious<T, Previous>);
-  constructor(given: RefreshingValueOptions<T, Previous> & FitsPrevious<T, Previous>);
-  constructor(given: RefreshingValueOptions<T, Previous>) {
+  constructor(given: ValueOptions<T, Previous> & FitsPrevious<T, Previous>);
+  constructor(given: ValueOptions<T, Previous>) {
     const options = ownOptions(given);
     const load = options?.load as (context: LoadContext) => ReturnType<Load<T>>;
     const initial = options?.initial as Initial<T> | undefined;
     const resolved = resolveOptions(options, {
       // Stryker disable next-line StringLiteral: only a task and a key are treated differently.
       kind: 'value',
-      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'allowUndefined', 'initial'],
+      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'initial'],
       check: (checks) => {
         checks.function('load', load);
         const isInitial =
-          ['undefined', 'function'].includes(typeof initial) ||
-          isInitialValue(initial as InitialValue<T>, { allowUndefined: options.allowUndefined === true });
+          ['undefined', 'function'].includes(typeof initial) || isInitialValue(initial as InitialValue<T>);
         checks.that(isInitial, 'initial', `${INITIAL_RULE}, or a function that returns it`, initial);
       },
     });
@@ -220,7 +212,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * written; the value is loaded here. With `here` it resolves then too: `inspect().lock?.version` is `undefined`, and the
    * reason is logged.
    *
-   * While a version is pinned it rejects with `PINNED`, unless `unpin` is given.
+   * While a version is pinned it rejects with `PINNED`: `unpin()` first.
    *
    * With `force`, the `digest` of `inspect().refused`, a refused value is loaded again past the guard, if the source still has it.
    *
@@ -229,12 +221,10 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
   refresh(options?: RefreshOptions): Promise<T> {
     const engine = engineOf(this);
     try {
-      const [isForAll, force] = refreshArgument(engine.options, options, 'unpin');
+      const [isForAll, force] = refreshArgument(engine.options, options);
       const load = (): Promise<T> => engine.refresh(entryOf(this), isForAll, force);
       const versions = engine.versions(entryOf(this));
-      return versions === undefined
-        ? load()
-        : ignoreRejection(versions.refresh(load, ownOptions(options)?.unpin ?? false));
+      return versions === undefined ? load() : ignoreRejection(versions.refresh(load));
     } catch (error) {
       return rejected(error);
     }
@@ -257,7 +247,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * Instances that start later serve it too. While it lasts each instance that is read asks once a minute whether it still
    * does.
    *
-   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value)` or another
+   * The pin ends with `hold`, by `unpin()`, `set(value)` or another
    * `rollback`, on any instance. Needs a backend with `keepVersions` of 2 or more, the same on all instances.
    *
    * Its event `changed` is emitted when the store has the new version, which it carries.
@@ -317,7 +307,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    * is served on this instance only, until the next load here, or until a newer snapshot is taken over.
    *
    * @returns a promise, which may be dropped: see {@link ScopeOptions}.
-   * @throws {TicklessError} `OPTION` for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and when
+   * @throws {TicklessError} `OPTION` for `undefined`, for a promise, which must be awaited first, and when
    *   the `schema` is asynchronous; nothing was changed then.
    * @throws {TicklessError} `REFUSED` when the `schema` refuses it; nothing was changed then.
    */

@@ -35,29 +35,25 @@ export interface RefreshOptions extends ScopeOptions {
    * one follows. @default undefined: `accept` is asked
    */
   readonly force?: string | undefined;
-  /** Of a value: ends the pin of a version first, see `unpin()`. @default false: a pinned version rejects the refresh */
-  readonly unpin?: boolean | undefined;
 }
 
 /**
  * Takes apart the options of `refresh`.
  *
- * @param flags as of `reachesAll`.
  * @returns whether it reaches all instances, and the digest of the refused value that passes the guard.
  * @throws {TicklessError} `OPTION` as `reachesAll`, and for a digest that is not a text.
  */
 export function refreshArgument(
   member: EngineOptions,
   given: RefreshOptions | undefined,
-  ...flags: readonly 'unpin'[]
 ): readonly [isForAll: boolean, force: string | undefined] {
-  if (typeof given !== 'object' || given === null) return [reachesAll(member, given, ...flags), undefined];
+  if (typeof given !== 'object' || given === null) return [reachesAll(member, given), undefined];
   const { force, ...options } = ownOptions(given);
   const isDigest = force === undefined || typeof force === 'string';
   const checks = new OptionChecks(member.name);
   checks.that(isDigest, 'force', 'must be the digest of inspect().refused', force);
   checks.done();
-  return [reachesAll(member, options, ...flags), force];
+  return [reachesAll(member, options), force];
 }
 
 /** Publishes the value of an entry, which was set by hand. */

@@ -6,13 +6,12 @@ import { ignoreThenable, isThenable } from '../time/deferred.ts';
 /**
  * Checks a value that is set by hand.
  *
- * @throws {TicklessError} `OPTION` for `undefined` without `allowUndefined`, and for a promise, which must be awaited first, and for what only
+ * @throws {TicklessError} `OPTION` for `undefined`, for a promise, which must be awaited first, and for what only
  *   loads return: `keep()`, `loaded()`, `absent()`.
  */
-export function checkValue({ name, allowUndefined }: ResolvedOptions, key: unknown, value: unknown): void {
+export function checkValue({ name }: Pick<ResolvedOptions, 'name'>, key: unknown, value: unknown): void {
   const checks = new OptionChecks(name, key);
-  const isAllowed = value !== undefined || allowUndefined;
-  checks.that(isAllowed, 'value', 'must not be undefined without allowUndefined', value);
+  checks.that(value !== undefined, 'value', 'must not be undefined', value);
   checks.that(!isThenable(ignoreThenable(value)), 'value', 'must not be a promise', value);
   checks.that(!isAnswer(value), 'value', 'must not be the result of keep(), loaded() or absent()', value);
   checks.done();

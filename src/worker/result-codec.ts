@@ -103,9 +103,8 @@ function withMark(mark: Mark, value: unknown): unknown {
 
 /** Replaces objects with methods, which cannot be cloned: luxon's durations, `Headers`. */
 function cloneableOptions(options: KeepOptions): KeepOptions {
-  const { nextExecuteTime, dueAfter, maxStaleness, headers, tags, meta } = options;
+  const { dueAfter, maxStaleness, headers, tags, meta } = options;
   return {
-    nextExecuteTime,
     dueAfter: dueAfter === undefined ? undefined : toMillis(dueAfter),
     maxStaleness: maxStaleness === undefined ? undefined : toMillis(maxStaleness),
     headers: isIterable(headers) ? Object.fromEntries(headers) : headers,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { absent, type KeyedLoadReturn, keep, RefreshingCache } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { unspread } from '../support/unspread.ts';
 import { doing } from './commands.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
@@ -137,7 +138,7 @@ for (const [what, bound] of Object.entries(bounds)) {
           name: 'c',
           load,
           schedule: 100,
-          jitter: false,
+          random: unspread,
           coolDown: 50,
           absentFor: 50,
           ...limits,

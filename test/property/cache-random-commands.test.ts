@@ -10,6 +10,7 @@ import {
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { settled } from '../support/settle.ts';
+import { unspread } from '../support/unspread.ts';
 import { doing } from './commands.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e'] as const;
@@ -115,8 +116,7 @@ for (const many of [false, true]) {
           coolDown: { initial: 50, max: 400 },
           absentFor: 120,
           max,
-          maxAbsent: 2,
-          jitter: false,
+          random: unspread,
           clock,
           logger: false,
         });
@@ -164,7 +164,7 @@ for (const many of [false, true]) {
               } catch (error) {
                 expect(held).toBeUndefined();
                 expect(error).toMatchObject({
-                  name: expect.stringMatching(/^(NotLoaded|Absent)Error$/),
+                  code: expect.stringMatching(/^(NOT_LOADED|ABSENT)$/),
                   key: step.key,
                 });
               }

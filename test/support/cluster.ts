@@ -1,22 +1,21 @@
 import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
-import type { Hints } from '../../src/cluster/hint-contract.ts';
 import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import type { Signals } from '../../src/cluster/signal-contract.ts';
 import type {
   InstanceReport,
   SnapshotStore,
   Store,
   StoredSnapshot,
 } from '../../src/cluster/store-contract.ts';
+import type { LockLike, StoreLike } from '../../src/engine/coordinator.ts';
 import {
   type Backend,
-  type LockLike,
   PeriodicExecutor,
-  type PeriodicExecutorOptions,
   RefreshingValue,
-  type RefreshingValueOptions,
-  type StoreLike,
   type TaskContext,
+  type TaskOptions,
   type TicklessEvent,
+  type ValueOptions,
 } from '../../src/index.ts';
 import { asLock } from '../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
@@ -58,7 +57,7 @@ export class Link {
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
 
   /** @param timeout of both. @default theirs */
-  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, hints?: Hints) {
+  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, signals?: Signals) {
     const wrapped: LockProvider = {
       ...lockMethods(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
@@ -131,8 +130,8 @@ export class Link {
           ((await store.reports?.()) ?? []).map((one) => ({ ...one, instance: `/${one.instance}` })),
         ),
     });
-    const { codec, schema, keepVersions } = store;
-    this.store = storeOn(records, { codec, schema, keepVersions, timeout, hints }, { options: [] });
+    const { codec, keepVersions } = store;
+    this.store = storeOn(records, { codec, keepVersions, timeout, signals }, { options: [] });
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -294,7 +293,7 @@ export class ManualCluster {
 
   readonly #timeout: number | undefined;
   /** Those of a new instance. */
-  hints: () => Hints | undefined = () => undefined;
+  signals: () => Signals | undefined = () => undefined;
 
   /** @param timeout of the lock and the store. @default theirs */
   constructor(store: MemoryBackendOptions = {}, leaseFor: number = LEASE_MS, timeout?: number) {
@@ -304,11 +303,11 @@ export class ManualCluster {
   }
 
   link(): Link {
-    return new Link(this.lock, this.store, this.#timeout, this.hints());
+    return new Link(this.lock, this.store, this.#timeout, this.signals());
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */
-  instance(own: PartedOptions<RefreshingValueOptions<string>> = {}, wrongBy?: number): Instance {
+  instance(own: PartedOptions<ValueOptions<string>> = {}, wrongBy?: number): Instance {
     const common = this.#common(wrongBy);
     const { link, logger, clock, manual } = common;
     const value = new RefreshingValue<string>({
@@ -324,7 +323,7 @@ export class ManualCluster {
   }
 
   /** An instance with a task of a period of 1 s, that was never executed. */
-  task(own: PartedOptions<PeriodicExecutorOptions> = {}): TaskInstance {
+  task(own: PartedOptions<TaskOptions> = {}): TaskInstance {
     const common = this.#common();
     const { link, logger, clock, manual } = common;
     const options = {
@@ -343,7 +342,7 @@ export class ManualCluster {
   /** Instances of which the first has loaded `one`, and the others have adopted it. */
   async warm<N extends number>(
     count: N,
-    own: PartedOptions<RefreshingValueOptions<string>> = {},
+    own: PartedOptions<ValueOptions<string>> = {},
   ): Promise<Instances<N>> {
     const instances = Array.from({ length: count }, () => this.instance(own));
     const reads = instances.map(({ value }) => value.get());

@@ -1,5 +1,5 @@
-import type { Timer } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import type { Timer } from '../../src/time/clock.ts';
 
 /** Counts the timers that keep the process alive. */
 export class HoldingClock extends FakeClock {

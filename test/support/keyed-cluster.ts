@@ -1,12 +1,13 @@
 import {
+  type CacheOptions,
   type KeyContext,
   type KeyedLoadReturn,
   RefreshingCache,
-  type RefreshingCacheOptions,
   type TicklessEvent,
 } from '../../src/index.ts';
 import { type Link, type ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
+import { unspread } from './unspread.ts';
 
 /** A load of a key that waits for the test to say how it ends. */
 interface KeyCall {
@@ -28,7 +29,7 @@ export interface KeyedInstance {
 /** An instance with a cache of a period of 1 s, without jitter. */
 export function keyedInstance(
   cluster: ManualCluster,
-  own: PartedOptions<RefreshingCacheOptions<string, string>> = {},
+  own: PartedOptions<CacheOptions<string, string>> = {},
 ): KeyedInstance {
   const link = cluster.link();
   const logger = recordLines();
@@ -45,7 +46,7 @@ export function keyedInstance(
       : {}),
     schedule: 1000,
     retry: false,
-    jitter: false,
+    random: unspread,
     clock: cluster.clock,
     logger,
     ...withBackend(link, own),

@@ -1,9 +1,4 @@
-import {
-  RefreshGroup,
-  type RefreshGroupOptions,
-  type RefreshingValue,
-  type RefreshingValueOptions,
-} from '../../src/index.ts';
+import { type GroupOptions, RefreshGroup, type RefreshingValue, type ValueOptions } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 
 /** Counts how often it is asked; beyond the limit it throws, so that who asks without end comes to one. */
@@ -25,21 +20,17 @@ export interface ManualGroup {
   /** The names of the loads that were started, in their order. */
   readonly started: string[];
   /** A value that was put in now, and is due by its schedule. */
-  value(
-    name: string,
-    schedule: number,
-    own?: Partial<RefreshingValueOptions<string>>,
-  ): RefreshingValue<string>;
+  value(name: string, schedule: number, own?: Partial<ValueOptions<string>>): RefreshingValue<string>;
 }
 
-export function manualGroup(options: RefreshGroupOptions = {}): ManualGroup {
+export function manualGroup(options: GroupOptions = {}): ManualGroup {
   const clock = new CountingClock();
   const group = new RefreshGroup({ clock, retry: false, logger: false, schedule: 3_600_000, ...options });
   const started: string[] = [];
   function value(
     name: string,
     schedule: number,
-    own: Partial<RefreshingValueOptions<string>> = {},
+    own: Partial<ValueOptions<string>> = {},
   ): RefreshingValue<string> {
     const load = async (): Promise<string> => {
       started.push(name);

@@ -1,4 +1,4 @@
-import { RefreshingValue, type RefreshingValueOptions } from '../../src/index.ts';
+import { RefreshingValue, type ValueOptions } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { ManualLoad } from './manual-load.ts';
 
@@ -10,8 +10,8 @@ export interface FakeValue<T> {
 
 /** A value of the default schedule, with one try per execution, that was never loaded. */
 export function fakeValue<T>(
-  load: RefreshingValueOptions<T>['load'],
-  options: Partial<RefreshingValueOptions<T>> = {},
+  load: ValueOptions<T>['load'],
+  options: Partial<ValueOptions<T>> = {},
 ): FakeValue<T> {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
   const all = {
@@ -21,7 +21,7 @@ export function fakeValue<T>(
     retry: false,
     ...options,
     clock,
-  } as RefreshingValueOptions<T>;
+  } as ValueOptions<T>;
   return { clock, value: new RefreshingValue<T>(all) };
 }
 
@@ -31,15 +31,13 @@ export interface ManualValue extends FakeValue<string> {
 }
 
 /** A value of a period of 1 s, that was never loaded. */
-export function manualValue(options: Partial<RefreshingValueOptions<string>> = {}): ManualValue {
+export function manualValue(options: Partial<ValueOptions<string>> = {}): ManualValue {
   const manual = new ManualLoad<string>();
   return { manual, ...fakeValue(manual.load, { schedule: 1000, ...options }) };
 }
 
 /** The same after its first load, which brought `one`. */
-export async function loadedManualValue(
-  options: Partial<RefreshingValueOptions<string>> = {},
-): Promise<ManualValue> {
+export async function loadedManualValue(options: Partial<ValueOptions<string>> = {}): Promise<ManualValue> {
   const made = manualValue(options);
   const first = made.value.get();
   made.manual.call(0).resolve('one');

@@ -1,4 +1,4 @@
-import type { StandardSchema } from '../../src/index.ts';
+import type { StandardSchema } from '../../src/schema.ts';
 
 /** A schema for texts of at most 5 characters, which it puts into capitals. */
 export function shortTexts(): StandardSchema<string> {

@@ -1,8 +1,8 @@
 import type { StoreSteps } from '../../src/cluster/backend-steps.ts';
 import { withCoordination } from '../../src/cluster/coordination.ts';
 import { fleetOf } from '../../src/cluster/fleet.ts';
-import type { Hints } from '../../src/cluster/hint-contract.ts';
 import { presentOnly } from '../../src/cluster/history.ts';
+import type { Signals } from '../../src/cluster/signal-contract.ts';
 import { StoreAccess } from '../../src/cluster/store-access.ts';
 import type { SnapshotStore, Store } from '../../src/cluster/store-contract.ts';
 import { StoreReports } from '../../src/cluster/store-reports.ts';
@@ -14,7 +14,7 @@ import type { DurationLike } from '../../src/time/duration.ts';
 
 export interface WrapStoreOptions {
   readonly timeout?: DurationLike | undefined;
-  readonly hints?: Hints | undefined;
+  readonly signals?: Signals | undefined;
 }
 
 /**
@@ -26,18 +26,17 @@ export interface WrapStoreOptions {
 export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): Store {
   const options = ownOptions(given);
   const checks = new OptionChecks('store');
-  const { hints } = options;
-  checks.names('', options, ['timeout', 'hints']);
-  if (hints !== undefined) checks.methods('hints', hints, ['connect']);
+  const { signals } = options;
+  checks.names('', options, ['timeout', 'signals']);
+  if (signals !== undefined) checks.methods('signals', signals, ['portOf']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('store', store, ['read', 'write']);
   checks.done();
   const versions: StoreSteps['versions'] = (names, report) => versionsOf(store, names, report);
   const reports: Store['reports'] = async () => store.reports?.() ?? [];
-  const { codec, schema, longestName, keepVersions } = store;
+  const { codec, longestName, keepVersions } = store;
   const plain = {
     codec,
-    schema,
     longestName,
     keepVersions,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
@@ -52,7 +51,7 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     versions: async (names, report) => allVersions(await versions(names, report)),
     fleet: async () => fleetOf(await reports()),
   };
-  const steps: StoreSteps = { ...plain, codec: codec ?? defaultCodec, hints, versions };
+  const steps: StoreSteps = { ...plain, codec: codec ?? defaultCodec, signals, versions };
   return Object.freeze(
     withCoordination(wrapped, new StoreAccess(steps, new StoreReports({ sharesCommands: false }), timeoutMs)),
   );

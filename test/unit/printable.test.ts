@@ -5,6 +5,7 @@ import { printable } from '../../src/printable.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordLines } from '../support/events.ts';
 import { rejectionOf } from '../support/settle.ts';
+import { unspread } from '../support/unspread.ts';
 
 const hostile = '\u001b[2J\u0000\u0008\u007f\u0085\u2028\u2029\u202e\ud800';
 /** Control characters, line separators, direction marks and lone surrogates. */
@@ -41,7 +42,7 @@ describe('text from outside', () => {
         return key;
       },
       schedule: 1000,
-      jitter: false,
+      random: unspread,
       retry: { retries: 0 },
       clock,
       logger,

@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import { memoryBackend } from '../../src/backends/memory.ts';
 import { locked, refreshing as refreshingMethod } from '../../src/decorators/index.ts';
 import { changesAtMost, every } from '../../src/guards/index.ts';
-import { createHints } from '../../src/hints/create-hints.ts';
 import {
   derive,
   earliest,
@@ -18,6 +17,7 @@ import {
   withJitter,
 } from '../../src/index.ts';
 import { asLock } from '../../src/records/lock/as-lock.ts';
+import { createSignals } from '../../src/signals/create-signals.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../src/sources/index.ts';
 import { loadInWorker } from '../../src/worker/index.ts';
 import { TestConsole } from '../support/console.ts';
@@ -135,7 +135,7 @@ it('each function of a user is called with its documented arguments, and without
   });
   await plain.get();
   await plain.get({ maxStaleness: 0, waitUntil: spy('get.waitUntil') });
-  const limited = new RefreshGroup({ logger: false, maxConcurrentLoads: 1 });
+  const limited = new RefreshGroup({ logger: false, concurrency: 1 });
   await limited.value({ name: 'x', load: spy('load in a limit', () => 1) }).get();
   await new RefreshingValue({
     ...ONCE,
@@ -256,7 +256,7 @@ it('each function of a user is called with its documented arguments, and without
     decode: spy('codec.decode', (v: string) => JSON.parse(v)),
   });
   const bus = own('bus', { send: spy('bus.send'), listen: spy('bus.listen', () => spy('bus.stop')) });
-  const backend = memoryBackend({ codec, hints: createHints(bus) } as never);
+  const backend = memoryBackend({ codec, signals: createSignals(bus) } as never);
   const shared = new RefreshingValue({
     ...ONCE,
     name: 'shared',

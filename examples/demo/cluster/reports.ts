@@ -1,4 +1,4 @@
-import type { EventType, RollbackOptions } from 'tickless';
+import type { EventType, RefreshingValue } from 'tickless';
 import type { Latency, LoadCounts } from '../reports.ts';
 
 /** What an instance tells the demo, several times a second. */
@@ -58,5 +58,5 @@ export interface InstanceEvent {
 
 /** What an operator does at an instance. */
 export type Order =
-  | { readonly kind: 'rollback'; readonly options: RollbackOptions }
+  | { readonly kind: 'rollback'; readonly options: Parameters<RefreshingValue<unknown>['rollback']>[0] }
   | { readonly kind: 'unpin' };

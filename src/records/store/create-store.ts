@@ -32,7 +32,7 @@ import { reportingRecords, reportsOf } from './reporting-records.ts';
  */
 export function createStore(
   records: Records,
-  { timeoutMs, namespace, codec, schema, keepVersions, hints }: ResolvedBackendOptions,
+  { timeoutMs, namespace, codec, keepVersions, signals }: ResolvedBackendOptions,
   kind: RecordsKind,
 ): Store {
   const longestName = longestWithin(kind.longestName, namespacePrefix(namespace));
@@ -42,12 +42,11 @@ export function createStore(
   const [ofMembers, ofHand] = [joined(reporting), joined(records)];
   const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
   const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
-    ...{ codec: codec ?? defaultCodec, schema, longestName, keepVersions, hints },
+    ...{ codec: codec ?? defaultCodec, longestName, keepVersions, signals },
   });
   const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, ofHand);
   const store: Store = {
     codec,
-    schema,
     longestName,
     keepVersions,
     async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {

@@ -19,7 +19,7 @@ export interface VirtualClusterOptions<S, T, A extends unknown[] = [], N extends
   /** Makes the service of one instance, also after a restart: its values, caches, groups, or your own object around them. */
   readonly service: (process: VirtualProcess<T, A>) => S;
   /** The options of each instance's backend. @default those of a backend: a lease of 30 seconds, JSON, one version, a time-out of 1 second */
-  readonly backend?: Omit<BackendOptions, 'hints'> | undefined;
+  readonly backend?: Omit<BackendOptions, 'signals'> | undefined;
   /** Start of all wall clocks, as of `FakeClock`. @default 2026-01-01T00:00:00Z */
   readonly now?: FakeClockOptions['now'];
   /** Decides jitter (`random`) and the order of the instances in `run`. The same seed gives the same run. A whole number. @default 1 */

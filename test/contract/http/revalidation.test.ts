@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { LoadedOptions } from '../../../src/engine/load-result.ts';
 import {
-  type HeadersLike,
   httpFreshness,
   type KeepOptions,
   keep,
-  type LoadedOptions,
   loaded,
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
+import type { HeadersLike } from '../../../src/schedule/schedule.ts';
 import { httpSource } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { startOrigin } from '../../unit/sources/origin.ts';
@@ -265,7 +265,7 @@ describe('a key', () => {
       schedule: httpFreshness(),
       clock,
       max: 10,
-      jitter: 0,
+      random: () => 0,
     });
     await cache.get('nl');
     await cache.refresh('nl');

@@ -56,9 +56,7 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
 
   it('an answer of the load itself is a duration', async () => {
     let loads = 0;
-    const { clock, value } = fakeValue(
-      (): LoadReturn<number> => loaded(++loads, { nextExecuteTime: clock.now() + 600_000 }),
-    );
+    const { clock, value } = fakeValue((): LoadReturn<number> => loaded(++loads, { dueAfter: 600_000 }));
     value.current;
     clock.stepWall(HOUR);
     expect(await readEverySecond(value, clock, 700)).toEqual([600]);
@@ -68,8 +66,7 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   it('a grid stays where it is by elapsed time, also when a load had the last word before the step', async () => {
     let loads = 0;
     const { clock, value } = fakeValue(
-      (): LoadReturn<number> =>
-        ++loads === 2 ? loaded(loads, { nextExecuteTime: clock.now() + 150_000 }) : loads,
+      (): LoadReturn<number> => (++loads === 2 ? loaded(loads, { dueAfter: 150_000 }) : loads),
       { schedule: fixedRate({ minutes: 10 }), clock: new FakeClock({ now: '2026-06-01T12:00:00Z' }) },
     );
     value.current;

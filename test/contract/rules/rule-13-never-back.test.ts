@@ -77,8 +77,7 @@ describe('rule 13: a value never goes back', () => {
     b.link.break('refused', 'acquire');
     const refreshed = b.value.refresh({ here: true });
     await cluster.clock.flush();
-    const nextExecuteTime = cluster.clock.now() + 2000;
-    b.manual.call(0).resolve(loaded('without the lock', { nextExecuteTime }) as never);
+    b.manual.call(0).resolve(loaded('without the lock', { dueAfter: 2000 }) as never);
     await refreshed;
     b.link.mend();
     expect(b.value.inspect().lock?.version).toBeUndefined();

@@ -58,7 +58,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
 
   it('a value with skip keeps serving what it has, and tries again after the cool-down', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
+    const [a] = await cluster.warm(1, { whenBackendDown: 'skip' });
     a.link.break('refused', 'acquire');
     await cluster.clock.advance(1025);
     expect(await a.value.get()).toBe('one');
@@ -81,7 +81,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     const error = await rejectionOf(careful.executor.requestStart());
     expect(isTicklessError(error, 'BACKEND_DOWN') && !isTicklessError(error, 'LOAD_FAILED')).toBe(true);
     expect(careful.manual.calls).toHaveLength(0);
-    const bold = cluster.task({ whenLockUnavailable: 'load' });
+    const bold = cluster.task({ whenBackendDown: 'load' });
     bold.link.break('refused', 'acquire');
     const done = bold.executor.requestStart();
     await cluster.clock.flush();

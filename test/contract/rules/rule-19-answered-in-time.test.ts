@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { loaded, RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
+import { loaded, RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
@@ -78,7 +78,7 @@ const tooStale = { maxStaleness: 200, schedule: 199, whenTooStale: 'throw' } as 
 const value = (
   clock: FakeClock,
   source: SlowSource,
-  own: Partial<RefreshingValueOptions<number>> = {},
+  own: Partial<ValueOptions<number>> = {},
 ): { read: () => Promise<unknown>; invalidate: () => void; value: RefreshingValue<number> } => {
   const made = new RefreshingValue<number>({ ...options, clock, load: () => source.load(), ...own });
   return { value: made, read: () => made.get(), invalidate: () => made.invalidate() };

@@ -3,6 +3,7 @@ import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
+import { unspread } from '../../support/unspread.ts';
 
 /** A source that is down or not, with a clock and a logger. */
 function world() {
@@ -63,7 +64,13 @@ describe('rule 21: an outage is a bounded number of log lines', () => {
       const value = await load();
       return new Map(asked.map((key) => [key, value]));
     };
-    const cache = new RefreshingCache({ ...common, name: 'cities', loadMany, jitter: false, batchSize: 50 });
+    const cache = new RefreshingCache({
+      ...common,
+      name: 'cities',
+      loadMany,
+      random: unspread,
+      batchSize: 50,
+    });
     await cache.getMany(keys);
     await clock.advance(2000);
     source.isDown = true;

@@ -1,11 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import {
-  type Accept,
-  RefreshingValue,
-  type RefreshingValueOptions,
-  type StandardSchema,
-} from '../../../src/index.ts';
+import { type Accept, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
+import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -25,7 +21,7 @@ const numbers: StandardSchema<readonly number[]> = {
   },
 };
 
-type Options = Partial<RefreshingValueOptions<readonly number[]>>;
+type Options = Partial<ValueOptions<readonly number[]>>;
 
 /** Instances that share a lock and a store, and a source that returns what `source.now` is. */
 function fleet(count: number, options: Options) {

@@ -101,7 +101,7 @@ describe('rule 25: versions grow over rollbacks, and a pinned version is replace
   it('people replace it, on any instance', async () => {
     const ways: ((value: RefreshingValue<number>) => Promise<unknown>)[] = [
       (value) => value.unpin(),
-      (value) => value.refresh({ unpin: true }),
+      (value) => value.unpin().then(() => value.refresh()),
       (value) => value.set(-1),
     ];
     for (const way of ways) {

@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
 import { publishDiagnostics } from '../../../src/diagnostics/index.ts';
-import { type Clock, RefreshGroup, type RefreshGroupOptions, RefreshingValue } from '../../../src/index.ts';
+import { type Clock, type GroupOptions, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import type { ExecutionTrace } from '../../../src/observe/instrument.ts';
 import { openTelemetry } from '../../../src/otel/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -15,9 +15,12 @@ const boom = (): never => {
 };
 
 /** What reads, loads, tasks and probes of a group do: all of it must go on, whatever observes it. */
-async function story(options: RefreshGroupOptions, observe: (group: RefreshGroup) => unknown) {
+async function story(options: GroupOptions, observe: (group: RefreshGroup) => unknown) {
   const clock = new FakeClock();
-  const group = new RefreshGroup({ clock, logger: false, schedule: 1000, retry: false, ...options });
+  const group = new RefreshGroup({
+    ...{ clock, logger: false, schedule: 1000, retry: false, piggyback: false },
+    ...options,
+  });
   observe(group);
   let [loads, runs] = [0, 0];
   let isDown = false;

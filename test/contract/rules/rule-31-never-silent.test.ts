@@ -5,11 +5,12 @@ import {
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const MINUTE = 60_000;
 
@@ -37,7 +38,7 @@ function world() {
   return { clock, lines: logger.lines, source, load, common, each };
 }
 
-type Options = Partial<RefreshingValueOptions<number>>;
+type Options = Partial<ValueOptions<number>>;
 
 /** An hour of outage, with a read each second, of a value in place; then the source is back. */
 async function outage(options: Options, read: (value: RefreshingValue<number>) => unknown) {
@@ -154,7 +155,7 @@ describe('rule 31: an outage is never silent', () => {
       loadMany,
       schedule: '1m',
       maxStaleness: '5m',
-      jitter: false,
+      random: unspread,
     });
     const keys = Array.from({ length: 100 }, (_, index) => `k${index}`);
     await cache.getMany(keys);

@@ -1,4 +1,5 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
+
 import { expectTypeOf, test } from 'vitest';
 import { changesAtMost, every, notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
@@ -10,11 +11,11 @@ import {
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
-  type RefreshingValueOptions,
   refreshing,
-  type StandardSchema,
+  type ValueOptions,
   type ValueStatus,
 } from '../../../src/index.ts';
+import type { StandardSchema } from '../../../src/schema.ts';
 
 interface Rates {
   readonly etag: string | null;
@@ -145,7 +146,7 @@ test('a schema does not get into the way of what is written otherwise', () => {
   ).toEqualTypeOf<Rates>();
   new RefreshingValue<Rates>({ name, load: () => new Promise((resolve) => resolve(rates)), schema });
   new RefreshingValue<Rates>({ name, load: () => new Promise((resolve) => resolve(rates)) });
-  const made = <T>(options: RefreshingValueOptions<T>): RefreshingValue<T> => new RefreshingValue(options);
+  const made = <T>(options: ValueOptions<T>): RefreshingValue<T> => new RefreshingValue(options);
   const checked = <T>(load: () => Promise<T>, of: StandardSchema<T>): RefreshingValue<T> =>
     new RefreshingValue({ name, load, schema: of });
   expectTypeOf(made({ name, load: async () => rates })).toEqualTypeOf<RefreshingValue<Rates>>();
@@ -163,7 +164,7 @@ test('a literal widens where it stands alone', () => {
 
 test('keep() and loaded() are not part of T', () => {
   const load = () => {
-    if (maybe) return keep({ nextExecuteTime: Date.now() + 1000 });
+    if (maybe) return keep({ dueAfter: 1000 });
     return maybe ? loaded(rates, { headers: new Headers() }) : rates;
   };
   expectTypeOf(new RefreshingValue({ name, load }).current).toEqualTypeOf<Rates>();

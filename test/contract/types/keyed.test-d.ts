@@ -80,7 +80,6 @@ test('loadMany with absent() needs no type by hand', () => {
       const found = await lookUp(codes);
       return new Map(codes.map((code) => [code, found.get(code) ?? absent()]));
     },
-    missing: 'fail',
   });
   expectTypeOf(said).toEqualTypeOf<RefreshingCache<number, City>>();
   const tagged = new RefreshingCache({

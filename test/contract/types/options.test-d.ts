@@ -5,16 +5,15 @@ import { expectTypeOf, test } from 'vitest';
 import {
   type DurationLike,
   PeriodicExecutor,
-  type PeriodicExecutorOptions,
   type ReadOptions,
   RefreshGroup,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type TaskOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 
 const name = 'v';
 const load = async (): Promise<string> => 'value';
-const maybe = async (): Promise<string | undefined> => undefined;
 const value = new RefreshingValue({ name, load });
 
 test('name and load are required, nothing else is', () => {
@@ -32,9 +31,9 @@ test('name and load are required, nothing else is', () => {
 });
 
 test('every other option may be undefined', () => {
-  type Given = Omit<Required<RefreshingValueOptions<string>>, 'name' | 'load'>;
+  type Given = Omit<Required<ValueOptions<string>>, 'name' | 'load'>;
   type All = { readonly [option in keyof Given]: undefined };
-  expectTypeOf<All & { name: string; load: typeof load }>().toExtend<RefreshingValueOptions<string>>();
+  expectTypeOf<All & { name: string; load: typeof load }>().toExtend<ValueOptions<string>>();
 });
 
 test('options of a wrong type are errors', () => {
@@ -57,20 +56,6 @@ test('options of a wrong type are errors', () => {
   // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
   new PeriodicExecutor(load, { name, maxStaleness: 1000, whenTooStale: 'throw', whenFailing: 'throw' });
-  // @ts-expect-error: a task has no value, and may return anything
-  new PeriodicExecutor(load, { name, allowUndefined: true });
-});
-
-test('allowUndefined is for loads whose type includes undefined', () => {
-  const maybeValue = new RefreshingValue({ name, load: maybe, allowUndefined: true });
-  expectTypeOf(maybeValue.get()).toEqualTypeOf<Promise<string | undefined>>();
-  expectTypeOf(maybeValue.current).toEqualTypeOf<string | undefined>();
-  maybeValue.set(undefined);
-  new RefreshingValue({ name, load: maybe, allowUndefined: false });
-  new RefreshingValue({ name, load: async () => {}, allowUndefined: true });
-  new RefreshingValue({ name, load, allowUndefined: false });
-  // @ts-expect-error: this load never returns undefined
-  new RefreshingValue({ name, load, allowUndefined: true });
 });
 
 test('a duration is a number, an object of units, or has toMillis()', () => {
@@ -145,7 +130,7 @@ test('a task may return anything, and gets no previous value', () => {
   expectTypeOf(executor.execute()).toEqualTypeOf<Promise<void>>();
   // @ts-expect-error: a task has no value
   new PeriodicExecutor(({ previous }) => previous, { name });
-  expectTypeOf<PeriodicExecutorOptions>().toHaveProperty('schedule');
+  expectTypeOf<TaskOptions>().toHaveProperty('schedule');
 });
 
 test('both can be disposed of', () => {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { cron } from '../../../src/calendar/index.ts';
 import { withoutCredentials } from '../../../src/console/redact.ts';
 import { deepEqual } from '../../../src/data/deep-equal.ts';
-import { decodeHint } from '../../../src/hints/message.ts';
 import { References } from '../../../src/openfeature/references.ts';
 import { printable } from '../../../src/printable.ts';
 import { defaultCodec } from '../../../src/records/store/default-codec.ts';
+import { decodeSignal } from '../../../src/signals/message.ts';
 import { csv } from '../../../src/sources/csv.ts';
 import { parseBody } from '../../../src/sources/parse.ts';
 import { toMillis } from '../../../src/time/duration.ts';
@@ -168,7 +168,7 @@ const SUBJECTS: Readonly<Record<string, readonly [parts: readonly string[], work
     [...RICH_PARTS, ','],
     (text) => ignored(() => defaultCodec.decode(`devalue:[${text}]`)),
   ],
-  hints: [JSON_PARTS, (text) => decodeHint(text)],
+  signals: [JSON_PARTS, (text) => decodeSignal(text)],
   'Cache-Control': [HEADER_PARTS, (text) => reading({ 'cache-control': text })],
   'Age and Expires': [
     HEADER_PARTS,

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type HeadersLike, httpFreshness, loaded, RefreshingValue } from '../../../src/index.ts';
+import { httpFreshness, loaded, RefreshingValue } from '../../../src/index.ts';
+import type { HeadersLike } from '../../../src/schedule/schedule.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { expectUnpolluted, hostileValue } from './support/hostile.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Followers } from './support/followers.ts';
-import { cut } from './support/hinted.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
 import type { RealServer } from './support/servers.ts';
+import { cut } from './support/signalled.ts';
 
 // How soon six processes serve a value that one of them sets. The times are printed; a busy machine is slow.
 
@@ -13,22 +13,22 @@ const WITHIN = 1000;
 const GENEROUS_MS = 10_000;
 
 const cases = (['ioredis', 'pg'] as const).flatMap((kind) =>
-  [false, true].map((hasHints) => ({
-    ...{ kind, hasHints, engine: kind === 'pg' ? ('postgres' as const) : ('redis' as const) },
-    title: `${kind}, ${hasHints ? 'with hints' : 'by checks alone'}`,
+  [false, true].map((hasSignals) => ({
+    ...{ kind, hasSignals, engine: kind === 'pg' ? ('postgres' as const) : ('redis' as const) },
+    title: `${kind}, ${hasSignals ? 'with signals' : 'by checks alone'}`,
   })),
 );
 const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
 const ms = (value: number): string => `${value.toFixed(0)} ms`;
 
-describe.each(cases)('six processes: $title', ({ kind, engine, hasHints, title }) => {
+describe.each(cases)('six processes: $title', ({ kind, engine, hasSignals, title }) => {
   if (!ownKinds.includes(engine)) return;
   let followers: Followers;
   let server: RealServer;
   let last = 0;
   beforeAll(async () => {
     server = await startOwn(engine);
-    const settings = { propagateWithin: WITHIN, hasHints, leaseFor: 3000 };
+    const settings = { propagateWithin: WITHIN, hasSignals, leaseFor: 3000 };
     followers = await Followers.start(INSTANCES, {
       kind,
       url: server.url,
@@ -50,16 +50,16 @@ describe.each(cases)('six processes: $title', ({ kind, engine, hasHints, title }
     return (await followers.allServe(last, GENEROUS_MS, numbers)) - begunAt;
   }
 
-  it('all serve what one of them sets within the bound; with hints long before', async () => {
+  it('all serve what one of them sets within the bound; with signals long before', async () => {
     const times: number[] = [];
-    for (let i = 0; i < (hasHints ? 20 : 10); i++) {
+    for (let i = 0; i < (hasSignals ? 20 : 10); i++) {
       times.push(await time(i % INSTANCES));
-      await sleep((hasHints ? 200 : WITHIN) * Math.random());
+      await sleep((hasSignals ? 200 : WITHIN) * Math.random());
     }
     times.sort((a, b) => a - b);
     const [least = 0, median = 0, most = 0] = [times[0], times[times.length / 2], times.at(-1)];
     console.log(`${title}: least ${ms(least)}, median ${ms(median)}, most ${ms(most)} of ${times.length}`);
-    if (hasHints) expect(median).toBeLessThan(WITHIN / 2);
+    if (hasSignals) expect(median).toBeLessThan(WITHIN / 2);
   });
 
   it('after kill -9, SIGSTOP, cut connections and a restart of the server they do so again', async () => {
@@ -89,7 +89,7 @@ describe.each(cases)('six processes: $title', ({ kind, engine, hasHints, title }
     tell('one stopped: that one', (await followers.allServe(last, GENEROUS_MS)) - continuedAt);
 
     await cut(kind, server.url, 'propagation');
-    tell('connections cut, hints lost: all', await time(5));
+    tell('connections cut, signals lost: all', await time(5));
 
     await server.kill();
     last += 1;

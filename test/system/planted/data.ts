@@ -190,15 +190,15 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: '(written) => this.reading || original(written)',
   },
   {
-    name: 'a hint is ignored',
-    rules: ['hints'],
+    name: 'a signal is ignored',
+    rules: ['signals'],
     seeds: [23],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: '() => {}',
   },
   {
-    name: 'a hint puts off the check that is due anyway',
+    name: 'a signal puts off the check that is due anyway',
     rules: [24],
     seeds: [4],
     in: 'src/cluster/version-poll.ts',
@@ -207,33 +207,33 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
       original(ms);
       const first = this.#first;
       if (first === undefined || ms < LEAST_APART_MS) return;
-      this.#dueAt = this.#hintedAt = first.options.clock.monotonic() + 60_000;
+      this.#dueAt = this.#signalledAt = first.options.clock.monotonic() + 60_000;
       this.#plan();
     }`,
   },
   {
-    name: 'a storm of hints is a storm of checks',
-    rules: ['hints'],
+    name: 'a storm of signals is a storm of checks',
+    rules: ['signals'],
     seeds: [4],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: `() => {
-      this.#hintedAt = this.#beganAt;
+      this.#signalledAt = this.#beganAt;
       this.#plan();
       const first = this.#first;
       if (first !== undefined) this.read(first.options.clock.monotonic());
     }`,
   },
   {
-    name: 'a message of others is taken for a hint',
-    rules: ['hints'],
+    name: 'a message of others is taken for a signal',
+    rules: ['signals'],
     seeds: [4],
-    in: 'src/hints/message.ts',
-    replace: 'decodeHint',
+    in: 'src/signals/message.ts',
+    replace: 'decodeSignal',
     by: `(text) => {
-      const hint = original(text);
-      if (hint === undefined) throw new Error('it is no hint');
-      return hint;
+      const signal = original(text);
+      if (signal === undefined) throw new Error('it is no signal');
+      return signal;
     }`,
   },
 ];

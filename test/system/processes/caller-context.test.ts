@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { PeriodicExecutor, RefreshingValue, type RetryOptions } from '../../../src/index.ts';
+import type { RetryOptions } from '../../../src/engine/retry.ts';
+import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const request = new AsyncLocalStorage<string>();

@@ -67,7 +67,7 @@ export class Instance extends Process {
             },
           }
         : {}),
-      ...(scenario.hasLock ? { whenLockUnavailable: scenario.whenLockUnavailable } : {}),
+      ...(scenario.hasLock ? { whenBackendDown: scenario.whenBackendDown } : {}),
       ...(scenario.hasStore ? { propagateWithin: NO_CHECKS_MS } : {}), // other worlds have checks
     };
     this.group = scenario.isGrouped

@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../../../src/index.ts';
+import type { Clock } from '../../../src/index.ts';
+import type { Timer } from '../../../src/time/clock.ts';
 import type { Random } from './random.ts';
 import type { Happening, Timeline } from './timeline.ts';
 

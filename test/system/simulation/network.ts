@@ -1,9 +1,9 @@
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
 import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
 import { confirmationIn } from '../../../src/cluster/confirmation.ts';
-import type { Hints } from '../../../src/cluster/hint-contract.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import { oneByOne } from '../../../src/cluster/one-by-one.ts';
+import type { Signals } from '../../../src/cluster/signal-contract.ts';
 import type { InstanceReport, SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockOn, storeOn } from '../../support/parts.ts';
@@ -114,7 +114,7 @@ export interface LinkOptions {
   /** Writes snapshots and reports as another version of the library does. @default as this one */
   readonly dialect?: Dialect;
   /** Of the store. @default none */
-  readonly hints?: Hints | undefined;
+  readonly signals?: Signals | undefined;
   /** Steps of its lock for several names are asked together, each name with a message of its own, as in a cluster of servers. */
   readonly isForManyNames?: boolean;
 }
@@ -163,7 +163,7 @@ export class Link {
       keepVersions = 1,
       waitsMs = CLIENT_TIMEOUT_MS,
       dialect,
-      hints,
+      signals,
       isForManyNames = false,
     }: LinkOptions = {},
   ) {
@@ -238,7 +238,7 @@ export class Link {
           this.#send({ step: 'reports', name: '', token: undefined }, () => backend.reports(beginning)),
         delete: none,
       }),
-      { timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(hints && { hints }) },
+      { timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(signals && { signals }) },
       kind,
     );
   }

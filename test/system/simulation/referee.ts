@@ -11,7 +11,7 @@ export type Rule =
   | 'changed'
   | 'refused'
   | 'everywhere'
-  | 'hints'
+  | 'signals'
   | 'holder'
   | 'upgrade';
 

@@ -23,7 +23,7 @@ export interface Scenario extends Faults {
   /** `Infinity`: none. */
   readonly maxStaleness: number;
   readonly whenTooStale: 'wait' | 'throw';
-  readonly whenLockUnavailable: 'load' | 'skip';
+  readonly whenBackendDown: 'load' | 'skip';
   /** The keys are loaded by `loadMany`. */
   readonly isBatched: boolean;
   /** The keys use locks too. */
@@ -67,7 +67,7 @@ export function drawScenario(random: Random): Scenario {
     retries: random.pick([0, 0, 1, 2]),
     maxStaleness: random.chance(0.4) ? period * random.pick([1.02, 2, 4]) : Infinity,
     whenTooStale: random.pick(['wait', 'throw']),
-    whenLockUnavailable: random.chance(0.7) ? 'load' : 'skip',
+    whenBackendDown: random.chance(0.7) ? 'load' : 'skip',
     isBatched: random.chance(0.4),
     hasKeyLocks: random.chance(0.5),
     isGrouped: random.chance(0.5),

@@ -119,7 +119,7 @@ export class Source {
       case 'said': {
         const inMs = random.between(50, 2000);
         world.said.add(run.serial);
-        return after(takes, 'value', loaded(value, { nextExecuteTime: machine.now() + takes + inMs }));
+        return after(takes, 'value', loaded(value, { dueAfter: inMs }));
       }
       case 'tagged':
         world.tagged.add(run.serial);

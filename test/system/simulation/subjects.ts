@@ -7,9 +7,9 @@ import { watchesOf } from './watches/index.ts';
 export function subjectsOf(instance: Instance): Map<string, Subject> {
   const { world, rates, local, calendar, codes, report } = instance;
   const { hasLock, hasStore, hasKeyLocks, period, timeout, coolDown, leaseFor } = world.scenario;
-  const { maxStaleness, whenLockUnavailable } = world.scenario;
+  const { maxStaleness, whenBackendDown } = world.scenario;
   const isLimited = maxStaleness < Infinity;
-  const mayLoadWithoutLock = whenLockUnavailable === 'load';
+  const mayLoadWithoutLock = whenBackendDown === 'load';
   const common = { timeout, coolDown, mayLoadWithoutLock, mayBeTooStale: false };
   const alone = { ...common, hasLock: false, hasStore: false, lockName: undefined, holdsValue: true };
   const isShared = hasLock || hasStore;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { createHints } from '../../../src/hints/create-hints.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { createSignals } from '../../../src/signals/create-signals.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -23,8 +23,8 @@ class Fleet {
   constructor() {
     const memory = memoryBackend({ clock: this.clock });
     const [lock, store] = [lockOf(memory), storeOf(memory)];
-    const hints = (): ReturnType<typeof createHints> =>
-      createHints({
+    const signals = (): ReturnType<typeof createSignals> =>
+      createSignals({
         send: (text) => this.#listeners.forEach((listener) => void listener(text)),
         listen: (onMessage) => {
           this.#listeners.add(onMessage);
@@ -44,7 +44,7 @@ class Fleet {
           return store.versions(...args);
         },
       };
-      const own = wrapStore(counted, { hints: hints() });
+      const own = wrapStore(counted, { signals: signals() });
       for (let member = 0; member < MEMBERS; member++) {
         const value = new RefreshingValue({
           ...{ name: `v${member}`, clock: this.clock, logger: false as const },
@@ -74,7 +74,7 @@ class Fleet {
   }
 }
 
-it('a thousand instances with a hundred members each ask the store evenly, also after a start and a hint', async () => {
+it('a thousand instances with a hundred members each ask the store evenly, also after a start and a signal', async () => {
   const fleet = new Fleet();
   const until = 4 * WITHIN;
   await fleet.readFor(until);
@@ -97,6 +97,6 @@ it('a thousand instances with a hundred members each ask the store evenly, also 
   const after = Fleet.peak(fleet.checks, until, end);
   expect(after / mean).toBeLessThan(2);
   console.log(
-    `checks a second: mean ${mean.toFixed(0)}, peak after the start ${peak}, after a hint ${after}`,
+    `checks a second: mean ${mean.toFixed(0)}, peak after the start ${peak}, after a signal ${after}`,
   );
 });

@@ -114,7 +114,7 @@ const WORDS_OF_DATA = [
   'took-over',
   'comes back empty',
   'has damaged its snapshots',
-  ...['a hint: ', 'a forged hint: '],
+  ...['a signal: ', 'a forged signal: '],
 ];
 
 const WORDS_OF_KEYS = [

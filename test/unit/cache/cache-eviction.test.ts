@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { absent, isTicklessError, type KeyedLoadReturn, keep, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { type FakeCache, fakeCache as make, type CacheOptions as Options } from '../../support/fake-cache.ts';
+import {
+  type FakeCache,
+  fakeCache as make,
+  type FakeCacheOptions as Options,
+} from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
@@ -398,10 +402,4 @@ describe('4000 look-ups of nonsense keys', () => {
       });
     }
   }
-
-  it('maxAbsent limits the number of remembered keys', async () => {
-    const { cache } = make({ load: () => absent(), max: 10, maxAbsent: 500 });
-    for (const key of nonsense.slice(0, 1000)) await rejectionOf(cache.get(key));
-    expect(nonsense.filter((key) => cache.inspect(key) !== undefined)).toEqual(nonsense.slice(500, 1000));
-  });
 });

@@ -12,6 +12,7 @@ import { type FakeCache, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { settled, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const MINUTE = 60_000;
 
@@ -31,6 +32,7 @@ describe('user code that reads a key while its load settles', () => {
         cache.inspect('a');
         return endedAt + MINUTE;
       },
+      random: () => 0,
     });
     cache.current('a');
     await clock.advance(MINUTE);
@@ -130,10 +132,10 @@ describe('user code that reads a key while its load settles', () => {
 describe('keys that change, come and go', () => {
   it('a key object that keyOf no longer accepts does not affect other members of the group', async () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, piggyback: true, concurrency: 1, schedule: 1000 });
+    const group = new RefreshGroup({ clock, concurrency: 1, schedule: 1000 });
     const load = async (_key: { id?: string }) => 'x';
     const keyOf = ({ id }: { id?: string }) => (id as string).toString();
-    const cache = group.cache({ name: 'c', load, keyOf, jitter: false });
+    const cache = group.cache({ name: 'c', load, keyOf, random: unspread });
     let loads = 0;
     const value = group.value({ name: 'v', load: async () => ++loads });
     const key: { id?: string } = { id: 'a' };
@@ -179,7 +181,7 @@ describe('keys that change, come and go', () => {
   });
 
   it('inspecting an absent key does not count as a use', async () => {
-    const { cache } = make({ load: () => absent(), maxAbsent: 2 });
+    const { cache } = make({ load: () => absent(), max: 20 });
     for (const key of ['a', 'b']) await cache.get(key).catch(() => {});
     cache.inspect('a');
     await cache.get('c').catch(() => {});

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { dailyAt } from '../../../src/calendar/index.ts';
-import { type CoolDownOptions, RefreshingCache } from '../../../src/index.ts';
+import { RefreshingCache, withJitter } from '../../../src/index.ts';
+import type { CoolDownOptions } from '../../../src/options/shared-options.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
+import { type FakeCache, type FakeCacheOptions, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
@@ -12,7 +13,7 @@ import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 const HOUR = 3_600_000;
 
 /** A cache whose loads end when the test says so. `of`: the loads of a key. */
-function manual(options: CacheOptions = {}): FakeCache & { of(key: string): ManualLoad<string> } {
+function manual(options: FakeCacheOptions = {}): FakeCache & { of(key: string): ManualLoad<string> } {
   const loads = new Map<string, ManualLoad<string>>();
   const of = (key: string): ManualLoad<string> => {
     const load = loads.get(key) ?? new ManualLoad<string>();
@@ -346,17 +347,11 @@ describe('rule 9: the clocks', () => {
     it(`a step of ${step / HOUR} h in the middle of the spread starts no storm`, async () => {
       const keys = Array.from({ length: 1000 }, (_, index) => `k${index}`);
       let loads = 0;
-      const loadMany = async (asked: readonly string[]): Promise<Map<string, string>> => {
-        loads += asked.length;
-        return new Map(asked.map((key) => [key, key]));
+      const load = async (key: string): Promise<string> => {
+        loads += 1;
+        return key;
       };
-      const { clock, cache } = manual({
-        load: undefined,
-        loadMany,
-        batchAhead: false,
-        jitter: undefined,
-        schedule: { minutes: 100 },
-      });
+      const { clock, cache } = manual({ load, random: Math.random, schedule: { minutes: 100 } });
       const pass = async (minutes: number): Promise<number> => {
         const before = loads;
         await clock.advance({ minutes });
@@ -374,7 +369,8 @@ describe('rule 9: the clocks', () => {
 
   it('a calendar schedule follows the wall clock, for each key', async () => {
     const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
-    const { cache } = manual({ load: (key) => key, schedule: dailyAt('05:00', { zone: 'UTC' }), clock });
+    const schedule = withJitter(dailyAt('05:00', { zone: 'UTC' }), 0);
+    const { cache } = manual({ load: (key) => key, schedule, clock });
     for (const key of ['a', 'b']) cache.current(key);
     let loads = 0;
     cache.on('load-started', () => void loads++);

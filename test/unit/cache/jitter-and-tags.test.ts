@@ -3,23 +3,25 @@ import { Epochs } from '../../../src/cache/epochs.ts';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import {
   absent,
+  type CacheOptions,
   type Execution,
   fixedRate,
   type KeyedLoadReturn,
   keep,
   loaded,
   RefreshingCache,
-  type RefreshingCacheOptions,
+  withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { seeded } from '../../support/distribution.ts';
 import { recordLines } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { settled, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const PERIOD = 1_000_000;
 
-type Options<V> = Partial<RefreshingCacheOptions<number, V>>;
+type Options<V> = Partial<CacheOptions<number, V>>;
 
 /** Loads that many keys together, and says how many are loaded by one read of each at each tenth of a period. */
 async function tenths(
@@ -35,11 +37,11 @@ async function tenths(
   let loadCount = 0;
   const cache = new RefreshingCache<number, number>({
     name: 'c',
-    loadMany: async (asked) => {
-      loadCount += asked.length;
-      return new Map(asked.map((key) => [key, key]));
+    load: async (key) => {
+      loadCount += 1;
+      return key;
     },
-    batchAhead: false, // it takes keys along before they are due
+    concurrency: Infinity,
     schedule: PERIOD,
     max: count,
     clock,
@@ -98,16 +100,14 @@ describe('keys that were loaded together', () => {
     expect(Math.max(...counts.slice(21))).toBeLessThan(200);
   });
 
-  it('are due together without jitter', async () => {
-    for (const jitter of [false, 0, { ratio: 0 }] as const) {
-      const counts = await tenths(100, { jitter }, { loads: 10 });
-      expect(counts).toEqual([...Array(9).fill(0), 100]);
-    }
+  it('are due together with a jitter of 0', async () => {
+    const counts = await tenths(100, { schedule: withJitter(PERIOD, 0) }, { loads: 10 });
+    expect(counts).toEqual([...Array(9).fill(0), 100]);
   });
 
-  it('are spread over the duration, or the share of the period, that jitter gives', async () => {
+  it('are spread over the duration, or the share of the period, that withJitter gives', async () => {
     for (const jitter of [PERIOD / 2, { ratio: 0.5 }]) {
-      const counts = await tenths(1000, { jitter });
+      const counts = await tenths(1000, { schedule: withJitter(PERIOD, jitter) });
       expect([sum(counts.slice(0, 9)), sum(counts.slice(0, 15))]).toEqual([0, 1000]);
       expect(Math.max(...counts)).toBeLessThan(300);
     }
@@ -135,12 +135,9 @@ describe('keys that were loaded together', () => {
   });
 
   const limits: [string, Options<number>][] = [
-    ['hardly longer than the period', { maxStaleness: 1.01 * PERIOD, jitter: { ratio: 1 } }],
-    ['of one and a half periods', { maxStaleness: 1.5 * PERIOD, jitter: { ratio: 1 } }],
-    [
-      'far shorter than a fixed rate',
-      { maxStaleness: PERIOD / 10, schedule: fixedRate(PERIOD), jitter: { ratio: 1 } },
-    ],
+    ['hardly longer than the period', { maxStaleness: 1.01 * PERIOD }],
+    ['of one and a half periods', { maxStaleness: 1.5 * PERIOD }],
+    ['far shorter than a fixed rate', { maxStaleness: PERIOD / 10, schedule: fixedRate(PERIOD) }],
     [
       'far shorter than a calendar schedule',
       { maxStaleness: PERIOD, schedule: dailyAt('05:00', { zone: 'UTC' }) },
@@ -195,9 +192,6 @@ describe('keys that were loaded together', () => {
     const during = (clock: FakeClock, tenth: number): void => {
       if (tenth === 9) clock.stepWall({ hours: 5 });
     };
-    const later = await tenths(1000, { jitter: { ratio: 1 } }, { during });
-    expect(sum(later.slice(0, 9))).toBe(0);
-    expect(Math.max(...later)).toBeLessThan(200);
     const counts = await tenths(1000, {}, { during, loads: 10 });
     expect([sum(counts), Math.max(...counts) < 200]).toEqual([1000, true]);
   });
@@ -219,7 +213,7 @@ describe('tags', () => {
         return tags === undefined ? keep() : loaded(`${key}`, { tags });
       },
       schedule: PERIOD,
-      jitter: false,
+      random: unspread,
       clock,
       retry: false,
       logger: false,
@@ -462,7 +456,14 @@ describe('invalidateWhere', () => {
   const make = () => {
     const clock = new FakeClock();
     const load = async (key: string): Promise<string> => (key === 'slow' ? new Promise(() => {}) : key);
-    const cache = new RefreshingCache({ name: 'c', load, jitter: false, clock, retry: false, logger: false });
+    const cache = new RefreshingCache({
+      name: 'c',
+      load,
+      random: unspread,
+      clock,
+      retry: false,
+      logger: false,
+    });
     const stale = (): string[] => [...cache.keys()].filter((key) => cache.inspect(key)?.isStale);
     return { clock, cache, stale };
   };

@@ -2,17 +2,17 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import {
   absent,
+  type CacheOptions,
   type LoadManyContext,
   loaded,
   RefreshingCache,
-  type RefreshingCacheOptions,
   type TicklessError,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { unspread } from '../../support/unspread.ts';
 
 type Answers = ReadonlyMap<string, string>;
 
@@ -35,7 +35,7 @@ const all = (keys: readonly string[]): Answers => new Map(keys.map((key) => [key
 /** A cache whose `loadMany` notes its calls. @param answer `manual`: the test ends the calls. */
 function make(
   answer: ((keys: readonly string[], call: number) => unknown) | 'manual' = all,
-  options: Partial<RefreshingCacheOptions<string, string>> = {},
+  options: Partial<CacheOptions<string, string>> = {},
 ): Made {
   const clock = new FakeClock();
   const calls: Call[] = [];
@@ -51,7 +51,7 @@ function make(
       });
     },
     schedule: 1000,
-    jitter: false,
+    random: unspread,
     clock,
     retry: false,
     logger: false,
@@ -243,15 +243,6 @@ describe('keys that the result lacks', () => {
     expect(keysOf(calls)).toEqual([['a', 'b'], ['b']]);
   });
 
-  it("with missing: 'fail' have failed: the value of before stays", async () => {
-    const { cache } = make(without('b'), { missing: 'fail' });
-    cache.set('b', 'old');
-    const error = await rejectionOf(cache.refresh('b'));
-    expect(error).toMatchObject({ code: 'LOAD_FAILED', key: 'b' });
-    expect((error as Error).message).toContain('left it out; a key that the source lacks is absent()');
-    expect(cache.peek('b')).toBe('old');
-  });
-
   it('have failed beside keys that were not requested: these may be of another type', async () => {
     const cache = new RefreshingCache<number, string>({
       name: 'c',
@@ -262,26 +253,6 @@ describe('keys that the result lacks', () => {
     });
     const error = (await rejectionOf(cache.get(1))) as Error;
     expect(error.message).toContain('left it out, and returned "1", which was not requested: another type');
-  });
-
-  it('have no value of undefined, where undefined is one', async () => {
-    const cache = new RefreshingCache<string, string | undefined>({
-      name: 'c',
-      loadMany: () => new Map([['a', undefined]]),
-      allowUndefined: true,
-      clock: new FakeClock(),
-    });
-    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
-    expect([a, b]).toMatchObject([{ value: undefined }, { reason: { code: 'ABSENT', key: 'b' } }]);
-  });
-
-  it('missing must be one of both, and needs loadMany', () => {
-    const loadMany = all as never;
-    const load = async (): Promise<string> => 'v';
-    const error = (options: object): unknown =>
-      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
-    expect(error({ loadMany, missing: 'null' })).toMatchObject(ofOption('missing'));
-    expect(error({ load, missing: 'fail' })).toMatchObject(ofOption('missing'));
   });
 });
 

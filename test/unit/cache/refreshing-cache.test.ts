@@ -10,14 +10,14 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
+import { type FakeCache, type FakeCacheOptions, fakeCache } from '../../support/fake-cache.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption, optionsIn } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 /** A cache that loads `a1` for `a`, then `a2`; a key that begins with `!` fails. */
-function counting(options: CacheOptions = {}): FakeCache & { contexts: KeyContext<string, string>[] } {
+function counting(options: FakeCacheOptions = {}): FakeCache & { contexts: KeyContext<string, string>[] } {
   const contexts: KeyContext<string, string>[] = [];
   const load = async (key: string, context: KeyContext<string, string>): Promise<string> => {
     contexts.push(context);
@@ -111,14 +111,11 @@ describe('reading', () => {
     expect(contexts.map(({ key }) => key)).toEqual(['a', 'a', '!b']);
   });
 
-  it('undefined is a value with allowUndefined, and a failed load without it', async () => {
+  it('undefined is a failed load', async () => {
     const load = async (): Promise<string | undefined> => undefined;
     const clock = new FakeClock();
     const strict = new RefreshingCache({ name: 'c', load, clock, logger: false });
     expect(await rejectionOf(strict.get('a'))).toMatchObject({ code: 'LOAD_FAILED', key: 'a' });
-    const lenient = new RefreshingCache({ name: 'c', load, allowUndefined: true, clock });
-    expect(await lenient.get('a')).toBeUndefined();
-    expect([...lenient.keys()]).toEqual(['a']);
   });
 });
 
@@ -276,7 +273,7 @@ describe('by hand', () => {
   it('set refuses undefined and a promise, and names the key', () => {
     const { cache } = counting();
     for (const [bad, rule] of [
-      [undefined, 'allowUndefined'],
+      [undefined, 'must not be undefined'],
       [Promise.resolve('x'), 'promise'],
     ] as const) {
       const message = expect.stringMatching(`value must.*${rule}`);
@@ -567,14 +564,10 @@ describe('its life', () => {
       loadMany: load,
       batchSize: 0,
       max: 1.5,
-      maxAbsent: 0,
-      jitter: -1,
       nonsense: 1,
     };
     const error = thrownBy(() => new RefreshingCache(bad as never));
-    expect(new Set(optionsIn(error))).toEqual(
-      new Set(['name', 'load', 'batchSize', 'max', 'maxAbsent', 'jitter', 'nonsense']),
-    );
+    expect(new Set(optionsIn(error))).toEqual(new Set(['name', 'load', 'batchSize', 'max', 'nonsense']));
     expect(() => new RefreshingCache({ name: 'c' } as never)).toThrow(/load must be/);
     expect(() => new RefreshingCache({ name: 'c', load, batchSize: 5 })).toThrow(/batchSize must not/);
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { resolveCacheOptions } from '../../../src/cache/resolve-cache-options.ts';
-import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { type CacheOptions, RefreshingCache } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { ofOption, problemsIn } from '../../support/option-errors.ts';
 import { thrownBy } from '../../support/settle.ts';
 
-type Options = Partial<RefreshingCacheOptions<string, string>>;
+type Options = Partial<CacheOptions<string, string>>;
 
 const load = (key: string): string => key;
 const sizeOf = (): number => 1;
@@ -21,7 +21,6 @@ describe('the bounds of a cache', () => {
     ['with a small max', { load, max: 5 }, { max: 5 }, 1, 5],
     ['with maxSize', { load, maxSize: 7, sizeOf }, { maxSize: 7 }, 1000, 10_000],
     ['with both', { load, max: 30, maxSize: 7, sizeOf }, { max: 30, maxSize: 7 }, 3, 30],
-    ['with maxAbsent', { load, max: 30, maxAbsent: 20 }, { max: 30 }, 20, 30],
   ])('%s', (_, options, bound, maxAbsent, maxFailed) => {
     const policy = resolved(options);
     expect(policy.bound).toStrictEqual(bound);
@@ -50,10 +49,7 @@ describe('an option of a cache that breaks a rule', () => {
     [{ load, maxSize: 5, sizeOf: 5 }, 'sizeOf', 'must be a function'],
     [{ load, sizeOf }, 'maxSize', 'with sizeOf'],
     [{ load, keyOf: 'id' }, 'keyOf', 'must be a function'],
-    [{ load, jitter: true }, 'jitter', '{ ratio }'],
-    [{ load, jitter: Infinity }, 'jitter', 'finite'],
     [{ load, max: 2 ** 24 + 1 }, 'max', 'whole number'],
-    [{ load, maxAbsent: 2 ** 24 + 1 }, 'maxAbsent', 'whole number'],
   ])('is reported with that rule: %o', (options, option, rule) => {
     const problems = problemsIn(thrownBy(() => resolved(options)));
     expect(problems).toMatchObject([{ option, rule: expect.stringContaining(rule) }]);
@@ -66,7 +62,7 @@ describe('an option of a cache that breaks a rule', () => {
   });
 
   it('valid options are accepted', () => {
-    for (const fine of [{ max: 2 ** 24 }, { jitter: 0 }, { jitter: { ratio: 2 } }, { keyOf: load }]) {
+    for (const fine of [{ max: 2 ** 24 }, { keyOf: load }]) {
       expect(() => resolved({ load, ...fine } as Options)).not.toThrow();
     }
   });

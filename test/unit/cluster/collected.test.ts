@@ -2,9 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { HintBus } from '../../../src/cluster/hint-contract.ts';
+import type { SignalBus } from '../../../src/cluster/signal-contract.ts';
 import { refreshing } from '../../../src/decorators/index.ts';
-import { createHints } from '../../../src/hints/create-hints.ts';
 import {
   derive,
   PeriodicExecutor,
@@ -12,18 +11,19 @@ import {
   RefreshingValue,
   refreshing as refreshingFunction,
 } from '../../../src/index.ts';
+import { createSignals } from '../../../src/signals/create-signals.ts';
 import { settledHeap } from '../../system/soak/settled-heap.ts';
 
 /** What an owner drops without `close()`, and what the owner itself is. */
 type Owner = object;
 
-const bus: HintBus = {
+const bus: SignalBus = {
   send: () => {},
   listen: async () => () => {},
 };
 
 function backend(): ReturnType<typeof memoryBackend> {
-  return memoryBackend({ hints: createHints(bus), keepVersions: 3 });
+  return memoryBackend({ signals: createSignals(bus), keepVersions: 3 });
 }
 
 class Decorated {

@@ -6,7 +6,7 @@ import {
   type LoadContext,
   loaded,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
@@ -29,7 +29,7 @@ interface Seen {
 /** Four instances of rates with a period of 5 minutes, each with an index that is derived of them. */
 function ratesCluster(
   load: Load,
-  own: Partial<RefreshingValueOptions<Rates>> = {},
+  own: Partial<ValueOptions<Rates>> = {},
 ): VirtualCluster<Seen, unknown, [LoadContext<Rates>], 4> {
   return virtualCluster({
     instances: 4,
@@ -83,7 +83,7 @@ describe('a load that finds its value unchanged', () => {
       () => ({ USD: 1.08 }),
     ],
   ] as const)('%s: others extend the age, hear load-kept, and derive nothing', async (_, own, load) => {
-    const cluster = ratesCluster(load as Load, own as Partial<RefreshingValueOptions<Rates>>);
+    const cluster = ratesCluster(load as Load, own as Partial<ValueOptions<Rates>>);
     await readsOfAnHour(cluster);
     expect(cluster.source.calls).toHaveLength(13);
     expect(counts(cluster, 'changed'), 'changed').toEqual([1, 1, 1, 1]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredReport } from '../../../src/cluster/store-contract.ts';
-import { type FleetMember, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import type { FleetMember } from '../../../src/data/fleet.ts';
+import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, LEASE_MS, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';

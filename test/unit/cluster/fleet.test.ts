@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
+import type { FleetMember } from '../../../src/data/fleet.ts';
 import {
   type Fleet,
-  type FleetMember,
   isTicklessError,
   RefreshGroup,
   RefreshingCache,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isTicklessError, type RefreshingValueOptions } from '../../../src/index.ts';
+import { isTicklessError, type ValueOptions } from '../../../src/index.ts';
 import { type Instance, LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** A cluster in which the load of the first instance never ends, and another instance without a value. */
-async function hung(own: PartedOptions<RefreshingValueOptions<string>> = {}) {
+async function hung(own: PartedOptions<ValueOptions<string>> = {}) {
   const cluster = new ManualCluster();
   const holder = cluster.instance({ timeout: { hours: 1 } });
   void holder.value.get().catch(() => {});
@@ -60,7 +60,7 @@ describe('a holder whose load never ends', () => {
   });
 
   it('is waited for where nothing may be loaded without the lock', async () => {
-    const { cluster, cold, loads } = await hung({ whenLockUnavailable: 'skip' });
+    const { cluster, cold, loads } = await hung({ whenBackendDown: 'skip' });
     cold.link.break('refused', 'read');
     const read = cold.value.get();
     await cluster.clock.advance(29_000);

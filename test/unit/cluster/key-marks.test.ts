@@ -82,7 +82,7 @@ describe('a key that is changed everywhere', () => {
     ['that is loading the key', 'loads'],
     ['that is paused', 'is paused'],
   ])('by set is taken over within the time by an instance %s', async (_, how) => {
-    const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenLockUnavailable: 'load' });
+    const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenBackendDown: 'load' });
     if (how === 'is paused') b.cache.pause({ here: true });
     else {
       if (how === 'invalidated') b.cache.invalidate('k', { here: true });
@@ -104,7 +104,7 @@ describe('a key that is changed everywhere', () => {
   });
 
   it('by set is taken over as soon as a load without a lease fails, which was under way', async () => {
-    const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenLockUnavailable: 'load' });
+    const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenBackendDown: 'load' });
     for (const value of ['local', 'never']) {
       b.link.break('refused', 'acquire');
       void b.cache.refresh('k', { here: true }).catch(() => {});

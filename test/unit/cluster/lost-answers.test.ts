@@ -67,7 +67,7 @@ describe('answers that are lost', () => {
 
   it('where both are lost, the next round asks with that request once more: it does not wait for itself', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
+    const [a] = await cluster.warm(1, { whenBackendDown: 'skip' });
     a.link.break('answer-lost', 'acquire');
     await rejectionOf(a.value.refresh({ here: true }));
     const lost = requestIds(a.link);

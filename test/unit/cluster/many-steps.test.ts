@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { type CacheOptions, RefreshingCache } from '../../../src/index.ts';
 import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -95,7 +95,7 @@ function backend(
 const REQUEST = { owner: 'me', requestId: 'r', leaseFor: 1000, host: '', force: false };
 const KEYS = Array.from({ length: 500 }, (_, i) => i);
 
-function cacheOf(clock: FakeClock, own: Partial<RefreshingCacheOptions<number, number>>) {
+function cacheOf(clock: FakeClock, own: Partial<CacheOptions<number, number>>) {
   const loadMany = async (keys: readonly number[]) => new Map(keys.map((key) => [key, key]));
   const given = own.backend ? { propagateWithin: WITHOUT_CHECKS, ...own } : own;
   return new RefreshingCache<number, number>({ name: 'c', loadMany, clock, ...given });

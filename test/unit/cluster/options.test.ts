@@ -51,10 +51,10 @@ describe('options of clusters', () => {
     expect(group.executor(load, { name: 't', backend: false }).inspect().lock).toBeUndefined();
   });
 
-  it('whenLockUnavailable is load or skip', () => {
-    expect(problemsOf({ lock, whenLockUnavailable: 'wait' })[0]).toMatch(/^whenLockUnavailable /);
-    for (const whenLockUnavailable of ['load', 'skip'] as const) {
-      new RefreshingValue({ name: 'v', load: () => 1, lock, whenLockUnavailable });
+  it('whenBackendDown is load or skip', () => {
+    expect(problemsOf({ lock, whenBackendDown: 'wait' })[0]).toMatch(/^whenBackendDown /);
+    for (const whenBackendDown of ['load', 'skip'] as const) {
+      new RefreshingValue({ name: 'v', load: () => 1, lock, whenBackendDown });
     }
   });
 

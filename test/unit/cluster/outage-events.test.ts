@@ -88,7 +88,7 @@ describe('an outage of a backend', () => {
         backend: { lock, store },
         schedule: 1000,
       } as const;
-      const group = new RefreshGroup(shared);
+      const group = new RefreshGroup({ ...shared, piggyback: false });
       const [a, b, c, unread] = ['a', 'b', 'c', 'unread'].map((name) =>
         group.value({ name, load: async () => name }),
       );

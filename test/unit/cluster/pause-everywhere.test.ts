@@ -9,6 +9,7 @@ import {
 import { ManualCluster } from '../../support/cluster.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const WITHIN = 1000;
 const HOUR = 3_600_000;
@@ -34,7 +35,7 @@ async function used(cluster: ManualCluster, kind: (typeof kinds)[number]): Promi
     return usedOf(member, () => member.get());
   }
   if (kind === 'cache') {
-    const member = new RefreshingCache<string, number>({ load, jitter: false, ...common });
+    const member = new RefreshingCache<string, number>({ load, random: unspread, ...common });
     return usedOf(member, () => member.get('k'));
   }
   const member = new PeriodicExecutor(load, common);

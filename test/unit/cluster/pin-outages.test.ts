@@ -250,10 +250,10 @@ describe('checks of a pin', () => {
   });
 
   it.each(['adopted', 'put into place'])(
-    'stay one command a minute where a group looks ahead: %s here',
+    'stay one command a minute where a group starts what is due each second: %s here',
     async (way) => {
       const { cluster, a } = await twoVersions();
-      const group = new RefreshGroup({ clock: cluster.clock, lookAhead: { minutes: 3 }, logger: false });
+      const group = new RefreshGroup({ clock: cluster.clock, logger: false });
       const c = cluster.instance({ group });
       await (way === 'adopted' ? a : c).value.rollback({ by });
       await c.value.get();

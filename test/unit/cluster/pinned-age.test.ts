@@ -117,6 +117,19 @@ describe('the age limit, which a pinned version does not have,', () => {
     expect([await statesOf(cluster, b), b.manual.calls.length]).toEqual([['too-stale'], 1]);
   });
 
+  it('is not longer than that of the member, whatever its load returned', async () => {
+    const cluster = new ManualCluster({ keepVersions: 4 });
+    const [a, unlimited] = [cluster.instance(limits), cluster.instance()];
+    await cluster.load(unlimited, loaded('one', { maxStaleness: 60_000 }) as never);
+    await a.value.get();
+    await a.value.set('two');
+    await a.value.rollback({ by });
+    await cluster.clock.advance(10_000);
+    expect(await statesOf(cluster, a)).toEqual(['fresh']);
+    await a.value.unpin();
+    expect(a.value.inspect()).toMatchObject({ state: 'too-stale', maxStaleness: 5000 });
+  });
+
   it('is that of its load, where that returned one', async () => {
     const cluster = new ManualCluster({ keepVersions: 4 });
     const [a, b] = [cluster.instance(), cluster.instance()];

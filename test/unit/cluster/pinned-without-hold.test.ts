@@ -41,7 +41,7 @@ it('rollback puts its version into the store once more where its lease has ended
 });
 
 it('a lease that took over and is not used leaves the next one to look for a pinned version', async () => {
-  const { cluster, a, b } = await twoVersions({ whenLockUnavailable: 'load' });
+  const { cluster, a, b } = await twoVersions({ whenBackendDown: 'load' });
   const c = cluster.instance();
   await c.value.get();
   await a.value.rollback({ by: 'ann' });

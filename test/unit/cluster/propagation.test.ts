@@ -150,15 +150,13 @@ describe('checks of the store', () => {
   );
 
   it('do not read a version again that could not be used', async () => {
-    const cluster = new ManualCluster({
-      schema: {
-        '~standard': {
-          version: 1,
-          validate: (value) => (value === 'bad' ? { issues: [{ message: 'bad' }] } : { value }),
-        },
-      },
-    });
-    const [a, b] = await cluster.warm(2, own);
+    const validate = (value: unknown) =>
+      value === 'bad' ? { issues: [{ message: 'bad' }] } : { value: value as string };
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    const b = cluster.instance({ ...own, schema: { '~standard': { version: 1, validate } } });
+    await b.value.get();
+    b.link.take();
     await a.value.set('bad');
     await readFor(cluster, [b], 5 * WITHIN);
     expect([b.value.current, b.link.take().filter((step) => step === 'read').length]).toEqual(['one', 1]);

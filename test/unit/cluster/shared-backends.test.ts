@@ -13,6 +13,7 @@ import { Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
 const COUNT = 200;
@@ -40,7 +41,7 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
     const cache = new RefreshingCache<number, string>({
       ...common,
       name: 'c',
-      jitter: false,
+      random: unspread,
       load: (key) => load(`${key}`),
     });
     return () => Promise.all(INDEXES.map((key) => cache.get(key)));
@@ -52,7 +53,7 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
     const cache = new RefreshingCache<number, string>({
       ...common,
       name: 'c',
-      jitter: false,
+      random: unspread,
       load: (key) => load(`${key}`),
     });
     const tasks =
@@ -63,7 +64,7 @@ const kinds: Record<string, (common: Common, load: (name: string) => Promise<str
               new PeriodicExecutor(() => load(`t${index}`), {
                 ...common,
                 name: `t${index}`,
-                whenLockUnavailable: 'load',
+                whenBackendDown: 'load',
               }),
           );
     return () =>
@@ -337,7 +338,6 @@ describe('a plain object', () => {
   const codec = { encode: String, decode: String };
   const plainStore: SnapshotStore = {
     codec,
-    schema: undefined,
     longestName: 200,
     read: async (...args) => ['read', args] as never,
     write: async (...args) => ['write', args] as never,

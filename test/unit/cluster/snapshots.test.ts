@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { type Codec, RefreshingValue, type StandardResult, type StandardSchema } from '../../../src/index.ts';
+import { type Codec, RefreshingValue } from '../../../src/index.ts';
+import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { storeOf } from '../../support/parts.ts';

@@ -188,7 +188,6 @@ describe('a group', () => {
     const made = Array.from({ length: 3 }, () => {
       const group = new RefreshGroup({
         clock: cluster.clock,
-        piggyback: true,
         schedule: 1000,
         backend: { lock: link.lock, store: link.store },
       });

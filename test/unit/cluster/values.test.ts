@@ -105,7 +105,7 @@ describe('a lock and a store: one loads, the others take it over', () => {
   it('what the load said of its value travels: the due time, the age limit', async () => {
     const cluster = new ManualCluster();
     const load = async (): Promise<ReturnType<typeof loaded<string>>> =>
-      loaded('one', { nextExecuteTime: cluster.clock.now() + 60_000, maxStaleness: 90_000 });
+      loaded('one', { dueAfter: 60_000, maxStaleness: 90_000 });
     const [a, b] = [cluster.instance({ load }), cluster.instance({ load })];
     await a.value.get();
     await cluster.clock.flush();

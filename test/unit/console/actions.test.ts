@@ -222,6 +222,7 @@ describe('a cache', () => {
     expect(loads.slice(6)).toEqual([...keys].reverse());
     expect((await console.act('invalidate', { id: 'c', key: '"amsterdam"' })).status).toBe(200);
     expect(cache.inspect('amsterdam')?.isDue).toBe(true);
+    await cache.refresh('amsterdam');
     loads.length = 0;
     const numbers = group.cache({ name: 'n', load, keyOf: (key: number) => key.toFixed(0) });
     await numbers.get(7);

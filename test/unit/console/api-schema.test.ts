@@ -58,7 +58,8 @@ describe('the schema of the API', () => {
     expect(wrong('ActionResult', acted.body)).toBeNull();
     expect(wrong('Error', (await console.act('refresh', { id: 'prices', key: 'x' })).body)).toBeNull();
     edition = { apple: 10, pear: 2 };
-    await prices.refresh({ unpin: true }).catch(() => {});
+    await prices.unpin();
+    await prices.refresh().catch(() => {});
     await untilHeld(store, 'prices', [prices]);
     const [newer, older] = (await prices.history()).map((one) => one.version);
     const reads: Readonly<Record<string, string>> = {

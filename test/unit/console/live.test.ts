@@ -47,7 +47,7 @@ class Reader {
 }
 
 function watched() {
-  const group = new RefreshGroup({ logger: false, retry: false });
+  const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
   const made = new TestConsole({ refreshEvery: 250 }, group);
   let isDown = false;
   const value = group.value({
@@ -214,7 +214,7 @@ describe('a page that is open', () => {
 describe('many pages', () => {
   /** A console with many members that fail, and pages of several operators. */
   function crowd(count: number) {
-    const group = new RefreshGroup({ logger: false, retry: false });
+    const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
     const authorize = (request: Request): { by: string; actions: boolean } => {
       const by = request.headers.get('cookie') ?? 'ann';
       return { by, actions: by === 'ann' };

@@ -64,7 +64,7 @@ interface Made {
 
 function make(options: Partial<DueQueueOptions> = {}): Made {
   const clock = new FakeClock();
-  const queue = new DueQueue({ clock, concurrency: 2, lookAheadMs: 0, piggyback: false, ...options });
+  const queue = new DueQueue({ clock, concurrency: 2, piggyback: false, ...options });
   const story: string[] = [];
   return { clock, queue, story, member: (name, from) => new Stub(queue, story, name, from) };
 }

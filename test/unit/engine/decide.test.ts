@@ -172,22 +172,22 @@ describe('startableFrom', () => {
     for (const situation of everyOrdinary) {
       const { entry, rules, now } = situation;
       if (rules.runState !== 'open' || !entry.isLoaded || entry.maxStalenessMs < Infinity) continue;
-      expect(starts(situation)).toBe(now >= startableFrom(entry, 0));
+      expect(starts(situation)).toBe(now >= startableFrom(entry));
     }
   });
 
-  it('looks ahead no further than lookAhead, nor into the first half of the period or a cool-down', () => {
+  it('starts ahead no further than `aheadMs`, nor into the first half of the period or a cool-down', () => {
     fc.assert(
-      fc.property(anySituation, fc.nat(200), ({ entry }, lookAhead) => {
+      fc.property(anySituation, fc.nat(200), ({ entry }, ahead) => {
         const { dueAt, loadedAt, coolDownUntil, deferredUntil } = entry;
-        const from = startableFrom({ ...entry, flight: undefined }, lookAhead);
+        const from = startableFrom({ ...entry, flight: undefined }, ahead);
         expect(from).toBeGreaterThanOrEqual(Math.max(coolDownUntil, deferredUntil));
         if (dueAt >= loadedAt) {
           expect(from).toBeLessThanOrEqual(Math.max(dueAt, coolDownUntil, deferredUntil));
-          expect(from).toBeGreaterThanOrEqual(dueAt - lookAhead);
+          expect(from).toBeGreaterThanOrEqual(dueAt - ahead);
           expect(from).toBeGreaterThanOrEqual((loadedAt + dueAt) / 2);
         }
-        expect(startableFrom({ ...entry, flight }, lookAhead)).toBe(Infinity);
+        expect(startableFrom({ ...entry, flight }, ahead)).toBe(Infinity);
       }),
       { numRuns: 2000 },
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
+import { RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -12,9 +12,7 @@ const fails = (): Promise<never> => Promise.reject(new Error('down'));
 
 /** The message of the read of a value whose load hangs, and the log line of the same in the background. */
 async function textsOf(
-  make: (
-    clock: FakeClock,
-  ) => Pick<RefreshingValueOptions<unknown>, 'load'> & Partial<RefreshingValueOptions<unknown>>,
+  make: (clock: FakeClock) => Pick<ValueOptions<unknown>, 'load'> & Partial<ValueOptions<unknown>>,
 ): Promise<readonly [message: string, line: string]> {
   const clock = new FakeClock();
   const lines: string[] = [];
@@ -26,7 +24,7 @@ async function textsOf(
     logger,
     clock,
     ...make(clock),
-  } as RefreshingValueOptions<unknown>);
+  } as ValueOptions<unknown>);
   const reason = rejectionOf(value.get());
   await clock.advance(5000);
   const error = await reason;

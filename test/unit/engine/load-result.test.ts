@@ -3,7 +3,7 @@ import { absent, keep, type LoadedOptions, loaded, readLoadResult } from '../../
 
 const nothing = { isLoaded: false, value: undefined };
 const held = { isLoaded: true, value: 'old' };
-const ofValue = { allowUndefined: false, kind: 'value' } as const;
+const ofValue = { kind: 'value' } as const;
 const ofKey = { ...ofValue, kind: 'key' } as const;
 const read = (returned: unknown, entry: typeof nothing | typeof held = held, options = ofValue as never) =>
   readLoadResult<unknown>(returned, entry, options);
@@ -14,9 +14,9 @@ describe('readLoadResult', () => {
   });
 
   it('takes metadata from loaded() and keep()', () => {
-    const rest = { nextExecuteTime: 5, headers: { etag: 'x' }, tags: ['a', 'b'] };
-    const options = { ...rest, maxStaleness: { seconds: 2 } };
-    const metadata = { ...rest, maxStalenessMs: 2000 };
+    const rest = { headers: { etag: 'x' }, tags: ['a', 'b'] };
+    const options = { ...rest, dueAfter: 5, maxStaleness: { seconds: 2 } };
+    const metadata = { ...rest, dueAfterMs: 5, maxStalenessMs: 2000 };
     expect(read(loaded('new', options))).toEqual({ origin: 'loaded', value: 'new', metadata });
     expect(read(keep(options))).toEqual({ origin: 'kept', value: 'old', metadata });
     expect(read(loaded('new'), nothing)).toEqual({ origin: 'loaded', value: 'new', metadata: {} });
@@ -34,15 +34,12 @@ describe('readLoadResult', () => {
     expect(() => read(keep(), nothing)).toThrow(/keep\(\), but there is no value to keep/);
   });
 
-  it.each([[undefined], [loaded(undefined)]])('takes undefined only with allowUndefined: %j', (returned) => {
-    expect(() => read(returned)).toThrow(/undefined.*allowUndefined/);
-    const allowing = { ...ofValue, allowUndefined: true } as never;
-    expect(read(returned, held, allowing)).toMatchObject({ origin: 'loaded', value: undefined });
-  });
-
-  it('keeps undefined, which was allowed when it was loaded', () => {
-    const undefinedHeld = { isLoaded: true, value: undefined } as never;
-    expect(read(keep(), undefinedHeld)).toMatchObject({ origin: 'kept', value: undefined });
+  it.each([[undefined], [loaded(undefined)]])('takes undefined only of a task: %j', (returned) => {
+    expect(() => read(returned)).toThrow('the load returned undefined');
+    expect(read(returned, held, { kind: 'task' } as never)).toMatchObject({
+      origin: 'loaded',
+      value: undefined,
+    });
   });
 
   it('takes absent() for keys only', () => {

@@ -14,7 +14,7 @@ import {
   probabilisticEarly,
   RefreshingCache,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -30,7 +30,7 @@ const foreign = (): never =>
 
 const quiet = { clock: new FakeClock(), logger: false, retry: false } as const;
 
-async function readValue(options: Partial<RefreshingValueOptions<unknown>>): Promise<void> {
+async function readValue(options: Partial<ValueOptions<unknown>>): Promise<void> {
   const value = new RefreshingValue<unknown>({
     ...quiet,
     name: 'v',

@@ -1,6 +1,7 @@
 import { AbortError } from 'p-retry';
 import { describe, expect, it } from 'vitest';
-import { isTicklessError, type LoadContext, RefreshingCache, type RetryOptions } from '../../../src/index.ts';
+import type { RetryOptions } from '../../../src/engine/retry.ts';
+import { isTicklessError, type LoadContext, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { fakeValue } from '../../support/manual-value.ts';

@@ -143,10 +143,10 @@ describe('the schedule is asked', () => {
   });
 });
 
-describe('nextExecuteTime of the load', () => {
-  it('counts as a duration: it moves with a step, and the schedule is not asked', async () => {
-    const { clock, asked, step, due, succeed } = await make();
-    succeed({ nextExecuteTime: clock.now() + 400 });
+describe('dueAfter of the load', () => {
+  it('counts from now, moves with a step, and the schedule is not asked', async () => {
+    const { asked, step, due, succeed } = await make();
+    succeed({ dueAfterMs: 400 });
     for (const ms of [HOUR, -HOUR]) {
       step(ms);
       expect(due()).toEqual([400, 400]);
@@ -159,41 +159,16 @@ describe('nextExecuteTime of the load', () => {
   it('leaves the grid of the schedule in place, moved along by a step', async () => {
     const { clock, asked, step, succeed } = await makeLoaded();
     const due = clock.now() + PERIOD;
-    succeed({ nextExecuteTime: clock.now() + 400 });
+    succeed({ dueAfterMs: 400 });
     step(HOUR);
     succeed();
     expect(asked.at(-1)?.dueAt).toBe(due + HOUR);
   });
 
-  it('in the past is an error that names it, and starts a cool-down', async () => {
-    const { clock, due, succeed } = await make();
-    const coolingDown = succeed({ nextExecuteTime: clock.now() });
-    expect(coolingDown).toMatchObject({ failures: 1, until: clock.now() + 50 });
-    expect(coolingDown?.error.message).toMatch(/nextExecuteTime must be a future instant/);
-    expect(due()[0]).toBe(50);
-  });
-});
-
-describe('dueAfter of the load', () => {
-  it('counts from now, moves with a step, and the schedule is not asked', async () => {
-    const { asked, step, due, succeed } = await make();
-    succeed({ dueAfterMs: 400 });
-    for (const ms of [HOUR, -HOUR]) {
-      step(ms);
-      expect(due()).toEqual([400, 400]);
-    }
-    expect(asked).toEqual([]);
-  });
-
-  it.each([
-    [300, 400, 300],
-    [500, 400, 400],
-    [500, Infinity, 500],
-    [Infinity, Infinity, Infinity],
-  ])('beside nextExecuteTime the sooner one counts: %d, %d', async (inMs, dueAfterMs, expected) => {
-    const { clock, due, succeed } = await make();
-    succeed({ nextExecuteTime: clock.now() + inMs, dueAfterMs });
-    expect(due()[0]).toBe(expected);
+  it('may be without end', async () => {
+    const { due, succeed } = await make();
+    succeed({ dueAfterMs: Infinity });
+    expect(due()[0]).toBe(Infinity);
   });
 });
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { RefreshGroup, type RefreshGroupOptions, RefreshingCache, refreshing } from '../../../src/index.ts';
+import { type GroupOptions, RefreshGroup, RefreshingCache, refreshing } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
 
 const load = async (key: string): Promise<string> => `of ${key}`;
 
 /** The names that the members of the group have at its backend once all were read. */
-async function world(defaults: (backend: ReturnType<typeof memoryBackend>) => RefreshGroupOptions) {
+async function world(defaults: (backend: ReturnType<typeof memoryBackend>) => GroupOptions) {
   const clock = new FakeClock();
   const backend = memoryBackend({ clock });
   const group = new RefreshGroup({ clock, ...defaults(backend) });
@@ -63,6 +63,6 @@ test("'group' without a backend of a group is refused", () => {
   expect(() => new RefreshGroup({ backend: false }).cache({ name: 'c', load, backend: 'group' })).toThrow(
     rule,
   );
-  const ofItself = { backend: 'group' } as unknown as RefreshGroupOptions;
+  const ofItself = { backend: 'group' } as unknown as GroupOptions;
   expect(() => new RefreshGroup(ofItself)).toThrow(/backend must be a backend, such as/);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Execution, RefreshingCache } from '../../../src/index.ts';
+import { type Execution, RefreshingCache, withJitter } from '../../../src/index.ts';
 import { CountingClock, manualGroup as make } from '../../support/manual-group.ts';
 
 const HOUR = 3_600_000;
@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 describe('costs', () => {
   /** A group of that many members, of which 10 are due again 10 ms after each load. */
   async function ofMembers(count: number) {
-    const { clock, group, started, value } = make({ piggyback: true, timeout: Infinity });
+    const { clock, group, started, value } = make({ timeout: Infinity });
     const reader = value('reader', 24 * HOUR);
     for (let at = 1; at < count; at++) value(`${at}`, at <= 10 ? 10 : 24 * HOUR);
     await clock.advance(10);
@@ -36,8 +36,13 @@ describe('costs', () => {
         started.add(key);
         return key;
       };
-      const schedule = ({ endedAt, result }: Execution) => endedAt + ((result as number) < 10 ? 10 : HOUR);
-      const cache = new RefreshingCache<number, number>({ name: 'c', load, schedule, jitter: false, clock });
+      const due = ({ endedAt, result }: Execution) => endedAt + ((result as number) < 10 ? 10 : HOUR);
+      const cache = new RefreshingCache<number, number>({
+        name: 'c',
+        load,
+        schedule: withJitter(due, 0),
+        clock,
+      });
       for (let key = 0; key < count; key++) cache.set(key, key);
       return { clock, cache, started, times: [] as number[], asked: [] as number[] };
     });

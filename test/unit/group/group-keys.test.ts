@@ -8,6 +8,7 @@ import {
   loaded,
   RefreshGroup,
   RefreshingCache,
+  withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
@@ -15,6 +16,7 @@ import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const HOUR = 3_600_000;
 
@@ -31,7 +33,7 @@ async function dueKeys(own: { readonly group?: RefreshGroup; readonly clock: Fak
       return manual.load(context);
     },
     schedule: 1000,
-    jitter: false,
+    random: unspread,
     retry: false,
     logger: false,
     ...own,
@@ -45,17 +47,17 @@ async function dueKeys(own: { readonly group?: RefreshGroup; readonly clock: Fak
 
 describe('a cache in a group', () => {
   for (const how of ['a read of another', 'a request']) {
-    it(`has its due keys started by ${how}: soonest first, at most two at a time`, async () => {
-      const { clock, group, value } = make({ piggyback: how === 'a read of another', concurrency: 2 });
+    it(`has its due keys started by ${how}: soonest first, at most three at a time`, async () => {
+      const { clock, group, value } = make({ piggyback: how === 'a read of another', concurrency: 3 });
       const reader = value('reader', HOUR);
       const { cache, manual, order } = await dueKeys({ group, clock }, 'badce');
       await clock.advance(998); // but for the last, which is due in a millisecond
-      void cache.get('b'); // its own load does not count towards `concurrency`
+      void cache.get('b');
       if (how === 'a request') group.requestStart();
       else reader.current;
       await clock.flush();
       expect(order.join('')).toBe('bad');
-      for (const started of ['bad', 'badc', 'badc', 'badc']) {
+      for (const started of ['badc', 'badc', 'badc', 'badc']) {
         manual.call(manual.calls.length - manual.live).resolve('new');
         await clock.flush();
         expect(order.join('')).toBe(started);
@@ -74,7 +76,7 @@ describe('a cache in a group', () => {
           calls.push({ keys, end });
         }),
       batchSize: 3,
-      jitter: false,
+      random: unspread,
       schedule: 1000,
     });
     for (let key = 0; key < 10; key++) cache.set(key, 'old');
@@ -96,14 +98,14 @@ describe('a cache in a group', () => {
   });
 
   it('starts the keys in it, once they were invalidated or their cool-down is over', async () => {
-    const { clock, group, started } = make({ coolDown: 10_000, random: () => 0 });
+    const { clock, group, started } = make({ coolDown: 5000 });
     const load = async (key: string) => {
       started.push(key);
       if (key === 'absent') return absent();
       if (key === 'fails' && started.length > 4) throw new Error('down');
       return loaded(key, { tags: [key.slice(0, 1)] });
     };
-    const cache = group.cache<string, string>({ name: 'c', load, jitter: false, max: 4 });
+    const cache = group.cache<string, string>({ name: 'c', load, random: unspread, max: 4 });
     for (const key of ['evicted', 'fails', 'a1', 'a2', 'deleted', 'absent'])
       await cache.get(key).catch(() => {});
     cache.delete('deleted');
@@ -131,7 +133,7 @@ describe('a cache in a group', () => {
     it(`may ${how} while a batch is being started`, async () => {
       const { clock, group } = make();
       const loadMany = async (keys: readonly number[]) => new Map(keys.map((key) => [key, 'new']));
-      const cache = group.cache<number, string>({ name: 'c', loadMany, jitter: false, schedule: 1000 });
+      const cache = group.cache<number, string>({ name: 'c', loadMany, random: unspread, schedule: 1000 });
       for (let key = 0; key < 5; key++) cache.set(key, 'old');
       let starts = 0;
       cache.on('load-started', () => {
@@ -157,8 +159,8 @@ describe('a cache in a group', () => {
   });
 
   it('starts a key that falls due at the instant of a read of another, fresh key', async () => {
-    const { clock, group, started, value } = make({ piggyback: true });
-    const cache = group.cache<string, string>({ name: 'c', load, schedule: HOUR, jitter: false });
+    const { clock, group, started, value } = make({});
+    const cache = group.cache<string, string>({ name: 'c', load, schedule: HOUR, random: unspread });
     cache.set('k', 'x');
     value('a', 1000);
     await clock.advance(999);
@@ -171,21 +173,6 @@ describe('a cache in a group', () => {
     expect(started).toEqual(['a']);
   });
 
-  it('starts the keys that fall due within lookAhead', async () => {
-    const { clock, group, started } = make({ lookAhead: 50 });
-    const load = (key: string): KeyedLoadReturn<string> => {
-      started.push(key);
-      return loaded(key, { nextExecuteTime: clock.now() + { a: 151, b: 100, c: 99, d: 150 }[key]! });
-    };
-    const cache = group.cache<string, string>({ name: 'c', load, jitter: false });
-    await cache.getMany(['a', 'b', 'c', 'd']);
-    started.splice(0);
-    await clock.advance(100);
-    group.requestStart();
-    await clock.flush();
-    expect(started).toEqual(['c', 'b', 'd']);
-  });
-
   it('starts each key once in a pass, also one that is invalidated after its load', async () => {
     const { clock, group, started } = make({ concurrency: 1 });
     const cache = group.cache<string, string>({
@@ -195,7 +182,7 @@ describe('a cache in a group', () => {
         return 'new';
       },
       schedule: 10,
-      jitter: false,
+      random: unspread,
     });
     for (const key of ['a', 'b']) cache.set(key, 'old');
     await clock.advance(100);
@@ -210,7 +197,7 @@ describe('a cache in a group', () => {
     const { clock, group } = make({ concurrency: 1 });
     const batches: ((answers: Map<string, string>) => void)[] = [];
     const loadMany = () => new Promise<Map<string, string>>((resolve) => batches.push(resolve));
-    const cache = group.cache({ name: 'c', loadMany, batchSize: 2, jitter: false, schedule: 10 });
+    const cache = group.cache({ name: 'c', loadMany, batchSize: 2, random: unspread, schedule: 10 });
     for (const key of ['a', 'b', 'c', 'd']) cache.set(key, 'old');
     await clock.advance(10);
     group.requestStart();
@@ -228,7 +215,7 @@ describe('a cache in a group', () => {
     const other = new ManualLoad<string>();
     group.value({ name: 'other', load: other.load, schedule: 5 }).set('old');
     const loadMany = async (keys: readonly string[]) => new Map(keys.map((key) => [key, 'new']));
-    const cache = group.cache<string, string>({ name: 'c', loadMany, jitter: false, schedule: 10 });
+    const cache = group.cache<string, string>({ name: 'c', loadMany, random: unspread, schedule: 10 });
     for (const key of ['a', 'b', 'c']) cache.set(key, 'old');
     cache.on('load-started', ({ key }) => {
       if (started.push(String(key)) === 1) cache.pause();
@@ -252,7 +239,7 @@ describe('a cache in a group', () => {
       group.requestStart();
       return 'new';
     };
-    const cache = group.cache<string, string>({ name: 'c', load, jitter: false, schedule: 10 });
+    const cache = group.cache<string, string>({ name: 'c', load, random: unspread, schedule: 10 });
     for (const key of ['a', 'b', 'c']) cache.set(key, 'old');
     await clock.advance(10);
     await cache.refresh('a');
@@ -267,10 +254,10 @@ describe('a cache in a group', () => {
       const started: string[] = [];
       const load = (key: string): KeyedLoadReturn<string> => {
         started.push(key);
-        return key === 'in an hour' ? loaded(key, { nextExecuteTime: clock.now() + HOUR + 1 }) : key;
+        return key === 'in an hour' ? loaded(key, { dueAfter: HOUR + 1 }) : key;
       };
-      const schedule = dailyAt('05:00', { zone: 'UTC' });
-      const cache = group.cache<string, string>({ name: 'c', load, schedule, jitter: false });
+      const schedule = withJitter(dailyAt('05:00', { zone: 'UTC' }), 0);
+      const cache = group.cache<string, string>({ name: 'c', load, schedule });
       return { clock, group, cache, started };
     }
 

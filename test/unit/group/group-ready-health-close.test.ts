@@ -1,25 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import {
-  type CloseOptions,
-  isTicklessError,
-  RefreshGroup,
-  type RefreshGroupOptions,
-  RefreshingValue,
-  type Task,
-} from '../../../src/index.ts';
+import { type GroupOptions, isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import type { CloseOptions } from '../../../src/value/lifecycle.ts';
+import type { Task } from '../../../src/value/periodic-executor.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const DAY = 86_400_000;
 
-function make(options: RefreshGroupOptions = {}) {
+function make(options: GroupOptions = {}) {
   const clock = new FakeClock();
   const group = new RefreshGroup({
     clock,
@@ -54,7 +50,7 @@ describe('ready', () => {
     const group = new RefreshGroup({ clock, logger: false, retry: false });
     const manual = new ManualLoad<string>();
     const value = group.value({ name: 'v', load: manual.load, required: true });
-    const cache = group.cache({ name: 'c', load: () => hang(), required: ['k'] });
+    group.cache({ name: 'c', load: () => hang(), required: true });
     const report = group.ready({ timeout: 10 });
     expect(clock.held).toBeGreaterThan(0);
     await clock.advance(10);
@@ -63,12 +59,12 @@ describe('ready', () => {
     expect(clock.held).toBe(0);
     manual.call(0).resolve('late');
     await clock.flush();
-    expect({ peek: value.peek(), peekK: cache.peek('k') }).toEqual({ peek: 'late', peekK: undefined });
+    expect(value.peek()).toBe('late');
   });
 
   it.each([
     ['a guard refuses the first values', { accept: (value: string) => value === 'call 3' }],
-    ['the lock is down at first', { whenLockUnavailable: 'skip' }],
+    ['the lock is down at first', { whenBackendDown: 'skip' }],
   ] as const)('tries again where %s', async (_, options) => {
     const { clock, group } = make({ coolDown: 100 });
     const own = lockOf(memoryBackend());
@@ -94,7 +90,7 @@ describe('ready', () => {
   });
 
   it('loads each required member once, no other, and reports ok', async () => {
-    const { clock, group } = make();
+    const { clock, group } = make({ piggyback: false });
     const [a, b, other] = [source(), source(), source()];
     group.value({ name: 'a', load: a.load, required: true });
     group.executor(b.load, { name: 'b', required: true });
@@ -320,9 +316,9 @@ describe('health', () => {
   );
 
   it('reports the keys that fail, which is never fatal, also beyond their limit', async () => {
-    const { clock, group } = make({ maxStaleness: 5000, coolDown: 10 });
+    const { clock, group } = make({ maxStaleness: 5000, coolDown: 10, piggyback: false });
     const a = source();
-    const cache = group.cache({ name: 'c', load: a.load, jitter: false });
+    const cache = group.cache({ name: 'c', load: a.load, random: unspread });
     await cache.getMany(['k1', 'k2']);
     await clock.advance(1000);
     a.isDown = true;
@@ -381,15 +377,15 @@ describe('health', () => {
 
 describe('close', () => {
   it('waits for the loads that run, answers their waiters, and starts no other load', async () => {
-    const { clock, group, manual } = make({ concurrency: 1, piggyback: true });
-    const members = ['a', 'b', 'c'].map((name) => group.value({ name, load: manual.load }));
+    const { clock, group, manual } = make({ piggyback: false });
+    const members = [...'abcdefg'].map((name) => group.value({ name, load: manual.load }));
     const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
     const events = members.map(recordEvents);
     const reads = [members[0]?.get(), cache.get('key')];
     const ends: Promise<unknown>[] = [];
     group.requestStart({ waitUntil: (end) => void ends.push(end) });
     await clock.flush();
-    expect(manual.live).toBe(3); // two for the readers, one that the group started
+    expect(manual.live).toBe(6); // two for the readers, four that the group started
     const closing = group.close();
     await clock.advance(9999);
     expect({ closing: await settled(closing), end: await settled(ends[0] as Promise<void>) }).toEqual({
@@ -405,8 +401,8 @@ describe('close', () => {
       calls: manual.calls.length,
       timerCount: clock.timerCount,
       running: group.inspect().running,
-    }).toEqual({ calls: 3, timerCount: 0, running: 0 });
-    expect(events.map((list) => typesOf(list).at(-1))).toEqual(['closed', 'closed', 'closed']);
+    }).toEqual({ calls: 6, timerCount: 0, running: 0 });
+    expect(events.map((list) => typesOf(list).at(-1))).toEqual(Array(7).fill('closed'));
   });
 
   for (const [options, ms] of [
@@ -478,7 +474,7 @@ describe('close', () => {
   });
 
   it('starts no load after it, whatever is called, and adds no member', async () => {
-    const { clock, group, manual } = make({ piggyback: true });
+    const { clock, group, manual } = make({});
     const a = group.value({ name: 'a', load: manual.load });
     const cold = group.value({ name: 'cold', load: manual.load });
     const e = group.executor(manual.load as Task, { name: 'e' });

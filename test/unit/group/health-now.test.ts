@@ -6,7 +6,7 @@ it('a backend that is down is named before what follows from it, and members who
   const cluster = new ManualCluster();
   const group = new RefreshGroup({ clock: cluster.clock, logger: false });
   const served = cluster.instance({ group, name: 'served' });
-  const needed = cluster.instance({ group, name: 'needed', required: true, whenLockUnavailable: 'skip' });
+  const needed = cluster.instance({ group, name: 'needed', required: true, whenBackendDown: 'skip' });
   for (const { link } of [served, needed]) link.break('refused', 'acquire', 'read', 'write');
   const read = needed.value.get().catch(() => {});
   await cluster.load(served, 'one');

@@ -16,6 +16,7 @@ import { ManualLoad } from '../../support/manual-load.ts';
 import { optionsIn } from '../../support/option-errors.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 const HOUR = 3_600_000;
 
@@ -81,7 +82,7 @@ describe('the options of a group', () => {
     const { clock, group } = make({ schedule: 5000, maxStaleness: 60_000, coolDown: 100 });
     const [a, b] = [group.value({ name: 'a', load }), group.value({ name: 'b', load, schedule: 3000 })];
     const c = group.value({ name: 'c', load, schedule: undefined, maxStaleness: 70_000 });
-    const d = group.cache({ name: 'd', load, jitter: false });
+    const d = group.cache({ name: 'd', load, random: unspread });
     const e = group.executor(load, { name: 'e', schedule: 4000 });
     await Promise.all([a.get(), b.get(), c.get(), d.get('k'), e.execute()]);
     const all = [a.inspect(), b.inspect(), c.inspect(), d.inspect('k'), e.inspect()];
@@ -116,7 +117,6 @@ describe('the options of a group', () => {
       name: '',
       piggyback: 'yes',
       concurrency: 0,
-      lookAhead: Infinity,
       schedule: -1,
       group: make().group,
       load,
@@ -127,10 +127,7 @@ describe('the options of a group', () => {
     for (const concurrency of [-1, 1.5, Number.NaN, '4', null]) {
       expect(refusedOptions(() => make({ concurrency } as never))).toEqual(['concurrency']);
     }
-    for (const lookAhead of [-1, Number.NaN, 'an hour', {}, null]) {
-      expect(refusedOptions(() => make({ lookAhead } as never))).toEqual(['lookAhead']);
-    }
-    for (const fine of [{ concurrency: Infinity }, { lookAhead: { minutes: 1 } }, { name: undefined }]) {
+    for (const fine of [{ concurrency: Infinity }, { name: undefined }]) {
       expect(make(fine).group.inspect().name).toBe('group');
     }
   });
@@ -142,8 +139,8 @@ describe('the options of a group', () => {
     expect(refusedOptions(() => group.cache({ name: 'a', load, required: 'all' } as never))).toEqual([
       'required',
     ]);
-    expect(refusedOptions(() => group.executor(load, { name: 'a', lookAhead: 1 } as never))).toEqual([
-      'lookAhead',
+    expect(refusedOptions(() => group.executor(load, { name: 'a', piggyback: true } as never))).toEqual([
+      'piggyback',
     ]);
     expect(group.inspect().members).toEqual([]);
     expect(group.value({ name: 'a', load, required: true }).inspect().name).toBe('a');
@@ -295,7 +292,7 @@ describe('piggyback', () => {
 
   for (const [how, reader] of Object.entries(readers)) {
     it(`${how} starts the other due members behind it: soonest first, at most two at a time`, async () => {
-      const { clock, group, value } = make({ piggyback: true, concurrency: 2 });
+      const { clock, group, value } = make({ concurrency: 2 });
       const read = reader(group);
       const manual = new ManualLoad<string>();
       const order: string[] = [];
@@ -317,7 +314,7 @@ describe('piggyback', () => {
     });
 
     it(`${how} starts nothing else without it`, async () => {
-      const { clock, group, started, value } = make();
+      const { clock, group, started, value } = make({ piggyback: false });
       const read = reader(group);
       value('a', 10);
       group.value({ name: 'never loaded', load: () => started.push('never loaded') });
@@ -328,20 +325,8 @@ describe('piggyback', () => {
     });
   }
 
-  it('the load of the member that is read does not count towards concurrency', async () => {
-    const { clock, started, value } = make({ piggyback: true, concurrency: 1 });
-    const hang = (): Promise<string> => new Promise(() => void started.push('other'));
-    value('a', 10, { load: hang });
-    value('b', 20, { load: hang });
-    const reader = value('reader', 5);
-    await clock.advance(100);
-    expect(reader.current).toBe('by hand');
-    await clock.flush();
-    expect(started).toEqual(['reader', 'other']);
-  });
-
   it('starts members that were never loaded; inspect and peek start none', async () => {
-    const { clock, group, started, value } = make({ piggyback: true });
+    const { clock, group, started, value } = make({});
     const reader = value('reader', HOUR);
     const other = group.value({ name: 'other', load: () => started.push('other') });
     other.peek();
@@ -356,7 +341,7 @@ describe('piggyback', () => {
   });
 
   it('does not start members that cool down or are paused, and starts them after that', async () => {
-    const { clock, started, value } = make({ piggyback: true, coolDown: 1000, random: () => 0.5 });
+    const { clock, started, value } = make({ coolDown: 1000, random: () => 0.5 });
     const reader = value('reader', HOUR);
     const load = (): string => {
       started.push('fails');
@@ -390,38 +375,6 @@ describe('requestStart of a group', () => {
     member.resume();
     await clock.flush();
     expect(started).toEqual(['a']);
-  });
-
-  it('starts due members, and with lookAhead also those due within it', async () => {
-    for (const [lookAhead, due] of [
-      [0, ['c', 'b']],
-      [50, ['c', 'b', 'd']],
-      [51, ['c', 'b', 'd', 'a']],
-    ] as const) {
-      const { clock, group, started, value } = make({ lookAhead });
-      for (const [name, schedule] of Object.entries({ a: 151, b: 100, c: 99, d: 150 })) value(name, schedule);
-      await clock.advance(100);
-      group.requestStart();
-      expect(started).toEqual([]);
-      await clock.flush();
-      expect(started).toEqual(due);
-    }
-  });
-
-  it('starts no member in the first half of its period, however long lookAhead is', async () => {
-    const { clock, group, started, value } = make({ lookAhead: HOUR });
-    value('a', 10_000);
-    for (const [ms, loads] of [
-      [4999, 0],
-      [1, 1],
-      [4999, 1],
-      [1, 2],
-    ] as const) {
-      await clock.advance(ms);
-      group.requestStart();
-      await clock.flush();
-      expect(started).toHaveLength(loads);
-    }
   });
 
   it('gives waitUntil a promise that resolves when the last has ended, also with failures', async () => {
@@ -486,18 +439,6 @@ describe('requestStart of a group', () => {
   });
 
   // Each of these loads stops itself after a while, where the group does not.
-  it('starts each once in a pass, also when lookAhead is longer than the schedule', async () => {
-    const { clock, group, started, value } = make({ lookAhead: 60_000 });
-    const load = (): Promise<string> =>
-      started.push('a') < 20 ? Promise.resolve('a') : new Promise(() => {});
-    value('a', 10_000, { load });
-    await clock.advance(6000);
-    const ends: Promise<unknown>[] = [];
-    group.requestStart({ waitUntil: (end) => void ends.push(end) });
-    await clock.flush();
-    expect([started.length, await settled(ends[0] as Promise<void>)]).toEqual([1, { value: undefined }]);
-  });
-
   for (const who of ['its own load', 'a listener']) {
     it(`leaves to the next request what ${who} invalidates while it goes on`, async () => {
       const { clock, group, started, value } = make();
@@ -574,7 +515,7 @@ describe('requestStart of a group', () => {
 describe('a synchronous load that the group has just started', () => {
   it('is returned by current on the very first read, with piggyback and after requestStart', () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, piggyback: true });
+    const group = new RefreshGroup({ clock });
     const [a, b, c] = ['a', 'b', 'c'].map((name) => group.value({ name, load: () => name }));
     expect(a?.current).toBe('a');
     expect(b?.current).toBe('b');
@@ -584,7 +525,7 @@ describe('a synchronous load that the group has just started', () => {
 
   it('is returned by current of a value that got too old', async () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, piggyback: true, maxStaleness: 2000, schedule: 1000 });
+    const group = new RefreshGroup({ clock, maxStaleness: 2000, schedule: 1000 });
     let loads = 0;
     const [a, b] = ['a', 'b'].map((name) => group.value({ name, load: () => ++loads }));
     expect([a?.current, b?.current]).toEqual([1, 2]);

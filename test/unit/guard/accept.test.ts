@@ -1,13 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  type Accept,
-  type AcceptDetails,
-  isTicklessError,
-  loaded,
-  RefreshGroup,
-  type StandardResult,
-  type StandardSchema,
-} from '../../../src/index.ts';
+import type { AcceptDetails } from '../../../src/guard/accept.ts';
+import { type Accept, isTicklessError, loaded, RefreshGroup } from '../../../src/index.ts';
+import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue } from '../../support/manual-value.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
-import { keep, loaded, RefreshingValue, type StandardSchema } from '../../../src/index.ts';
+import { keep, loaded, RefreshingValue } from '../../../src/index.ts';
+import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';

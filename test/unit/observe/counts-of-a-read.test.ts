@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { unspread } from '../../support/unspread.ts';
 
 /** One read with patience, and by how much each counter has grown. */
 async function countsOf(kind: 'value' | 'key', during: 'nothing' | 'drop', maxStaleness = Infinity) {
@@ -15,7 +16,7 @@ async function countsOf(kind: 'value' | 'key', during: 'nothing' | 'drop', maxSt
     load: () => new Promise<number>((resolve) => clock.setTimeout(() => resolve(1), 20)),
   } as const;
   const value = new RefreshingValue(shared);
-  const cache = new RefreshingCache<string, number>({ ...shared, jitter: false });
+  const cache = new RefreshingCache<string, number>({ ...shared, random: unspread });
   const member = kind === 'value' ? value : cache;
   const get = (patience?: number): Promise<number> =>
     kind === 'value' ? value.get({ patience }) : cache.get('k', { patience });

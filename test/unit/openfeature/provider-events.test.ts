@@ -1,7 +1,7 @@
 import { OpenFeature, ProviderEvents } from '@openfeature/server-sdk';
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
+import { RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { type FlagsValue, ticklessProvider } from '../../../src/openfeature/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -20,10 +20,7 @@ interface Served extends Registered {
 }
 
 /** A provider over a value with a period of 1 s, of which the first load has ended. */
-async function served(
-  options: Partial<RefreshingValueOptions<Flags>> = {},
-  source: Flags | Error = { on: true },
-) {
+async function served(options: Partial<ValueOptions<Flags>> = {}, source: Flags | Error = { on: true }) {
   const load = async (): Promise<Flags> => {
     if (made.source instanceof Error) throw made.source;
     return made.source;

@@ -61,7 +61,6 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ schedule: 1000, maxStaleness: 1000 }, 'maxStaleness', '1000'],
   [{ maxStaleness: { minutes: 10 } }, 'maxStaleness', '{"minutes":10}'], // the default schedule
   [{ whenTooStale: 'serve' }, 'whenTooStale', '"serve"'],
-  [{ allowUndefined: 'yes' }, 'allowUndefined', '"yes"'],
   [{ waitUntil: {} }, 'waitUntil', '{}'],
   [{ logger: true }, 'logger', 'true'],
   [{ logger: { warn: () => {} } }, 'logger', '{}'],
@@ -142,7 +141,7 @@ describe('a wrong option', () => {
   it('of a group names its own options too', () => {
     const group = (given: object) => () => new RefreshGroup(given);
     expect(group({ pigyback: true })).toThrow('pigyback is unknown; did you mean piggyback?');
-    expect(group({ required: true })).toThrow(/expected one of: .*piggyback, lookAhead, concurrency/);
+    expect(group({ required: true })).toThrow(/expected one of: .*piggyback, concurrency/);
   });
 
   it('in the place of a task is told', () => {
@@ -208,7 +207,7 @@ describe('a wrong option', () => {
 
 describe('a right option', () => {
   it('may be given as undefined, which means its default', () => {
-    const names = [...VALUE_SHARED, 'required', 'allowUndefined'];
+    const names = [...VALUE_SHARED, 'required'];
     const options = { ...Object.fromEntries(names.map((name) => [name, undefined])), ...good };
     const value = new RefreshingValue(options);
     value.current;

@@ -20,7 +20,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { keep, RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
+import { type GroupOptions, keep, RefreshGroup } from '../../../src/index.ts';
 import { openTelemetry } from '../../../src/otel/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -47,7 +47,7 @@ function makeMetrics(exporter: PushMetricExporter) {
   return { meterProvider };
 }
 
-function observed(options: RefreshGroupOptions = {}) {
+function observed(options: GroupOptions = {}) {
   const spans = new InMemorySpanExporter();
   const points = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const { tracerProvider, tracer } = makeTracing(spans);

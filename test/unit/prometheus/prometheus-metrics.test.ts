@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { RefreshGroup, type RefreshGroupOptions } from '../../../src/index.ts';
+import { type GroupOptions, RefreshGroup } from '../../../src/index.ts';
 import { prometheusMetrics } from '../../../src/prometheus/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -25,7 +25,7 @@ afterEach(() => {
   for (const end of atEnd.splice(0)) end();
 });
 
-async function scraped(options: RefreshGroupOptions = {}): Promise<Scraped> {
+async function scraped(options: GroupOptions = {}): Promise<Scraped> {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
   const group = new RefreshGroup({ clock, logger: false, retry: false, ...options });
   const register = new Registry();

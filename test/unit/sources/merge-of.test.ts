@@ -166,11 +166,10 @@ describe('mergeOf', () => {
 describe('the metadata of the whole', () => {
   const times = (...options: (readonly [number | undefined, number | undefined])[]) => {
     const clock = new FakeClock({ now: NOON });
-    const parts = options.map(([inMs, maxStaleness], index) => {
-      const nextExecuteTime = inMs === undefined ? undefined : NOON + inMs;
+    const parts = options.map(([dueAfter, maxStaleness], index) => {
       return [
         `part${index}`,
-        () => loaded(index, { nextExecuteTime, maxStaleness, headers: { age: '1' } }),
+        () => loaded(index, { dueAfter, maxStaleness, headers: { age: '1' } }),
       ] as const;
     });
     const member = new RefreshingValue({
@@ -186,25 +185,6 @@ describe('the metadata of the whole', () => {
     const { clock, member } = times([5000, undefined], [4000, undefined]);
     await member.get();
     expect(dueIn(member as never, clock)).toBe(4000);
-  });
-
-  it('is due at the soonest, whether a part says when or after how long', async () => {
-    const clock = new FakeClock({ now: NOON });
-    let inMs = 4000;
-    const member = new RefreshingValue({
-      name: 'x',
-      load: mergeOf({
-        when: () => loaded(1, { nextExecuteTime: clock.now() + inMs }),
-        after: () => loaded(2, { dueAfter: '5s' }),
-      }),
-      schedule: 1000,
-      clock,
-    });
-    await member.get();
-    expect(dueIn(member as never, clock)).toBe(4000);
-    inMs = 6000;
-    await member.refresh();
-    expect(dueIn(member as never, clock)).toBe(5000);
   });
 
   it('is due by the schedule where one has none: a part that lasts does not hold up the others', async () => {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isTicklessError,
-  RefreshingCache,
-  RefreshingValue,
-  type RefreshingValueOptions,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import {
   type VirtualCluster,
   type VirtualClusterOptions,
@@ -20,7 +15,7 @@ type Rates = RefreshingValue<number>;
 /** Instances with rates of a period of 5 minutes; the source counts up. */
 function ratesCluster<const N extends number>(
   instances: N,
-  own: Partial<RefreshingValueOptions<number>> = {},
+  own: Partial<ValueOptions<number>> = {},
   options: Partial<VirtualClusterOptions<Rates, number, [], N>> = {},
 ): VirtualCluster<Rates, number, [], N> {
   let edition = 0;
@@ -65,7 +60,7 @@ describe('virtualCluster', () => {
   });
 
   it('finds a service that serves what is too old in an outage, and passes one with an age limit', async () => {
-    const outage = async (own: Partial<RefreshingValueOptions<number>>): Promise<unknown> => {
+    const outage = async (own: Partial<ValueOptions<number>>): Promise<unknown> => {
       const cluster = ratesCluster(2, own);
       const read = async (rates: Rates): Promise<void> => {
         const rejection = await rates.get().then(

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import type { Clock } from '../../../src/time/clock.ts';
+import { unspread } from '../../support/unspread.ts';
 
 interface MonotonicClock extends Pick<Clock, 'monotonic'> {
   /** The reads that were counted. */
@@ -505,7 +506,7 @@ describe('a user’s clock', () => {
     }
     const clock = new Counted();
     const load = vi.fn((key: string) => key);
-    const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, jitter: false, clock });
+    const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, random: unspread, clock });
     cache.current('k');
     asked = 0;
     for (let i = 0; i < 1000; i++) cache.current('k');

@@ -15,7 +15,7 @@ it('a reader hurries a first load that still waits for its turn', () => {
 
 it('a read that joins starts the due members of its group', async () => {
   const clock = new FakeClock();
-  const group = new RefreshGroup({ clock, piggyback: true, timeout: Infinity });
+  const group = new RefreshGroup({ clock, timeout: Infinity });
   const cold = new ManualLoad<string>();
   let loads = 0;
   const other = group.value({ name: 'other', load: async () => ++loads, schedule: 1000 });

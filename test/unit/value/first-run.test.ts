@@ -5,15 +5,15 @@ import {
   type Execution,
   earliest,
   PeriodicExecutor,
-  type PeriodicExecutorOptions,
   RefreshGroup,
+  type TaskOptions,
   withJitter,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const NOON = '2026-03-27T12:00:00Z';
 
-function executor(options: Partial<PeriodicExecutorOptions> & { readonly clock: FakeClock }) {
+function executor(options: Partial<TaskOptions> & { readonly clock: FakeClock }) {
   const runs: string[] = [];
   const { clock } = options;
   const task = (): void => {
@@ -185,7 +185,7 @@ describe('firstRun', () => {
   });
 
   test('is checked with the other options', () => {
-    const given = { name: 'mail', firstRun: 'later' } as unknown as PeriodicExecutorOptions;
+    const given = { name: 'mail', firstRun: 'later' } as unknown as TaskOptions;
     expect(() => new PeriodicExecutor(() => {}, given)).toThrow(
       /firstRun must be 'now' or 'scheduled'|firstRun/,
     );
@@ -193,7 +193,7 @@ describe('firstRun', () => {
 
   describe('in development', () => {
     const five = dailyAt('05:00', { zone: 'UTC' });
-    const adviceOn = (options: Omit<Partial<PeriodicExecutorOptions>, 'clock'>): readonly string[] => {
+    const adviceOn = (options: Omit<Partial<TaskOptions>, 'clock'>): readonly string[] => {
       vi.stubEnv('NODE_ENV', 'development');
       const lines: string[] = [];
       const logger = { warn: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };

@@ -56,7 +56,7 @@ describe('an initial value', () => {
     ['a read of another member', (_, other) => other.get()],
   ])('is due for its group before it was read: %s starts the load', async (_, begin) => {
     const clock = new TickingClock({ now: 1000 });
-    const group = new RefreshGroup({ piggyback: true, logger: false, clock });
+    const group = new RefreshGroup({ logger: false, clock });
     const { manual } = manualValue({ clock, group, initial: { value: 'shipped', loadedAt: 1000 } });
     const { value: other } = manualValue({ clock, group, name: 'other' });
     void begin(group, other);

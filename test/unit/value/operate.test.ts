@@ -5,6 +5,7 @@ import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 describe('cancel', () => {
   function make() {
@@ -127,7 +128,7 @@ describe('pause and resume of a group', () => {
     let loads = 0;
     const load = async (): Promise<number> => ++loads;
     const value = group.value({ name: 'v', load });
-    const cache = group.cache({ name: 'c', load, jitter: false });
+    const cache = group.cache({ name: 'c', load, random: unspread });
     value.set(0);
     cache.set('a', 0);
     group.pause();

@@ -87,7 +87,7 @@ describe('patience is the longest that a read waits', () => {
   it('for a place', async () => {
     const clock = new FakeClock();
     const load = (): Promise<string> => new Promise(() => {});
-    const cache = new RefreshingCache({ name: 'c', load, maxConcurrentLoads: 1, clock, logger: false });
+    const cache = new RefreshingCache({ name: 'c', load, concurrency: 1, clock, logger: false });
     void cache.get('a').catch(() => {});
     const inLine = cache.get('b', { patience: 200 });
     await clock.advance(199);

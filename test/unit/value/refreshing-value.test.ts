@@ -464,9 +464,7 @@ describe('the result of a load', () => {
     const { clock, value } = fakeValue(
       async (): Promise<LoadReturn<number>> => {
         loads += 1;
-        return loads === 1
-          ? loaded(loads, { nextExecuteTime: clock.now() + 50, maxStaleness: 200 })
-          : loaded(loads);
+        return loads === 1 ? loaded(loads, { dueAfter: 50, maxStaleness: 200 }) : loaded(loads);
       },
       { schedule: 1000 },
     );
@@ -479,20 +477,6 @@ describe('the result of a load', () => {
       nextExecuteTime: clock.now() + 1000,
       maxStaleness: Number.POSITIVE_INFINITY,
     });
-  });
-
-  it('a nextExecuteTime in the past is reported and cooled down, and the value stays', async () => {
-    const lines: string[] = [];
-    const { clock, value } = manualValue({
-      load: () => loaded('one', { nextExecuteTime: 5 }),
-      logger: { warn: () => {}, error: (line) => void lines.push(line) },
-      coolDown: 1000,
-      random: () => 0,
-    });
-    expect(value.current).toBe('one');
-    expect(value.inspect()).toMatchObject({ failures: 1, nextExecuteTime: clock.now() + 500 });
-    await clock.flush();
-    expect(lines).toHaveLength(1);
   });
 
   it('an invalid maxStaleness fails the load', async () => {
@@ -521,7 +505,7 @@ describe('the result of a load', () => {
     expect(await value.get()).toBe('one');
     answer = undefined;
     const error = await rejectionOf(value.refresh());
-    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('allowUndefined');
+    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('the load returned undefined');
     expect(value.current).toBe('one');
     expect(
       isTicklessError(
@@ -529,21 +513,6 @@ describe('the result of a load', () => {
         'OPTION',
       ),
     ).toBe(true);
-  });
-
-  it('undefined is a value with allowUndefined', async () => {
-    const value = new RefreshingValue({
-      name: 'v',
-      load: (): string | undefined => undefined,
-      allowUndefined: true,
-    });
-    expect(await value.get()).toBeUndefined();
-    expect(value.current).toBeUndefined();
-    expect(value.inspect()).toMatchObject({ state: 'fresh', value: undefined });
-    expect('value' in value.inspect()).toBe(true);
-    value.set('x');
-    value.set(undefined);
-    expect(value.peek()).toBeUndefined();
   });
 
   it('null, 0, false and the empty string are values', async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createBackend } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isTicklessError, PeriodicExecutor, type PeriodicExecutorOptions } from '../../../src/index.ts';
+import { isTicklessError, PeriodicExecutor, type TaskOptions } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
-function made(options: Partial<PeriodicExecutorOptions> = {}) {
+function made(options: Partial<TaskOptions> = {}) {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
   let outcome: () => unknown = () => 'sent';
   const executor = new PeriodicExecutor(
@@ -40,7 +40,7 @@ describe('the runs of an executor', () => {
   });
 
   it('are the last 20, or as many as keepRuns says', async () => {
-    const kept = async (options: Partial<PeriodicExecutorOptions>): Promise<number> => {
+    const kept = async (options: Partial<TaskOptions>): Promise<number> => {
       const { executor } = made(options);
       for (let run = 0; run < 22; run++) await executor.execute();
       const runs = await executor.runs();

@@ -1,11 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  isTicklessError,
-  loaded,
-  RefreshingCache,
-  RefreshingValue,
-  type WhenTooStale,
-} from '../../../src/index.ts';
+import type { WhenTooStale } from '../../../src/engine/decide.ts';
+import { isTicklessError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';

@@ -153,9 +153,7 @@ describe('the result', () => {
     const clock = new FakeClock();
     const next = clock.now() + 90_000;
     const value = valueFrom(
-      withAnswers(
-        `() => loaded([1], { nextExecuteTime: ${next}, maxStaleness: { toMillis: () => 120_000 } })`,
-      ),
+      withAnswers(`() => loaded([1], { dueAfter: 90_000, maxStaleness: { toMillis: () => 120_000 } })`),
       { clock, whenTooStale: 'throw' },
     );
     expect(await value.get()).toEqual([1]);

@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import {
+  type CacheOptions,
   RefreshingCache,
-  type RefreshingCacheOptions,
   RefreshingValue,
-  type RefreshingValueOptions,
+  type ValueOptions,
 } from '../../../src/index.ts';
 import { type LoadInWorkerOptions, loadInWorker, type WorkerError } from '../../../src/worker/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -35,7 +35,7 @@ export async function failureOf(code: string, options?: LoadInWorkerOptions): Pr
 
 export function valueFrom(
   code: string,
-  { worker, ...options }: Partial<RefreshingValueOptions<unknown>> & { worker?: LoadInWorkerOptions } = {},
+  { worker, ...options }: Partial<ValueOptions<unknown>> & { worker?: LoadInWorkerOptions } = {},
 ): RefreshingValue<unknown> {
   const load = loadOf(code, worker);
   const value = new RefreshingValue<unknown>({ name: 'v', load, logger: false, ...options });
@@ -43,9 +43,7 @@ export function valueFrom(
   return value;
 }
 
-export function cacheOf(
-  options: Partial<RefreshingCacheOptions<unknown, unknown>>,
-): RefreshingCache<unknown, unknown> {
+export function cacheOf(options: Partial<CacheOptions<unknown, unknown>>): RefreshingCache<unknown, unknown> {
   const cache = new RefreshingCache<unknown, unknown>({ name: 'c', logger: false, ...options });
   onTestFinished(() => void cache.close({ timeout: 0 }));
   return cache;

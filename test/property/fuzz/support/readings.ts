@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type HeadersLike, httpFreshness } from '../../../../src/index.ts';
+import { httpFreshness } from '../../../../src/index.ts';
+import type { HeadersLike } from '../../../../src/schedule/schedule.ts';
 
 export const NOW: number = Date.UTC(2026, 10, 20, 12);
 /** Seconds, as of the options. */

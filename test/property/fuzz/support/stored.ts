@@ -3,8 +3,8 @@ import type { SnapshotStore, StoredSnapshot } from '../../../../src/cluster/stor
 import {
   RefreshingCache,
   RefreshingValue,
-  type RefreshingValueOptions,
   type TicklessEvent,
+  type ValueOptions,
 } from '../../../../src/index.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
@@ -67,7 +67,7 @@ export interface Read {
 export async function readOf(
   store: SnapshotStore,
   listens: boolean,
-  own: Partial<RefreshingValueOptions<unknown>> = {},
+  own: Partial<ValueOptions<unknown>> = {},
 ): Promise<Read> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
@@ -113,7 +113,7 @@ export async function keyedReadOf(
 /** The payload that an instance writes after loading this value. `undefined`: it can't be encoded. */
 export async function payloadOf(
   value: unknown,
-  own: Partial<RefreshingValueOptions<unknown>> = {},
+  own: Partial<ValueOptions<unknown>> = {},
 ): Promise<string | undefined> {
   const engine = new StubBackend(undefined);
   await readOf(storeOf(engine), false, { load: async () => value, logger: false, ...own });

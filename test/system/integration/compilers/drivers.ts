@@ -19,8 +19,8 @@ import { fileBackend } from 'tickless/file';
 import { memoryBackend } from 'tickless/memory';
 import { mongodbBackend } from 'tickless/mongodb';
 import { mysqlBackend } from 'tickless/mysql';
-import { postgresBackend, postgresHints } from 'tickless/postgres';
-import { redisBackend, redisHints } from 'tickless/redis';
+import { postgresBackend } from 'tickless/postgres';
+import { redisBackend } from 'tickless/redis';
 import { objectSource, querySource } from 'tickless/sources';
 import { sqliteBackend } from 'tickless/sqlite';
 
@@ -76,17 +76,17 @@ export const countries = new RefreshingValue({
 /** @throws {TicklessError} `NOT_LOADED` */
 export const nameOf = (code: string): string | undefined => countries.current.get(code);
 
-export const hints = [
-  redisHints({ client: new Redis(), subscriber: new Redis() }),
-  redisHints({ client: new Cluster(nodes), subscriber: new Cluster(nodes) }),
-  redisHints({ client: createClient(), subscriber: createClient() }),
-  redisHints({ client: createClientPool(), subscriber: createClient({ url: 'redis://localhost' }) }),
-  redisHints({
+export const signalled = [
+  redisBackend({ client: new Redis(), signals: new Redis() }),
+  redisBackend({ client: new Cluster(nodes), signals: new Cluster(nodes) }),
+  redisBackend({ client: createClient(), signals: createClient() }),
+  redisBackend({ client: createClientPool(), signals: createClient({ url: 'redis://localhost' }) }),
+  redisBackend({
     client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }),
-    subscriber: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }),
+    signals: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }),
   }),
-  postgresHints({ client: new Client() }),
-  postgresHints({ client: async () => new Client() }),
+  postgresBackend({ client: new Pool(), signals: new Client() }),
+  postgresBackend({ client: new Pool(), signals: async () => new Client() }),
 ];
 
 export const more = [
@@ -102,7 +102,7 @@ export const more = [
   redisBackend({
     client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'localhost', port: 26379 }] }),
   }),
-  postgresBackend({ client: new Pool(), hints: hints[0] }),
+  postgresBackend({ client: new Pool() }),
   postgresBackend({ client: new Client() }),
   postgresBackend({ client: postgres({ max: 2 }) }),
   mysqlBackend({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),

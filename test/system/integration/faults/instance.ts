@@ -25,7 +25,7 @@ class Instance {
   #toldAt = 0;
 
   constructor(engine: Engine, settings: Settings) {
-    const { name, url, period, leaseFor, stepTimeout, coolDown, loadTimeout, whenLockUnavailable } = settings;
+    const { name, url, period, leaseFor, stepTimeout, coolDown, loadTimeout, whenBackendDown } = settings;
     this.#behaviour = settings.behaviour;
     this.#shared = openShared(engine, url, { leaseFor, stepTimeout });
     this.#value = new RefreshingValue<Loaded>({
@@ -39,7 +39,7 @@ class Instance {
         lock: tellingLock(this.#shared.lock),
         store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
       },
-      whenLockUnavailable,
+      whenBackendDown,
       logger: false,
     });
     for (const type of eventTypes) {

@@ -26,7 +26,7 @@ export interface Settings {
   readonly coolDown: number | { readonly initial: number; readonly factor: number; readonly max: number };
   /** Of a load. */
   readonly loadTimeout: number;
-  readonly whenLockUnavailable: 'load' | 'skip';
+  readonly whenBackendDown: 'load' | 'skip';
   readonly behaviour: Behaviour;
 }
 

@@ -59,7 +59,7 @@ const ms = (span: number): string => `${span.toFixed(0)} ms`;
 async function outage(
   stage: ServedStage,
   what: Outage[0],
-  whenLockUnavailable: Outage[1],
+  whenBackendDown: Outage[1],
 ): Promise<{
   readonly lasted: number;
   readonly resumed: number;
@@ -67,7 +67,7 @@ async function outage(
   readonly unleased: number;
 }> {
   const { fleet, server } = stage;
-  await begin(stage, { whenLockUnavailable });
+  await begin(stage, { whenBackendDown });
   const duration = Math.max(stage.count(10) * 1000, SHORTEST_MS);
   await loadStarted(fleet);
   await sleep((LOAD[0] + LOAD[1]) / 4); // it has not ended yet, or is just being published

@@ -134,7 +134,7 @@ export async function begin(
     stepTimeout: STEP_TIMEOUT,
     coolDown: COOL_DOWN,
     loadTimeout: 10_000,
-    whenLockUnavailable: 'load',
+    whenBackendDown: 'load',
     ...settings,
     behaviour: { loadFor: LOAD, load: 'returns', writeHeldFor: 0, ...settings.behaviour },
   });

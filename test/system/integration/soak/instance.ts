@@ -58,7 +58,6 @@ export class Instance {
       logger: false,
       timeout: TIMEOUT_MS,
       coolDown: { initial: 200, max: 2000 },
-      piggyback: true,
     });
     const load = ({ signal }: { readonly signal: AbortSignal }): Promise<Payload> =>
       this.#fetch('/value', signal) as Promise<Payload>;

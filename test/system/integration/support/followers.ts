@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from './guard.ts';
-import type { HintedKind, HintedOptions } from './hinted.ts';
+import type { SignalledKind, SignalledOptions } from './signalled.ts';
 
-export interface FollowerSettings extends HintedOptions {
-  readonly kind: HintedKind;
+export interface FollowerSettings extends SignalledOptions {
+  readonly kind: SignalledKind;
 }
 
 export interface ToFollower {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from './guard.ts';
-import type { HintedKind, HintedOptions } from './hinted.ts';
+import type { SignalledKind, SignalledOptions } from './signalled.ts';
 
-export interface MarkedSettings extends HintedOptions {
-  readonly kind: HintedKind;
+export interface MarkedSettings extends SignalledOptions {
+  readonly kind: SignalledKind;
   /** Values, and caches. */
   readonly lanes: number;
   /** Of each process, where they have ways of their own to the server. */

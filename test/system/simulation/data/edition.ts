@@ -1,5 +1,6 @@
 import { every, notEmpty, shrinksAtMost } from '../../../../src/guards/index.ts';
-import type { Accept, StandardSchema } from '../../../../src/index.ts';
+import type { Accept } from '../../../../src/index.ts';
+import type { StandardSchema } from '../../../../src/schema.ts';
 
 /** A mark on a value, for all instances. */
 export type Mark = 'invalidated' | 'dropped';

@@ -36,12 +36,12 @@ export class DataInstance extends Process implements Holder {
     const { leaseFor, keepVersions } = scenario;
     const link = new Link(machine, backend, timeline, random, wire, leaseFor, {
       keepVersions,
-      hints: world.hints?.of(() => this),
+      signals: world.signals?.of(() => this),
     });
     super(name, machine, link, world);
     const { lock, store } = link;
     this.withinMs = world.marks.drawWithin(world.markRandom);
-    const { period, timeout, coolDown, maxStaleness, whenTooStale, whenLockUnavailable } = scenario;
+    const { period, timeout, coolDown, maxStaleness, whenTooStale, whenBackendDown } = scenario;
     this.prices = new RefreshingValue<Edition>({
       name: 'prices',
       load: (context) => source.load(this, context),
@@ -60,7 +60,7 @@ export class DataInstance extends Process implements Holder {
             },
           }
         : {}),
-      ...(scenario.hasLock ? { whenLockUnavailable } : {}),
+      ...(scenario.hasLock ? { whenBackendDown } : {}),
       ...(scenario.hasStore ? { propagateWithin: Math.min(this.withinMs, NO_CHECKS_MS) } : {}),
       ...(scenario.hasSchema ? { schema } : {}),
       ...(scenario.hasAccept ? { accept: (candidate, about) => source.judge(this, candidate, about) } : {}),

@@ -109,9 +109,10 @@ export class Persons {
   refresh(instance: DataInstance, unpins: boolean, everywhere?: true): void {
     const { prices } = instance;
     const about = { kind: 'refresh', unpins, ...(everywhere && { everywhere }) } as const;
-    this.#order(instance, about, () =>
-      prices.refresh({ ...(unpins && { unpin: true }), ...(!everywhere && { here: true }) }),
-    );
+    this.#order(instance, about, async () => {
+      if (unpins) await prices.unpin();
+      return prices.refresh({ ...(!everywhere && { here: true }) });
+    });
   }
 
   /** For all instances. */

@@ -21,9 +21,9 @@ export class DataRest {
   }
 
   async come(): Promise<void> {
-    const { timeline, persons, misfortunes, hints, source, backend, instances, trace } = this.#world;
+    const { timeline, persons, misfortunes, signals, source, backend, instances, trace } = this.#world;
     misfortunes.end();
-    hints?.end();
+    signals?.end();
     persons.end();
     source.end();
     trace.add('world', () => 'all is mended');

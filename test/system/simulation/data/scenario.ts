@@ -18,7 +18,7 @@ export interface DataScenario extends Faults {
   /** `Infinity`: none. */
   readonly maxStaleness: number;
   readonly whenTooStale: 'wait' | 'throw';
-  readonly whenLockUnavailable: 'load' | 'skip';
+  readonly whenBackendDown: 'load' | 'skip';
   readonly lasts: number;
   readonly readsEvery: number;
   readonly ordersEvery: number;
@@ -49,7 +49,7 @@ export function drawDataScenario(random: Random): DataScenario {
     coolDown: { initial, factor: 2, max: initial * random.pick([4, 10]) },
     maxStaleness: random.chance(0.4) ? period * random.pick([1.5, 4]) : Infinity,
     whenTooStale: random.pick(['wait', 'throw']),
-    whenLockUnavailable: random.chance(0.7) ? 'load' : 'skip',
+    whenBackendDown: random.chance(0.7) ? 'load' : 'skip',
     lasts: random.pick([8000, 16_000, 30_000]),
     readsEvery: random.pick([100, 400]),
     ordersEvery: random.pick([400, 1500, 4000]),

@@ -1,4 +1,5 @@
-import { type AcceptDetails, keep, type LoadContext } from '../../../../src/index.ts';
+import type { AcceptDetails } from '../../../../src/guard/accept.ts';
+import { keep, type LoadContext } from '../../../../src/index.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 import type { Trace } from '../trace.ts';

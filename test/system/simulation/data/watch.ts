@@ -83,8 +83,8 @@ export interface DataWatch<H = DataInstance> {
   /** The call of an order has returned, and its promise has not settled yet. */
   called?(order: Order<H>): void;
   settled?(order: Order<H>): void;
-  /** A hint of another instance has arrived. */
-  hinted?(instance: H, text: string): void;
+  /** A signal of another instance has arrived. */
+  signalled?(instance: H, text: string): void;
   /** A reader asks for the value. */
   read?(instance: H): void;
   /** A reader gets a value. */

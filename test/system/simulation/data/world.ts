@@ -4,13 +4,13 @@ import { type Misfortune, Misfortunes } from '../misfortunes.ts';
 import { type Message, type Wire, wordsOfAnswer } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
-import { HintNetwork } from './hints.ts';
 import { DataInstance } from './instance.ts';
 import { drawMarksScenario, type MarksScenario } from './marks.ts';
 import { Persons } from './persons.ts';
 import { DataRest } from './rest.ts';
 import { type DataScenario, drawDataScenario } from './scenario.ts';
 import { Shelf } from './shelf.ts';
+import { SignalNetwork } from './signals.ts';
 import { DataSource, MOODS } from './source.ts';
 import { Troubles } from './troubles.ts';
 import type { DataRun, DataWatch } from './watch.ts';
@@ -22,8 +22,8 @@ const STREAM = 0x64_61_74_61;
 /** Those of marks are not those of the rest of a data world. */
 const STREAM_OF_MARKS = 0x6d_61_72_6b;
 
-/** Nor are those of hints. */
-const STREAM_OF_HINTS = 0x68_69_6e_74;
+/** Nor are those of signals. */
+const STREAM_OF_SIGNALS = 0x68_69_6e_74;
 
 const mood: Misfortune<DataWorld> = {
   weight: 6,
@@ -43,7 +43,7 @@ export class DataWorld extends Cluster<DataInstance> {
   readonly marks: MarksScenario;
   readonly markRandom: Random;
   /** `undefined`: they find changes by checks alone. */
-  readonly hints: HintNetwork | undefined;
+  readonly signals: SignalNetwork | undefined;
   readonly source: DataSource<DataInstance>;
   readonly persons: Persons;
   readonly misfortunes: Misfortunes<DataWorld>;
@@ -64,9 +64,9 @@ export class DataWorld extends Cluster<DataInstance> {
     this.scenario = scenario;
     this.markRandom = new Random(seed ^ STREAM_OF_MARKS);
     this.marks = drawMarksScenario(this.markRandom, scenario);
-    const hintRandom = new Random(seed ^ STREAM_OF_HINTS);
-    const hasHints = this.marks.isMarked && hintRandom.chance(0.5);
-    this.hints = hasHints ? new HintNetwork(this, hintRandom) : undefined;
+    const signalRandom = new Random(seed ^ STREAM_OF_SIGNALS);
+    const hasSignals = this.marks.isMarked && signalRandom.chance(0.5);
+    this.signals = hasSignals ? new SignalNetwork(this, signalRandom) : undefined;
     this.source = new DataSource<DataInstance>(this);
     this.persons = new Persons(this);
     this.misfortunes = new Misfortunes<DataWorld>(this, { mood });
@@ -91,7 +91,7 @@ export class DataWorld extends Cluster<DataInstance> {
     this.source.begin();
     this.persons.begin();
     this.misfortunes.begin();
-    this.hints?.begin();
+    this.signals?.begin();
     await this.until(() => this.timeline.now >= this.scenario.lasts);
     if (this.referee.violation === undefined) await this.#rest.come();
     return this.verdict(this.runs.size);

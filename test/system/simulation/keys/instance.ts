@@ -29,7 +29,7 @@ export class KeysInstance extends Process {
   constructor(name: string, machine: Machine, world: KeysWorld) {
     const { scenario, timeline, random, backend, source } = world;
     const wire = world.wireOf(name, () => this);
-    const { leaseFor, period, timeout, coolDown, whenLockUnavailable, maxKeys, propagateWithin } = scenario;
+    const { leaseFor, period, timeout, coolDown, whenBackendDown, maxKeys, propagateWithin } = scenario;
     const link = new Link(machine, backend, timeline, random, wire, leaseFor, { isForManyNames: true });
     super(name, machine, link, world);
     const { lock, store } = link;
@@ -48,7 +48,7 @@ export class KeysInstance extends Process {
       random: () => random.next(),
       logger: false,
       backend: { lock, store },
-      whenLockUnavailable,
+      whenBackendDown,
       propagateWithin,
       ...(scenario.hasSchema ? { schema } : {}),
       ...(scenario.hasAccept

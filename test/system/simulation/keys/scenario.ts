@@ -15,7 +15,7 @@ export interface KeysScenario extends Faults {
   readonly isAsync: boolean;
   readonly timeout: number;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
-  readonly whenLockUnavailable: 'load' | 'skip';
+  readonly whenBackendDown: 'load' | 'skip';
   readonly propagateWithin: number;
   readonly lasts: number;
   readonly readsEvery: number;
@@ -38,7 +38,7 @@ export function drawKeysScenario(random: Random): KeysScenario {
     period: random.pick([1000, 5000, 60_000]),
     timeout: random.pick([2000, 8000]),
     coolDown: { initial, factor: 2, max: initial * random.pick([4, 10]) },
-    whenLockUnavailable: random.chance(0.7) ? 'load' : 'skip',
+    whenBackendDown: random.chance(0.7) ? 'load' : 'skip',
     propagateWithin: random.pick([100, 400, 1500]),
     lasts: random.pick([8000, 16_000]),
     readsEvery: random.pick([50, 150]),

@@ -46,8 +46,6 @@ export class Service {
     const group = new RefreshGroup({
       ...common,
       schedule: 1000,
-      piggyback: true,
-      lookAhead: 200,
       concurrency: 3,
     });
     const loadOne = (context: Parameters<typeof load>[1]): Payload => load(world, context) as Payload;
@@ -70,7 +68,7 @@ export class Service {
       group.value({ name: 'constants', load: () => payload(world), schedule: 2000 }),
     ];
     this.caches = [
-      group.cache({ name: 'cities', load: loadOf, max: 80, maxAbsent: 40, absentFor: 3000, schedule: 5000 }),
+      group.cache({ name: 'cities', load: loadOf, max: 80, absentFor: 3000, schedule: 5000 }),
       group.cache<number, Payload>({
         name: 'streets',
         loadMany: async (keys, { signal, previous }) => {

@@ -82,8 +82,8 @@ export function load(
       return Promise.resolve(undefined as never);
     case 'returns metadata':
       return bring(20).then((value) => {
-        const nextExecuteTime = world.clock.now() + dice.between(100, 5000);
-        return loaded(value, dice.chance(1 / 2) ? { nextExecuteTime } : { maxStaleness: 5000 });
+        const dueAfter = dice.between(100, 5000);
+        return loaded(value, dice.chance(1 / 2) ? { dueAfter } : { maxStaleness: 5000 });
       });
   }
 }

@@ -2,7 +2,6 @@ import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 import { BadLoads } from './bad-loads.ts';
 import { Fleet } from './fleet.ts';
-import { HintedChecks } from './hints.ts';
 import { Marks } from './marks.ts';
 import { Pins } from './pins.ts';
 import { Previous } from './previous.ts';
@@ -10,6 +9,7 @@ import { Promises } from './promises.ts';
 import { Refusals } from './refusals.ts';
 import { RefusedValues } from './refused-values.ts';
 import { Reports } from './reports.ts';
+import { SignalledChecks } from './signals.ts';
 import { Versions } from './versions.ts';
 
 /** The watches of a data world. Those of what comes next belong here too. */
@@ -25,7 +25,7 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
     new Versions(world),
     new Promises(world),
     ...(marks.isMarked ? [new Marks(world)] : []),
-    ...(world.hints !== undefined ? [new HintedChecks(world)] : []),
+    ...(world.signals !== undefined ? [new SignalledChecks(world)] : []),
     ...(hasLock && hasStore ? [new Reports(world), new Fleet(world)] : []),
     ...(hasPins ? [new Pins(world)] : []),
   ];

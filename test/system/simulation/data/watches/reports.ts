@@ -36,7 +36,7 @@ export class Reports implements DataWatch {
     }
     if (report === undefined || report === '-') return;
     // The first one is sent before it has anything to tell.
-    const isOfRound = isRare && step !== 'versions'; // a hint has asked for that check
+    const isOfRound = isRare && step !== 'versions'; // a signal has asked for that check
     const isApart = !isOfRound || before === undefined || now - last >= APART_MS;
     referee.holds(
       'everywhere',

@@ -1,16 +1,16 @@
-import type { Hints, StopListening } from '../../cluster/hint-contract.ts';
-import { createHints } from '../../hints/create-hints.ts';
-import { OptionChecks, ownOptions } from '../../option-checks.ts';
+import type { Signals, StopListening } from '../../cluster/signal-contract.ts';
+import { OptionChecks } from '../../option-checks.ts';
+import { createSignals } from '../../signals/create-signals.ts';
 import type { RedisClient } from './client.ts';
 import { isIoredis } from './client-kind.ts';
 
-/** The used part of a client that sends hints: of ioredis or node-redis, also a cluster or a pool. */
-export interface RedisPublisher {
+/** The used part of a client that sends signals. */
+interface RedisPublisher {
   publish(channel: string, message: string): Promise<unknown>;
 }
 
 /** The used part of a subscriber of ioredis. */
-export interface IoredisSubscriber {
+interface IoredisSubscriber {
   readonly status: string;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -19,7 +19,7 @@ export interface IoredisSubscriber {
 }
 
 /** The used part of a subscriber of node-redis, which is connected. */
-export interface NodeRedisSubscriber {
+interface NodeRedisSubscriber {
   // biome-ignore lint/suspicious/noExplicitAny: text here, but in the types of a cluster also bytes
   subscribe(channel: string, listener: (message: any) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -36,51 +36,23 @@ interface Connection {
   off(event: 'connect' | 'end', listener: () => void): unknown;
 }
 
-/** The options of {@link redisHints}. */
-export interface RedisHintsOptions {
-  /** Sends the hints: that of the store, say. */
-  readonly client: RedisPublisher;
-  /**
-   * Listens for hints: another client than `client`, `client.duplicate()` say, because a connection with a subscription
-   * takes no other commands. One of node-redis must be connected. It may have other subscriptions too.
-   */
-  readonly subscriber: IoredisSubscriber | NodeRedisSubscriber;
-  /** Not empty. The same on all instances, and another one for each service. @default 'tickless:hints' */
-  readonly channel?: string | undefined;
-}
+/** A client that listens: another one than the client of the backend, as a connection with a subscription takes no other commands. */
+export type RedisSubscriber = IoredisSubscriber | NodeRedisSubscriber;
 
 /**
- * Hints by publish and subscribe of Redis, for the option `hints` of stores.
+ * Signals by publish and subscribe of Redis. Both packages connect and subscribe again by themselves. Signals that come meanwhile are
+ * lost, and checks find the changes.
  *
- * The subscriber is connected as long as you keep it. While a member with a `propagateWithin` is open it listens, and its
- * connection does not keep the process alive (`unref`), also after it was connected again; that of a cluster does, and an
- * attempt to connect may. Both packages connect and subscribe again by themselves. Hints that come meanwhile are lost,
- * and checks find the changes.
- *
- * The client needs the right for `publish`, the subscriber for `subscribe` and `unsubscribe`, both for the channel (`&tickless:hints`).
- *
- * ```ts no-run
- * import { Redis } from 'ioredis';
- * import { redisBackend, redisHints } from 'tickless/redis';
- *
- * const client = new Redis();
- * const subscriber = client.duplicate();
- * const backend = redisBackend({ client, hints: redisHints({ client, subscriber }) });
- * ```
- *
- * @throws {TicklessError} `OPTION` when an option breaks a rule.
+ * @throws {TicklessError} `OPTION` when one of both is not such a client.
  */
-export function redisHints(options: RedisHintsOptions): Hints {
-  const { client, subscriber, channel = 'tickless:hints' } = ownOptions(options ?? ({} as typeof options));
-  const checks = new OptionChecks('hints');
-  checks.names('', options ?? {}, ['client', 'subscriber', 'channel']);
+export function redisSignals(client: RedisPublisher, subscriber: RedisSubscriber, channel: string): Signals {
+  const checks = new OptionChecks('backend');
   checks.methods('client', client, ['publish']);
-  checks.methods('subscriber', subscriber, ['subscribe', 'unsubscribe', 'on', 'off']);
+  checks.methods('signals', subscriber, ['subscribe', 'unsubscribe', 'on', 'off']);
   const isApart = (client as unknown) !== subscriber;
-  checks.that(isApart, 'subscriber', 'must be another client than client', subscriber);
-  checks.name('channel', channel);
+  checks.that(isApart, 'signals', 'must be another client than client', subscriber);
   checks.done();
-  return createHints({
+  return createSignals({
     send: (text) => client.publish(channel, text),
     listen: (onMessage, onEnd) =>
       isIoredis(subscriber as unknown as RedisClient)

@@ -1,13 +1,26 @@
 import { methodOf } from '../plain-object.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
-import type { JitterWidth } from '../schedule/with-jitter.ts';
+import { hasJitter } from '../schedule/with-jitter.ts';
+
+/** How far apart keys fall due after an instant of a calendar, as a share of the time from their load to it. */
+const CALENDAR_RATIO = 0.1;
+
+/**
+ * The schedule of keys, by which those that were loaded together don't fall due together. One with a jitter of its own stays as it is.
+ *
+ * @param periodMs the schedule in milliseconds, where it is a duration; else NaN.
+ */
+export function spread(schedule: Schedule, periodMs: number): Schedule {
+  if (hasJitter(schedule)) return schedule;
+  return Number.isNaN(periodMs) ? spreadAfter(schedule) : spreadFirst(schedule);
+}
 
 /**
  * Spreads keys that were loaded together within their period, none later than the schedule returns: the first due time of a
  * key, and the first one after a load that came late (after a pause in reads, an outage), is a random instant of the last nine
  * tenths of the time until then. Later ones are those of the schedule, so that the distances stay.
  */
-export function spreadFirst(schedule: Schedule): Schedule {
+function spreadFirst(schedule: Schedule): Schedule {
   return spreadBy(schedule, ({ startedAt, endedAt, dueAt, maxStaleness = Infinity }, next) => {
     const latest = Math.min(next, endedAt + maxStaleness);
     const tenth = (latest - endedAt) / 10;
@@ -20,12 +33,10 @@ export function spreadFirst(schedule: Schedule): Schedule {
  * Spreads keys that were loaded together by a window after the instant of the schedule: each is due at a random
  * instant of a window that begins when the schedule says. Where the age limit leaves no room for the window after that, it begins
  * earlier, but not before half of the time.
- *
- * @param width returns the width of the window, from the time between the load and the schedule's instant.
  */
-export function jittered(schedule: Schedule, width: JitterWidth): Schedule {
+function spreadAfter(schedule: Schedule): Schedule {
   return spreadBy(schedule, ({ endedAt, maxStaleness = Infinity }, next) => {
-    const widthMs = width(next - endedAt);
+    const widthMs = CALENDAR_RATIO * (next - endedAt);
     const limit = endedAt + maxStaleness;
     const latest = Math.min(next + widthMs, limit);
     const halfway = endedAt + (Math.min(next, limit) - endedAt) / 2;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { postgresHints } from '../../../src/backends/postgres.ts';
-import { redisBackend, redisHints } from '../../../src/backends/redis.ts';
-import { createHints } from '../../../src/hints/create-hints.ts';
-import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
+import { redisBackend } from '../../../src/backends/redis.ts';
+import { RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
+import { createSignals } from '../../../src/signals/create-signals.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
@@ -26,8 +26,8 @@ class Bus {
   /** Called by each step first. */
   fault: (step: 'send' | 'listen') => unknown = () => undefined;
 
-  connect = (): ReturnType<typeof createHints> =>
-    createHints({
+  connect = (): ReturnType<typeof createSignals> =>
+    createSignals({
       send: async (text) => {
         await this.fault('send');
         this.sent.push(text);
@@ -44,15 +44,15 @@ class Bus {
 
 function clusterWith(bus: Bus, ...args: ConstructorParameters<typeof ManualCluster>): ManualCluster {
   const cluster = new ManualCluster(...args);
-  cluster.hints = bus.connect;
+  cluster.signals = bus.connect;
   return cluster;
 }
 
-/** Warm instances that have checked their store just now: the next check is far away, unless a hint comes. */
+/** Warm instances that have checked their store just now: the next check is far away, unless a signal comes. */
 async function quiet(
   cluster: ManualCluster,
   count: number,
-  more: PartedOptions<RefreshingValueOptions<string>> = {},
+  more: PartedOptions<ValueOptions<string>> = {},
 ): Promise<Instance[]> {
   let drawn = 0;
   const random = (): number => (drawn++ * 0.618) % 1; // spread evenly, the same in each run
@@ -73,10 +73,10 @@ async function readFor(cluster: ManualCluster, instances: readonly Instance[], m
 
 const checksOf = ({ link }: Instance): number =>
   link.commands.splice(0).filter(({ step, name }) => step === 'check' && name === 'v').length;
-const hint = (from: string, instances?: number): string =>
-  JSON.stringify({ tickless: 'hint/1', from, instances });
+const signal = (from: string, instances?: number): string =>
+  JSON.stringify({ tickless: 'signal/1', from, instances });
 
-describe('a hint', () => {
+describe('a signal', () => {
   it('has other instances check at their next read, within 5 ms for each of them beyond ten, and not its sender', async () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
@@ -116,7 +116,7 @@ describe('a hint', () => {
     const accept = (candidate: string): boolean => candidate !== 'bad';
     const [a] = (await quiet(cluster, 1, { accept, logger: false })) as [Instance];
     const { value } = a;
-    const hints = async (action: () => unknown): Promise<number> => {
+    const signals = async (action: () => unknown): Promise<number> => {
       bus.sent.length = 0;
       await action();
       await cluster.clock.advance(1);
@@ -129,22 +129,22 @@ describe('a hint', () => {
       await forced;
     };
     expect([
-      await hints(() => value.set('two')),
-      await hints(() => cluster.refresh(a, 1, 'three')),
-      await hints(() => value.rollback({ by: 'ann' })),
-      await hints(() => value.unpin()),
-      await hints(() => value.invalidate()),
-      await hints(() => cluster.reload(a, 2, 'bad')),
-      await hints(force),
+      await signals(() => value.set('two')),
+      await signals(() => cluster.refresh(a, 1, 'three')),
+      await signals(() => value.rollback({ by: 'ann' })),
+      await signals(() => value.unpin()),
+      await signals(() => value.invalidate()),
+      await signals(() => cluster.reload(a, 2, 'bad')),
+      await signals(force),
     ]).toEqual([1, 1, 1, 1, 1, 0, 1]);
     const due = async (): Promise<void> => {
       await cluster.clock.advance({ hours: 11 });
       await cluster.reload(a, 4, 'four');
     };
     expect([
-      await hints(() => value.set('here', { here: true })),
-      await hints(() => value.invalidate({ here: true })),
-      await hints(due),
+      await signals(() => value.set('here', { here: true })),
+      await signals(() => value.invalidate({ here: true })),
+      await signals(due),
     ]).toEqual([0, 0, 0]);
     expect(a.link.take()).toContain('write');
     const { lock, store } = a.link;
@@ -153,9 +153,9 @@ describe('a hint', () => {
       load: (key: string) => key,
     });
     expect([
-      await hints(() => cache.refresh('k', { here: true })),
-      await hints(() => cache.set('k', 'two')),
-      await hints(() => cache.clear()),
+      await signals(() => cache.refresh('k', { here: true })),
+      await signals(() => cache.set('k', 'two')),
+      await signals(() => cache.clear()),
     ]).toEqual([0, 1, 1]);
   });
 
@@ -163,8 +163,8 @@ describe('a hint', () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
     const [a, b] = (await quiet(cluster, 2)) as [Instance, Instance];
-    const odd = ['', 'null', '[]', '{"tickless":"hint/2","from":"x"}', '{"tickless":"hint/1"}', '{'];
-    for (const text of [...odd, hint('x'.repeat(1e6), 1)]) bus.deliver(text);
+    const odd = ['', 'null', '[]', '{"tickless":"signal/2","from":"x"}', '{"tickless":"signal/1"}', '{'];
+    for (const text of [...odd, signal('x'.repeat(1e6), 1)]) bus.deliver(text);
     bus.deliver(undefined as never);
     await readFor(cluster, [b], 100);
     expect(checksOf(b)).toBe(0);
@@ -180,7 +180,7 @@ describe('a hint', () => {
       const bus = new Bus();
       const cluster = clusterWith(bus);
       const [b] = (await quiet(cluster, 1)) as [Instance];
-      bus.deliver(hint('x', instances as number));
+      bus.deliver(signal('x', instances as number));
       await cluster.clock.advance(WITHIN);
       await readFor(cluster, [b], 1);
       expect(checksOf(b)).toBe(1);
@@ -192,15 +192,15 @@ describe('a hint', () => {
     const cluster = clusterWith(bus);
     const [b] = (await quiet(cluster, 1)) as [Instance];
     for (let at = 0; at < 1000; at++) {
-      bus.deliver(hint('x', 1));
-      bus.deliver(hint('y', 3));
+      bus.deliver(signal('x', 1));
+      bus.deliver(signal('y', 3));
       await readFor(cluster, [b], 1);
     }
     const checks = checksOf(b);
     expect(checks).toBeGreaterThan(30);
     expect(checks).toBeLessThan(52);
     await cluster.clock.advance(0.79 * WITHIN - 1000);
-    bus.deliver(hint('x', 1));
+    bus.deliver(signal('x', 1));
     await readFor(cluster, [b], 30);
     checksOf(b);
     await cluster.clock.advance(0.21 * WITHIN);
@@ -214,9 +214,9 @@ describe('a hint', () => {
     const [b] = (await quiet(cluster, 1)) as [Instance];
     const answer = new Deferred<void>();
     b.link.breakOnce(answer.promise, 'check');
-    bus.deliver(hint('x', 1));
+    bus.deliver(signal('x', 1));
     await readFor(cluster, [b], 50);
-    for (let i = 0; i < 3; i++) bus.deliver(hint(`y${i}`, 1));
+    for (let i = 0; i < 3; i++) bus.deliver(signal(`y${i}`, 1));
     await readFor(cluster, [b], 50);
     expect(checksOf(b)).toBe(1);
     answer.resolve();
@@ -281,7 +281,7 @@ describe('a hint', () => {
   );
 });
 
-describe('a way of hints that fails', () => {
+describe('a way of signals that fails', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('ECONNREFUSED')), 'ECONNREFUSED'],
     ['never answers', () => new Promise(() => {}), 'no answer within 1 s'],
@@ -295,12 +295,12 @@ describe('a way of hints that fails', () => {
       await cluster.clock.advance(2000);
     }
     expect(a.logger.lines).toEqual([
-      `warn tickless: hints: unavailable, checks of the store find changes: ${cause}`,
+      `warn tickless: signals: unavailable, checks of the store find changes: ${cause}`,
     ]);
     bus.fault = () => undefined;
     await a.value.set('last');
     await cluster.clock.flush();
-    expect(a.logger.lines[1]).toMatch(/^warn tickless: hints: available again after \d+ s and 3 failures$/);
+    expect(a.logger.lines[1]).toMatch(/^warn tickless: signals: available again after \d+ s and 3 failures$/);
   });
 
   it('by listening, is tried again with later checks, also where it has ended by itself', async () => {
@@ -345,7 +345,7 @@ describe('a way of hints that fails', () => {
     const cluster = new ManualCluster();
     const store = wrapStore(
       { ...cluster.store, reports: () => Promise.reject(new Error('denied')) },
-      { hints: bus.connect() },
+      { signals: bus.connect() },
     );
     const { lock, clock } = cluster;
     const value = new RefreshingValue({ name: 'v', load: () => 1, backend: { lock, store }, clock });
@@ -357,12 +357,12 @@ describe('a way of hints that fails', () => {
 });
 
 describe('listening', () => {
-  it('is one for all stores and members that use the hints, from the first to the last', async () => {
+  it('is one for all stores and members that use the signals, from the first to the last', async () => {
     const bus = new Bus();
     const cluster = new ManualCluster();
-    const hints = bus.connect();
+    const signals = bus.connect();
     const values = ['v', 'w', 'x'].map((name) => {
-      const store = wrapStore(cluster.store, { hints });
+      const store = wrapStore(cluster.store, { signals });
       const options = {
         name,
         backend: { store },
@@ -406,35 +406,37 @@ describe('listening', () => {
   });
 });
 
-describe('the options of hints', () => {
+describe('the options of signals', () => {
   const refused = (action: () => unknown): string => String(thrownBy(action));
 
-  it('must be hints, not a client or a bus', () => {
-    const hints = { send: () => {}, listen: () => {} } as never;
-    expect(refused(() => storeOf(memoryBackend({ hints })))).toContain('hints must have the methods connect');
-    expect(refused(() => wrapStore(storeOf(memoryBackend()), { hints }))).toContain(
-      'hints must have the methods connect',
+  it('must be signals, not a client or a bus', () => {
+    const signals = { send: () => {}, listen: () => {} } as never;
+    expect(refused(() => storeOf(memoryBackend({ signals })))).toContain(
+      'signals must have the methods portOf',
     );
-    expect(refused(() => createHints({ send: () => {} } as never))).toContain('send, listen');
+    expect(refused(() => wrapStore(storeOf(memoryBackend()), { signals }))).toContain(
+      'signals must have the methods portOf',
+    );
+    expect(refused(() => createSignals({ send: () => {} } as never))).toContain('send, listen');
   });
 
   it('of Redis are two clients of one server', () => {
     const client = { publish() {}, subscribe() {}, unsubscribe() {}, on() {}, off() {} } as never;
-    expect(refused(() => redisHints({ client, subscriber: client }))).toContain('another client');
-    expect(refused(() => redisHints({ client } as never))).toContain('subscriber');
-    expect(refused(() => redisHints(undefined as never))).toContain('client');
-    expect(refused(() => redisBackend({ client, subscriber: client }))).toContain('another client');
+    expect(refused(() => redisBackend({ client, signals: client }))).toContain('another client');
+    expect(refused(() => redisBackend({ client, signals: {} as never }))).toContain(
+      'signals must have the methods',
+    );
   });
 
   it('of PostgreSQL are a client, or a function that connects one, not a pool', () => {
-    const client = { query() {}, on() {}, removeListener() {} };
-    expect(refused(() => postgresHints({ client: { ...client, totalCount: 0 } as never }))).toContain(
+    const client = { query() {}, on() {}, removeListener() {} } as never;
+    const pool = { query() {}, on() {}, removeListener() {}, totalCount: 0 } as never;
+    expect(refused(() => postgresBackend({ client, signals: pool }))).toContain(
       'must be a Client, not a Pool',
     );
-    expect(refused(() => postgresHints({ client: client as never, channel: 'é'.repeat(32) }))).toContain(
-      'channel must be at most 63 bytes long',
+    expect(refused(() => postgresBackend({ client, signals: {} as never }))).toContain(
+      'signals must have the methods',
     );
-    expect(refused(() => postgresHints(undefined as never))).toContain('client');
-    postgresHints({ client: client as never, channel: 'x'.repeat(63) });
+    postgresBackend({ client, signals: client, table: `${'s'.repeat(63)}.${'t'.repeat(63)}` });
   });
 });

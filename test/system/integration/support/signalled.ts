@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { postgresBackend, postgresHints } from '../../../../src/backends/postgres.ts';
-import { redisBackend, redisHints } from '../../../../src/backends/redis.ts';
+import { postgresBackend } from '../../../../src/backends/postgres.ts';
+import { redisBackend } from '../../../../src/backends/redis.ts';
 import type { Backend } from '../../../../src/index.ts';
 import { lockOf, storeOf } from '../../../support/parts.ts';
 
-/** The clients that hints are sent with. */
-export const hintedKinds = ['ioredis', 'node-redis', 'pg'] as const;
-export type HintedKind = (typeof hintedKinds)[number];
+/** The clients that signals are sent with. */
+export const signalledKinds = ['ioredis', 'node-redis', 'pg'] as const;
+export type SignalledKind = (typeof signalledKinds)[number];
 
 /** What separates a service from others on the server, and how fast it learns of changes. */
-export interface HintedOptions {
+export interface SignalledOptions {
   readonly url: string;
   readonly space: string;
   readonly propagateWithin: number;
   /** @default true */
-  readonly hasHints?: boolean;
+  readonly hasSignals?: boolean;
   readonly leaseFor?: number;
   readonly keepVersions?: number;
 }
 
-/** A backend with hints, with clients of its own. */
-export interface Hinted {
+/** A backend with signals, with clients of its own. */
+export interface Signalled {
   /** Options of its members. */
   readonly shared: { readonly backend: Backend; readonly propagateWithin: number };
   /** Closes all but the connection that listens. */
@@ -34,8 +34,8 @@ export interface Hinted {
 // A client that can't be reached tells so by events, which its user listens to.
 const ignore = (): void => {};
 
-export async function openHinted(kind: HintedKind, options: HintedOptions): Promise<Hinted> {
-  const { url, space, propagateWithin, hasHints = true, leaseFor = 5000, keepVersions } = options;
+export async function openSignalled(kind: SignalledKind, options: SignalledOptions): Promise<Signalled> {
+  const { url, space, propagateWithin, hasSignals = true, leaseFor = 5000, keepVersions } = options;
   const some = { timeout: 2000, ...(keepVersions && { keepVersions }) };
   if (kind === 'pg') {
     const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 1000 });
@@ -48,12 +48,12 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
       await listener.connect();
       return listener;
     };
-    const hints = hasHints ? postgresHints({ client: connect, channel: `${space} "hints"` }) : undefined;
+    const signals = hasSignals ? connect : undefined;
     return {
       shared: {
         backend: {
           lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
-          store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, hints })),
+          store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, signals })),
         },
         propagateWithin,
       },
@@ -72,12 +72,12 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
     });
     const subscriber = client.duplicate();
     for (const one of [client, subscriber]) one.on('error', ignore);
-    const hints = hasHints ? redisHints({ client, subscriber, channel: `${space}:hints` }) : undefined;
+    const signals = hasSignals ? subscriber : undefined;
     return {
       shared: {
         backend: {
           lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
-          store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, hints })),
+          store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, signals })),
         },
         propagateWithin,
       },
@@ -95,7 +95,7 @@ export async function openHinted(kind: HintedKind, options: HintedOptions): Prom
   }
   const backend = redisBackend({
     ...{ client, prefix: `${space}:`, leaseFor, ...some },
-    subscriber: hasHints ? subscriber : undefined,
+    signals: hasSignals ? subscriber : undefined,
   });
   return {
     shared: { backend, propagateWithin },
@@ -114,7 +114,7 @@ export async function readUntil(read: () => unknown, wanted: unknown, withinMs: 
 }
 
 /** Cuts the connections that listen. */
-export async function cut(kind: HintedKind, url: string, space: string): Promise<void> {
+export async function cut(kind: SignalledKind, url: string, space: string): Promise<void> {
   if (kind === 'pg') {
     const client = new pg.Client(url);
     client.on('error', () => {});

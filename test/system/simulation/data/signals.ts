@@ -1,5 +1,5 @@
-import type { HintBus, Hints } from '../../../../src/cluster/hint-contract.ts';
-import { createHints } from '../../../../src/hints/create-hints.ts';
+import type { SignalBus, Signals } from '../../../../src/cluster/signal-contract.ts';
+import { createSignals } from '../../../../src/signals/create-signals.ts';
 import type { Random } from '../random.ts';
 import type { DataInstance } from './instance.ts';
 import type { DataWorld } from './world.ts';
@@ -7,21 +7,22 @@ import type { DataWorld } from './world.ts';
 /** From one forged message to another. */
 const FORGED_EVERY_MS = 150;
 
-/** The delay of a hint that is late. */
+/** The delay of a signal that is late. */
 const LATE_MS = 5000;
 
 /** Messages that no instance of the world has sent, or not now. */
 const FORGED: readonly ((random: Random) => unknown)[] = [
-  (random) => hint({ from: `x${random.whole(1, 1e9)}`, instances: random.pick([1, 10, 11, 1000, 1e300]) }),
-  (random) => hint({ from: 'x', instances: random.pick([-1, 0, 'many', null]), further: 1 }),
-  (random) => hint({ from: random.pick([1, null, {}]), tickless: random.pick(['hint/1', 'hint/2', 1]) }),
-  () => hint({ from: 'x'.repeat(10_000) }),
-  (random) => random.pick(['', 'null', '{', '[]', '"hint/1"', 'a message of others']),
+  (random) => signal({ from: `x${random.whole(1, 1e9)}`, instances: random.pick([1, 10, 11, 1000, 1e300]) }),
+  (random) => signal({ from: 'x', instances: random.pick([-1, 0, 'many', null]), further: 1 }),
+  (random) =>
+    signal({ from: random.pick([1, null, {}]), tickless: random.pick(['signal/1', 'signal/2', 1]) }),
+  () => signal({ from: 'x'.repeat(10_000) }),
+  (random) => random.pick(['', 'null', '{', '[]', '"signal/1"', 'a message of others']),
   (random) => random.pick([undefined, null, 1, {}, new Uint8Array(3)]),
 ];
 
-function hint(fields: object): string {
-  return JSON.stringify({ tickless: 'hint/1', ...fields });
+function signal(fields: object): string {
+  return JSON.stringify({ tickless: 'signal/1', ...fields });
 }
 
 /** One listening of an instance. */
@@ -32,14 +33,14 @@ interface Listener {
 }
 
 /**
- * What carries hints from one instance to the others: loses, delays and doubles them, refuses or never answers those who
+ * What carries signals from one instance to the others: loses, delays and doubles them, refuses or never answers those who
  * send, ends listening, and brings messages that nobody has sent. Its random numbers are its own.
  */
-export class HintNetwork {
+export class SignalNetwork {
   readonly #world: DataWorld;
   readonly #random: Random;
   readonly #listeners: Set<Listener> = new Set();
-  /** The last hint that was sent, to be sent again by somebody else. */
+  /** The last signal that was sent, to be sent again by somebody else. */
   #last: string | undefined;
   #isOver = false;
 
@@ -62,10 +63,10 @@ export class HintNetwork {
     this.#isOver = true;
   }
 
-  /** The hints of one instance, as it gives them to its store. @param instance the process, once it is made. */
-  of(instance: () => DataInstance): Hints {
+  /** The signals of one instance, as it gives them to its store. @param instance the process, once it is made. */
+  of(instance: () => DataInstance): Signals {
     const random = this.#random;
-    const bus: HintBus = {
+    const bus: SignalBus = {
       send: async (text) => {
         if (!this.#isOver && random.chance(0.1)) throw new Error('the bus is down');
         this.#last = text;
@@ -79,7 +80,7 @@ export class HintNetwork {
         return () => this.#listeners.delete(listener);
       },
     };
-    return createHints(bus);
+    return createSignals(bus);
   }
 
   #carry(listener: Listener, text: string, from: DataInstance): void {
@@ -115,18 +116,18 @@ export class HintNetwork {
       if (!this.#listeners.has(listener)) return;
       trace.add(
         to.name,
-        () => `${from === undefined ? 'a forged hint' : 'a hint'}: ${String(text).slice(0, 80)}`,
+        () => `${from === undefined ? 'a forged signal' : 'a signal'}: ${String(text).slice(0, 80)}`,
       );
       try {
         listener.receive(text);
       } catch (error) {
         referee.holds(
-          'hints',
+          'signals',
           false,
           () => `${to.name}: ${String(text).slice(0, 80)} makes it throw ${error}`,
         );
       }
-      if (from !== undefined && from !== to) for (const watch of watches) watch.hinted?.(to, text);
+      if (from !== undefined && from !== to) for (const watch of watches) watch.signalled?.(to, text);
     });
   }
 }

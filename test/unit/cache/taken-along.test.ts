@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { RefreshGroup, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { type CacheOptions, loaded, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ofOption } from '../../support/option-errors.ts';
-import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { rejectionOf } from '../../support/settle.ts';
+import { unspread } from '../../support/unspread.ts';
 
 /** A cache with the keys 0, 1, 2, … loaded at the start, and the calls since. */
-async function make(keys: number, options: Partial<RefreshingCacheOptions<number, number>> = {}) {
+async function make(keys: number, options: Partial<CacheOptions<number, number>> = {}) {
   const clock = new FakeClock();
   const calls: (readonly number[])[] = [];
   const cache = new RefreshingCache<number, number>({
@@ -15,7 +15,7 @@ async function make(keys: number, options: Partial<RefreshingCacheOptions<number
       return new Map(ids.map((id) => [id, id]));
     },
     schedule: 10_000,
-    jitter: false,
+    random: unspread,
     clock,
     retry: false,
     logger: false,
@@ -40,14 +40,14 @@ function sequence(): () => number {
 describe('a due reload of loadMany takes along', () => {
   it('at least 10 keys a call, of 500 keys that are read at random', async () => {
     const random = sequence();
-    const { clock, cache, calls } = await make(500, { jitter: undefined, random });
+    const { clock, cache, calls } = await make(500, { random });
     for (let step = 0; step < 2000; step++) {
       await cache.get(Math.floor(500 * random()));
       await clock.advance(20);
     }
-    const loaded = sizes(calls).reduce((sum, size) => sum + size, 0);
-    expect(loaded / calls.length).toBeGreaterThanOrEqual(10);
-    expect(loaded).toBeLessThan((500 * 2000 * 20) / 10_000); // no key more often than once a period
+    const count = sizes(calls).reduce((sum, size) => sum + size, 0);
+    expect(count / calls.length).toBeGreaterThanOrEqual(10);
+    expect(count).toBeLessThan((500 * 2000 * 20) / 10_000); // no key more often than once a period
   });
 
   it('all due keys: 50 that are read 1 ms apart are one call, or some of batchSize', async () => {
@@ -85,27 +85,23 @@ describe('a due reload of loadMany takes along', () => {
   it('no key that cools down, is being loaded, or is in the first half of its time', async () => {
     const down = new Set([1]);
     const calls: (readonly number[])[] = [];
-    const loadMany = async (ids: readonly number[]): Promise<Map<number, number | Error>> => {
+    const loadMany = async (ids: readonly number[]) => {
       calls.push(ids);
-      return new Map(ids.map((id) => [id, down.has(id) ? new Error('down') : id]));
+      const answer = (id: number) => (down.has(id) ? new Error('down') : loaded(id, { dueAfter: 900 }));
+      return new Map(ids.map((id) => [id, answer(id)]));
     };
-    const { clock, cache } = await make(0, {
-      loadMany,
-      batchAhead: 8000,
-      coolDown: 60_000,
-      random: () => 0.99,
-    });
-    for (const key of [0, 1, 2]) cache.set(key, key);
+    const { clock, cache } = await make(0, { loadMany, coolDown: 60_000 });
+    for (const key of [0, 1]) cache.set(key, key);
     await clock.advance(4000);
     await rejectionOf(cache.refresh(1));
-    await clock.advance(6000);
-    cache.set(2, 2); // due in 10 s, within the 8 s only in its second half
-    await clock.advance(2000);
-    cache.set(3, 3);
+    await clock.advance(5500);
+    await cache.get(3); // due in 900 ms: at 10 s in its second half
+    await clock.advance(500);
+    await cache.get(2); // due in 900 ms: at 10 s in its first half
     calls.length = 0;
     cache.current(0);
     await clock.flush();
-    expect(calls).toEqual([[0]]);
+    expect(calls).toEqual([[0, 3]]);
   });
 
   it('all others after invalidate(), without a scan', async () => {
@@ -119,7 +115,7 @@ describe('a due reload of loadMany takes along', () => {
   it('in a pass of a group, too', async () => {
     const clock = new FakeClock();
     const calls: (readonly number[])[] = [];
-    const group = new RefreshGroup({ clock, piggyback: true });
+    const group = new RefreshGroup({ clock });
     const value = group.value({ name: 'v', load: () => 1, schedule: 60_000 });
     const cache = group.cache({
       name: 'c',
@@ -128,7 +124,7 @@ describe('a due reload of loadMany takes along', () => {
         return new Map(ids.map((id) => [id, id]));
       },
       schedule: 10_000,
-      jitter: false,
+      random: unspread,
     });
     value.set(1);
     for (const key of [1, 2, 3]) {
@@ -139,28 +135,5 @@ describe('a due reload of loadMany takes along', () => {
     expect(value.current).toBe(1);
     await clock.flush();
     expect(calls).toEqual([[1, 2, 3]]);
-  });
-
-  it('only due keys with a batchAhead of 0, and none with false', async () => {
-    for (const [batchAhead, expected] of [
-      [0, [[0, 1]]],
-      [false, [[0]]],
-    ] as const) {
-      // biome-ignore format: short
-      const { clock, cache, calls } = await make(2, { batchAhead });
-      await clock.advance(1);
-      cache.set(2, 2);
-      await clock.advance(9999);
-      cache.current(0);
-      await clock.flush();
-      expect(calls).toEqual(expected);
-    }
-  });
-
-  it('refuses a batchAhead that is no duration, and one without loadMany', () => {
-    const error = (options: object): unknown =>
-      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
-    expect(error({ loadMany: () => new Map(), batchAhead: -1 })).toMatchObject(ofOption('batchAhead'));
-    expect(error({ load: () => 1, batchAhead: 1000 })).toMatchObject(ofOption('batchAhead'));
   });
 });

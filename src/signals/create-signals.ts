@@ -1,18 +1,19 @@
-import type {
-  HintBus,
-  HintHost,
-  HintMember,
-  HintPort,
-  Hints,
-  StopListening,
-} from '../cluster/hint-contract.ts';
 import { randomId } from '../cluster/identity.ts';
+import type {
+  SignalBus,
+  SignalHost,
+  SignalMember,
+  SignalPort,
+  Signals,
+  StopListening,
+} from '../cluster/signal-contract.ts';
 import { callUserCode } from '../observe/call-user-code.ts';
 import { Outage } from '../observe/outage.ts';
 import { OutageLog } from '../observe/outage-log.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { methodOf } from '../plain-object.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import { checkWithin, decodeHint, encodeHint } from './message.ts';
+import { checkWithin, decodeSignal, encodeSignal } from './message.ts';
 
 /** How long the number of instances is taken for granted: their reports may be long. */
 const COUNT_EVERY_MS = 60_000;
@@ -25,40 +26,45 @@ const LISTEN_AGAIN_MS = 5000;
 const MOST_EARLY = 5;
 
 /**
- * Makes hints of a way to send texts to all instances, for the option `hints` of stores: of NATS, MQTT, a process manager.
+ * Makes signals of a way to send texts to all instances, for the option `signals` of backends: of NATS, MQTT, a process manager.
  *
- * A hint says that something has changed, and nothing else: an instance that gets one asks the store at its next read instead
- * of within `propagateWithin`. A hint that is lost, late, doubled or not ours changes nothing but that.
+ * A signal says that something has changed, and nothing else: an instance that gets one asks the store at its next read instead
+ * of within `propagateWithin`. A signal that is lost, late, doubled or not ours changes nothing but that.
  *
  * @throws {TicklessError} `OPTION` when the object has no `send` or `listen`.
  */
-export function createHints(bus: HintBus): Hints {
-  const checks = new OptionChecks('hints');
+export function createSignals(bus: SignalBus): Signals {
+  const checks = new OptionChecks('signals');
   checks.methods('bus', bus, ['send', 'listen']);
   checks.done();
-  return new BusHints(bus);
+  return new BusSignals(bus);
+}
+
+/** It is the result of {@link createSignals}, not a client. */
+export function isSignals(thing: object): thing is Signals {
+  return methodOf(thing as Signals, 'portOf') !== undefined;
 }
 
 /** Listens once for all stores that use it, while one of them does. */
-class BusHints implements Hints {
-  readonly bus: HintBus;
+class BusSignals implements Signals {
+  readonly bus: SignalBus;
   readonly outage: Outage = new Outage();
-  readonly #listeners: Set<StoreHints> = new Set();
+  readonly #listeners: Set<StoreSignals> = new Set();
   #listening: Listening | undefined;
   /** How often in a row listening could not begin. */
   #failures = 0;
   /** The one before, until it has begun or failed: were it ended later, it would end its successor too. */
   #begun: Promise<void> = Promise.resolve();
 
-  constructor(bus: HintBus) {
+  constructor(bus: SignalBus) {
     this.bus = bus;
   }
 
-  connect(host: HintHost): HintPort {
-    return new StoreHints(this, host);
+  portOf(host: SignalHost): SignalPort {
+    return new StoreSignals(this, host);
   }
 
-  listen(port: StoreHints, member: HintMember): void {
+  listen(port: StoreSignals, member: SignalMember): void {
     this.#listeners.add(port);
     if (this.#listening !== undefined) return;
     const listening: Listening = { stop: undefined };
@@ -66,19 +72,19 @@ class BusHints implements Hints {
     this.#begun = this.#begun.then(() => this.#begin(listening, member));
   }
 
-  stop(port: StoreHints): void {
+  stop(port: StoreSignals): void {
     this.#listeners.delete(port);
     if (this.#listeners.size > 0) return;
     end(this.#listening?.stop);
     this.#listening = undefined;
   }
 
-  logOf({ options: { logger, clock } }: HintMember): OutageLog {
-    return new OutageLog(logger.as('hints'), clock, { recovered: 'available again' }, this.outage);
+  logOf({ options: { logger, clock } }: SignalMember): OutageLog {
+    return new OutageLog(logger.as('signals'), clock, { recovered: 'available again' }, this.outage);
   }
 
   /** Never rejects. */
-  async #begin(listening: Listening, member: HintMember): Promise<void> {
+  async #begin(listening: Listening, member: SignalMember): Promise<void> {
     const isOver = (): boolean => this.#listening !== listening;
     if (isOver()) return;
     const failed = (cause: unknown): void => {
@@ -105,7 +111,7 @@ class BusHints implements Hints {
     }
   }
 
-  failed(member: HintMember, cause: unknown): void {
+  failed(member: SignalMember, cause: unknown): void {
     const retryAt = member.options.clock.monotonic();
     const text = (): string => 'unavailable, checks of the store find changes';
     this.logOf(member).failed({ retryAt, text, cause });
@@ -123,32 +129,32 @@ function end(stop: StopListening | undefined): void {
 }
 
 /** Of one store object. */
-class StoreHints implements HintPort {
-  readonly #hints: BusHints;
-  readonly #host: HintHost;
+class StoreSignals implements SignalPort {
+  readonly #signals: BusSignals;
+  readonly #host: SignalHost;
   readonly #id: string = randomId();
   #instances: number | undefined;
   #countedAt = -Infinity;
   #isSending = false;
-  /** Something has changed since the hint under way. */
-  #next: HintMember | undefined;
+  /** Something has changed since the signal under way. */
+  #next: SignalMember | undefined;
 
-  constructor(hints: BusHints, host: HintHost) {
-    this.#hints = hints;
+  constructor(signals: BusSignals, host: SignalHost) {
+    this.#signals = signals;
     this.#host = host;
   }
 
-  listen({ options: { clock, logger } }: HintMember): void {
-    this.#hints.listen(this, { options: { clock, logger } }); // a listening keeps no member alive
+  listen({ options: { clock, logger } }: SignalMember): void {
+    this.#signals.listen(this, { options: { clock, logger } }); // a listening keeps no member alive
   }
 
   stop(): void {
-    this.#hints.stop(this);
+    this.#signals.stop(this);
   }
 
   received(text: string): void {
-    const hint = decodeHint(text);
-    if (hint !== undefined && hint.from !== this.#id) this.#host.checkWithin(checkWithin(hint));
+    const signal = decodeSignal(text);
+    if (signal !== undefined && signal.from !== this.#id) this.#host.checkWithin(checkWithin(signal));
   }
 
   /** A check listens again, and finds what was missed meanwhile. */
@@ -156,21 +162,21 @@ class StoreHints implements HintPort {
     this.#host.checkWithin(withinMs);
   }
 
-  /** One at a time, so that a hundred changes at once are two hints. */
-  send(member: HintMember): void {
+  /** One at a time, so that a hundred changes at once are two signals. */
+  send(member: SignalMember): void {
     if (this.#isSending) this.#next = member;
     else void this.#send(member);
   }
 
-  async #send(member: HintMember): Promise<void> {
+  async #send(member: SignalMember): Promise<void> {
     const { clock } = member.options;
     this.#isSending = true;
     try {
-      const text = encodeHint({ from: this.#id, instances: await this.#count(member) });
-      await withTimeout(() => this.#hints.bus.send(text), this.#host.limitMs, clock);
-      this.#hints.logOf(member).succeeded();
+      const text = encodeSignal({ from: this.#id, instances: await this.#count(member) });
+      await withTimeout(() => this.#signals.bus.send(text), this.#host.limitMs, clock);
+      this.#signals.logOf(member).succeeded();
     } catch (error) {
-      this.#hints.failed(member, error);
+      this.#signals.failed(member, error);
     }
     this.#isSending = false;
     const next = this.#next;
@@ -179,7 +185,7 @@ class StoreHints implements HintPort {
   }
 
   /** `undefined`: the store does not answer. */
-  async #count(member: HintMember): Promise<number | undefined> {
+  async #count(member: SignalMember): Promise<number | undefined> {
     const now = member.options.clock.monotonic();
     if (now - this.#countedAt < COUNT_EVERY_MS) return this.#instances;
     try {

@@ -1,17 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jittered, spreadFirst } from '../../../src/cache/jitter.ts';
-import { type Execution, fixedDelay, never } from '../../../src/index.ts';
+import { spread } from '../../../src/cache/spread.ts';
+import { type Execution, fixedDelay, never, type Schedule, withJitter } from '../../../src/index.ts';
 import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
 
 const PERIOD = 600_000;
 const END = Date.UTC(2026, 0, 1);
 const loaded = { startedAt: END, endedAt: END, now: END };
 
+/** As of a schedule that is not a duration. */
+const spreadAfter = (schedule: Schedule): Schedule => spread(schedule, Number.NaN);
+
 /** When after their load keys fall due that were loaded together, in periods. */
-function waits(ratio: number, maxStaleness: number): number[] {
+function waits(maxStaleness: number): number[] {
   const random = seeded();
-  const schedule = jittered(fixedDelay(PERIOD), (period) => ratio * period);
+  const schedule = spreadAfter(fixedDelay(PERIOD));
   return Array.from(
     { length: 20_000 },
     () => (schedule.nextExecuteTime({ ...loaded, random, maxStaleness }) - END) / PERIOD,
@@ -20,13 +23,12 @@ function waits(ratio: number, maxStaleness: number): number[] {
 
 describe('spread', () => {
   it.each([
-    ['from one period to two', 1, Infinity, 1, 2],
-    ['over a tenth of the time', 0.1, Infinity, 1, 1.1],
-    ['where the age limit ends the window, over one as wide before it', 0.5, 1.2 * PERIOD, 0.7, 1.2],
-    ['where it leaves no room, from half of the time on', 1, PERIOD, 0.5, 1],
-    ['where it comes before the schedule, from half of it on', 1, PERIOD / 4, 0.125, 0.25],
-  ])('draws uniformly %s', (_, ratio, maxStaleness, from, to) => {
-    expect(misfit(waits(ratio, maxStaleness), uniform(from, to))).toBeLessThan(FITS);
+    ['over a tenth of the time', Infinity, 1, 1.1],
+    ['where the age limit ends the window, over one as wide before it', 1.05 * PERIOD, 0.95, 1.05],
+    ['where it comes before the schedule, over one as wide before it', PERIOD / 4, 0.15, 0.25],
+    ['where it leaves no room, from half of it on', PERIOD / 10, 0.05, 0.1],
+  ])('draws uniformly %s', (_, maxStaleness, from, to) => {
+    expect(misfit(waits(maxStaleness), uniform(from, to))).toBeLessThan(FITS);
   });
 
   it('never leaves its bounds: not after the age limit, not before half of the time, not before now', () => {
@@ -35,18 +37,17 @@ describe('spread', () => {
     fc.assert(
       fc.property(
         duration,
-        fc.double({ min: 0, max: 10, noNaN: true }),
         fc.oneof(duration, fc.constant(Infinity)),
         fc.oneof(fc.constant(0), duration),
         fc.oneof(fc.constant(undefined), duration),
         random,
-        (delay, ratio, maxStaleness, elapsed, before, drawn) => {
-          const schedule = jittered(fixedDelay(delay), (period) => ratio * period);
+        (delay, maxStaleness, elapsed, before, drawn) => {
+          const schedule = spreadAfter(fixedDelay(delay));
           const answered = before === undefined ? undefined : END + before;
           const asked = { ...loaded, now: END + elapsed, maxStaleness, answered, random: () => drawn };
           const wait = schedule.nextExecuteTime(asked) - END;
           const least = Math.min(delay, maxStaleness) / 2;
-          const most = Math.min(delay * (1 + ratio), Math.max(maxStaleness, 0));
+          const most = Math.min(delay * 1.1, Math.max(maxStaleness, 0));
           expect(wait).toBeGreaterThanOrEqual(least - 0.001);
           expect(wait).toBeLessThanOrEqual(most + 0.001);
           // Asked again, it keeps its answer, or draws from what is left of the window.
@@ -60,7 +61,7 @@ describe('spread', () => {
   });
 
   it('within the period is only for a first load and a late one, and keeps within the age limit', () => {
-    const schedule = spreadFirst(fixedDelay(PERIOD));
+    const schedule = spread(fixedDelay(PERIOD), PERIOD);
     const waitOf = (execution: Partial<Execution>, drawn = 0): number =>
       (schedule.nextExecuteTime({ ...loaded, random: () => drawn, ...execution }) - END) / PERIOD;
     const tenth = PERIOD / 10;
@@ -75,9 +76,14 @@ describe('spread', () => {
   });
 
   it('leaves never as it is, and a broken answer broken', () => {
-    const width = (): number => 5;
-    expect(jittered(never, width).nextExecuteTime(loaded)).toBe(Infinity);
-    expect(jittered({ nextExecuteTime: () => Number.NaN }, width).nextExecuteTime(loaded)).toBeNaN();
-    expect(jittered({ nextExecuteTime: () => END }, width).nextExecuteTime(loaded)).toBe(END);
+    expect(spreadAfter(never).nextExecuteTime(loaded)).toBe(Infinity);
+    expect(spreadAfter({ nextExecuteTime: () => Number.NaN }).nextExecuteTime(loaded)).toBeNaN();
+    expect(spreadAfter({ nextExecuteTime: () => END }).nextExecuteTime(loaded)).toBe(END);
+  });
+
+  it('leaves a schedule with a jitter of its own as it is', () => {
+    const jittered = withJitter(PERIOD, 0);
+    expect([spread(jittered, Number.NaN), spread(jittered, PERIOD)]).toEqual([jittered, jittered]);
+    expect(spread(jittered, Number.NaN).nextExecuteTime({ ...loaded, random: () => 0.5 })).toBe(END + PERIOD);
   });
 });

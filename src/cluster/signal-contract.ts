@@ -5,12 +5,12 @@ export type StopListening = () => unknown;
 
 /**
  * Carries short texts to all instances of a cluster, as well as it can: publish and subscribe of a server, a message broker.
- * `createHints` makes {@link Hints} of it.
+ * `createSignals` makes {@link Signals} of it.
  */
-export interface HintBus {
+export interface SignalBus {
   /**
    * Sends a text of less than 200 bytes to all instances that listen; this one may be among them. One call at a time. Where
-   * it throws or rejects, or takes longer than the `timeout` of the store, that is logged, and the hint may be lost.
+   * it throws or rejects, or takes longer than the `timeout` of the store, that is logged, and the signal may be lost.
    */
   send(text: string): unknown;
   /**
@@ -28,31 +28,31 @@ export interface HintBus {
 }
 
 /** The member whose log is used. */
-export interface HintMember {
+export interface SignalMember {
   readonly options: Pick<ResolvedOptions, 'clock' | 'logger'>;
 }
 
-/** The store that uses hints. */
-export interface HintHost {
-  /** How long a hint may take to be sent, in milliseconds. */
+/** The store that uses signals. */
+export interface SignalHost {
+  /** How long a signal may take to be sent, in milliseconds. */
   readonly limitMs: number;
   /** Plans a check of the store within that time, for the next read. */
   checkWithin(ms: number): void;
   /** How many instances use the store; 0: none has left a report. Rejects where the store does not answer. */
-  countInstances(member: HintMember): Promise<number>;
+  countInstances(member: SignalMember): Promise<number>;
 }
 
-/** The hints of one store object. */
-export interface HintPort {
-  /** A hint from elsewhere leads to a check from now on. Does nothing while it listens. */
-  listen(member: HintMember): void;
+/** The signals of one store object. */
+export interface SignalPort {
+  /** A signal from elsewhere leads to a check from now on. Does nothing while it listens. */
+  listen(member: SignalMember): void;
   stop(): void;
   /** Tells the other instances that something has changed. Never throws. */
-  send(member: HintMember): void;
+  send(member: SignalMember): void;
 }
 
-/** Hints for stores, of `redisHints`, `postgresHints` or `createHints`. Several stores may use one object. */
-export interface Hints {
-  /** Called once by each store that is given them. */
-  connect(host: HintHost): HintPort;
+/** Signals for backends, of `createSignals`. Several backends may use one object. */
+export interface Signals {
+  /** Called once by each backend that is given them. @internal */
+  portOf(host: SignalHost): SignalPort;
 }

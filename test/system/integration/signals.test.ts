@@ -4,14 +4,20 @@ import { afterEach, describe, expect, inject, it } from 'vitest';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { runFixture } from './support/child.ts';
-import { type Hinted, type HintedKind, hintedKinds, openHinted, readUntil } from './support/hinted.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
+import {
+  openSignalled,
+  readUntil,
+  type Signalled,
+  type SignalledKind,
+  signalledKinds,
+} from './support/signalled.ts';
 
-/** Far beyond what a hint takes on a busy machine. */
+/** Far beyond what a signal takes on a busy machine. */
 const SOON_MS = 10_000;
-const kindOf = (kind: HintedKind): 'postgres' | 'redis' => (kind === 'pg' ? 'postgres' : 'redis');
-const spaceOf = (what: string, kind: HintedKind): string =>
-  `${what}_${hintedKinds.indexOf(kind)}_${process.pid}`;
+const kindOf = (kind: SignalledKind): 'postgres' | 'redis' => (kind === 'pg' ? 'postgres' : 'redis');
+const spaceOf = (what: string, kind: SignalledKind): string =>
+  `${what}_${signalledKinds.indexOf(kind)}_${process.pid}`;
 
 it('with the listener of a backend of PostgreSQL a change is served elsewhere long before a check is due', async () => {
   const { url } = inject('postgres');
@@ -49,7 +55,7 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
   }
 });
 
-describe.each(hintedKinds)('hints with %s', (kind) => {
+describe.each(signalledKinds)('signals with %s', (kind) => {
   const closings: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const close of closings.splice(0).reverse()) await close();
@@ -60,15 +66,15 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
     space: string,
     propagateWithin: number,
   ): Promise<RefreshingValue<number>> {
-    const hinted: Hinted = await openHinted(kind, { url, space, propagateWithin });
+    const signalled: Signalled = await openSignalled(kind, { url, space, propagateWithin });
     const value = new RefreshingValue({
       name: 'v',
       load: () => 0,
       schedule: { hours: 1 },
-      ...hinted.shared,
+      ...signalled.shared,
       logger: false,
     });
-    closings.push(hinted.close, () => value.close());
+    closings.push(signalled.close, () => value.close());
     await value.get();
     return value;
   }
@@ -88,9 +94,9 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
     return false;
   }
 
-  it('a change is served elsewhere long before a check is due; one hint after the other', async () => {
+  it('a change is served elsewhere long before a check is due; one signal after the other', async () => {
     const { url } = inject(kindOf(kind));
-    const space = spaceOf('hints', kind);
+    const space = spaceOf('signals', kind);
     const a = await instance(url, space, 600_000);
     const b = await instance(url, space, 600_000);
     expect(await isTold(a, b, 1000)).toBe(true);
@@ -104,12 +110,12 @@ describe.each(hintedKinds)('hints with %s', (kind) => {
 
   it('a process that listens ends by itself, also after its connection was cut', async () => {
     const { url } = inject(kindOf(kind));
-    const ended = await runFixture('hinted-exit', { args: [kind, url, spaceOf('exit', kind)] });
+    const ended = await runFixture('signalled-exit', { args: [kind, url, spaceOf('exit', kind)] });
     expect(ended).toMatchObject({ code: 0, signal: null, lines: ['listens', 'listens again'], stderr: '' });
   });
 
   it.skipIf(!ownKinds.includes(kindOf(kind)))(
-    'after a restart of the server changes come by checks at once, and by hints again soon',
+    'after a restart of the server changes come by checks at once, and by signals again soon',
     async () => {
       const server = await startOwn(kindOf(kind));
       closings.push(() => server.close());

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type CacheOptions,
   isTicklessError,
   type KeyContext,
   RefreshGroup,
   RefreshingCache,
-  type RefreshingCacheOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** A cache whose loads end by hand; they ignore their signals. */
-function make(options: Partial<RefreshingCacheOptions<number, string>> = {}) {
+function make(options: Partial<CacheOptions<number, string>> = {}) {
   const clock = new FakeClock();
   const calls: { key: number; context: KeyContext<number, string>; resolve: (value: string) => void }[] = [];
   const cache = new RefreshingCache<number, string>({
@@ -29,7 +29,7 @@ function make(options: Partial<RefreshingCacheOptions<number, string>> = {}) {
 
 const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-describe('maxConcurrentLoads of a cache', () => {
+describe('concurrency of a cache', () => {
   it('by default 1,000 of 1,200 first loads that hang are under way; the others wait within their deadline', async () => {
     const { clock, cache, calls } = make();
     const reads = numbers(1200).map((key) => rejectionOf(cache.get(key)));
@@ -39,14 +39,14 @@ describe('maxConcurrentLoads of a cache', () => {
     const errors = await Promise.all(reads);
     expect(errors.every((error) => isTicklessError(error, 'TIMED_OUT'))).toBe(true);
     expect(String(errors[0])).toBe('TicklessError: c[0]: load timed out after 1 s');
-    const waited = 'load timed out after 1 s, waiting for one of 1000 places (maxConcurrentLoads)';
+    const waited = 'load timed out after 1 s, waiting for one of 1000 places (concurrency)';
     expect(String(errors[1199])).toBe(`TicklessError: c[1199]: ${waited}`);
     expect(calls.length).toBe(1000); // what was over before its turn never begins
     expect(clock.timerCount).toBe(0);
   });
 
   it('loads begin in the order of their reads, as places become free; refresh waits too', async () => {
-    const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 2 });
+    const { clock, cache, calls, keys } = make({ concurrency: 2 });
     const reads = [cache.get(1), cache.get(2), cache.get(3), cache.refresh(4)];
     await clock.flush();
     expect(keys()).toEqual([1, 2]);
@@ -60,7 +60,7 @@ describe('maxConcurrentLoads of a cache', () => {
   });
 
   it('a load that ignores its abort keeps its place until it settles, or until its deadline', async () => {
-    const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 1, schedule: 10_000 });
+    const { clock, cache, calls, keys } = make({ concurrency: 1, schedule: 10_000 });
     void cache.get(1);
     cache.set(1, 'by hand');
     const waiting = cache.get(2);
@@ -89,8 +89,8 @@ describe('maxConcurrentLoads of a cache', () => {
       for (const limited of ['cache', 'group'] as const) {
         const clock = new FakeClock({ now: '2026-01-01' });
         const shared = { clock, logger: false, timeout: Infinity } as const;
-        const group = new RefreshGroup({ clock, ...(limited === 'group' && { maxConcurrentLoads: 1 }) });
-        const own = { name: 'hangs', ...shared, ...(limited === 'cache' && { maxConcurrentLoads: 1 }) };
+        const group = new RefreshGroup({ clock, ...(limited === 'group' && { concurrency: 1 }) });
+        const own = { name: 'hangs', ...shared, ...(limited === 'cache' && { concurrency: 1 }) };
         const load = (key: number): number | Promise<never> => (key < 2 ? never() : key);
         const loadMany = (keys: readonly number[]): Map<number, number> | Promise<never> =>
           keys[0] === 0 ? never() : new Map(keys.map((key) => [key, key]));
@@ -134,7 +134,7 @@ describe('maxConcurrentLoads of a cache', () => {
       };
       const loadMany = async ([key = 0]: readonly number[]) => new Map([[key, await load(key)]]);
       const cache = new RefreshingCache<number, string>({
-        ...{ name: 'c', clock, logger: false, timeout: 1000, maxConcurrentLoads: 1 },
+        ...{ name: 'c', clock, logger: false, timeout: 1000, concurrency: 1 },
         ...(of === 'load' ? { load } : { loadMany, batchSize: 1 }),
         retry: { retries: 1, minTimeout: 10 },
       });
@@ -151,7 +151,7 @@ describe('maxConcurrentLoads of a cache', () => {
   });
 
   it('a read that leaves the line takes no place', async () => {
-    const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 1 });
+    const { clock, cache, calls, keys } = make({ concurrency: 1 });
     const first = cache.get(1);
     void cache.get(2);
     const third = cache.get(3);
@@ -172,7 +172,7 @@ describe('maxConcurrentLoads of a cache', () => {
         if (key < 0) throw new Error('down');
         return key;
       },
-      maxConcurrentLoads: 1,
+      concurrency: 1,
       logger: false,
     });
     for (const key of [1, -1, 2, -2, 3]) {
@@ -191,7 +191,7 @@ describe('maxConcurrentLoads of a cache', () => {
           calls.push({ keys, end: () => resolve(new Map(keys.map((key) => [key, key]))) });
         }),
       batchSize: 2,
-      maxConcurrentLoads: 1,
+      concurrency: 1,
       clock,
     });
     const reads = cache.getMany([1, 2, 3, 4]);
@@ -207,30 +207,28 @@ describe('maxConcurrentLoads of a cache', () => {
 
   it('refuses anything but a whole number from 1 or Infinity', () => {
     const load = async (): Promise<number> => 1;
-    for (const maxConcurrentLoads of [0, 1.5, Number.NaN, -1]) {
-      const error = thrownBy(() => new RefreshingCache({ name: 'c', load, maxConcurrentLoads }));
-      expect(String(error)).toContain('maxConcurrentLoads must be a whole number of 1 or more, or Infinity');
-      expect(String(thrownBy(() => new RefreshGroup({ maxConcurrentLoads })))).toContain(
-        'maxConcurrentLoads',
-      );
+    for (const concurrency of [0, 1.5, Number.NaN, -1]) {
+      const error = thrownBy(() => new RefreshingCache({ name: 'c', load, concurrency }));
+      expect(String(error)).toContain('concurrency must be a whole number of 1 or more, or Infinity');
+      expect(String(thrownBy(() => new RefreshGroup({ concurrency })))).toContain('concurrency');
     }
   });
 });
 
-describe('maxConcurrentLoads of a group', () => {
-  it('counts the loads of all members, first loads included; concurrency is about passes', async () => {
+describe('concurrency of a group', () => {
+  it('counts the loads of all members, those of a pass and first loads of reads', async () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, maxConcurrentLoads: 3, concurrency: 2, logger: false });
+    const group = new RefreshGroup({ clock, concurrency: 3, logger: false });
     const manual = new ManualLoad<number>();
     const values = numbers(4).map((index) => group.value({ name: `v${index}`, load: manual.load }));
     const cache = group.cache({ name: 'c', load: (_: number, context) => manual.load(context) });
     group.executor((context) => manual.load({ ...context, previous: undefined }), { name: 'task' });
     group.requestStart();
     await clock.flush();
-    expect(manual.calls.length).toBe(2); // of a pass
+    expect(manual.calls.length).toBe(3); // of a pass
     const reads = [...values.map((value) => value.get()), cache.get(1), cache.get(2)];
     await clock.flush();
-    expect(manual.calls.length).toBe(3); // of all
+    expect(manual.calls.length).toBe(3);
     for (let call = 0; call < 7; call++) {
       expect(manual.mostLive).toBe(3);
       manual.call(call).resolve(call);
