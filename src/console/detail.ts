@@ -1,5 +1,4 @@
 import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
-import type { Refused } from '../engine/refused.ts';
 import { failureText } from '../errors.ts';
 import type {
   Fleet,
@@ -19,6 +18,8 @@ import { type ShownError, shownError } from './shown-error.ts';
 import type { ShownEvent } from './shown-event.ts';
 import { shownMessage } from './shown-texts.ts';
 import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
+
+type Refused = NonNullable<ValueStatus<unknown>['refused']>;
 
 /** A refused value, for the decision of an operator. */
 interface ShownRefused extends Omit<Refused, 'differences'> {
