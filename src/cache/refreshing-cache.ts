@@ -266,7 +266,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `ABSENT` when the
    * source has no such key.
    */
-  refresh(key: K, options?: Omit<RefreshOptions, 'unpin'>): Promise<V> {
+  refresh(key: K, options?: RefreshOptions): Promise<V> {
     try {
       const engine = engineOf(this);
       const [isForAll, force] = refreshArgument(engine.options, options);

@@ -5,7 +5,6 @@ import type {
   GroupMember,
   MemberCounts,
   RefreshingCache,
-  Refused,
   ValueStatus,
   VersionRecord,
 } from '../index.ts';
@@ -19,6 +18,8 @@ import { type ShownError, shownError } from './shown-error.ts';
 import type { ShownEvent } from './shown-event.ts';
 import { shownMessage } from './shown-texts.ts';
 import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
+
+type Refused = NonNullable<ValueStatus<unknown>['refused']>;
 
 /** A refused value, for the decision of an operator. */
 interface ShownRefused extends Omit<Refused, 'differences'> {
