@@ -40,7 +40,8 @@ function moduleOf(path) {
     if (node.declaration) {
       const { declaration } = node;
       const named = declaration.declarations ?? [declaration];
-      for (const one of named) found.set(one.id.name, { node: one, at: node.start, text, comments });
+      for (const one of named)
+        if (!found.has(one.id.name)) found.set(one.id.name, { node: one, text, comments }); // the first overload
     }
     for (const { local, exported } of node.specifiers)
       if (node.source?.value.startsWith('.'))
@@ -119,6 +120,10 @@ function parameters(text, { params }) {
 
 const returned = (text, { returnType }) => plain(slice(text, returnType));
 
+/** The implementation of a method is not part of its declaration where it has overloads. */
+const isOverload = ({ key, value }, name, text) =>
+  value?.body === null && key !== undefined && slice(text, key) === name;
+
 const PRINTERS = {
   TSInterfaceDeclaration({ node, text, ...rest }) {
     const { id, body, extends: bases } = node;
@@ -153,8 +158,11 @@ const PRINTERS = {
       const shown = `${isStatic ? 'static ' : ''}${accessibility === 'protected' ? 'protected ' : ''}${member.computed ? `[${name}]` : name}`;
       if (member.type.endsWith('PropertyDefinition'))
         return [`${shown}${plain(slice(text, member.typeAnnotation))}`];
-      if (overloads.has(shown) || kind === 'set') return [];
-      overloads.add(shown);
+      const overload = `${shown}/${value.params.length}`;
+      const isImplementation =
+        value.body !== null && body.body.some((other) => isOverload(other, name, text));
+      if (overloads.has(overload) || isImplementation || kind === 'set') return [];
+      overloads.add(overload);
       if (kind === 'get') return [`${shown}${returned(text, value)}`];
       return [`${shown}(${parameters(text, value)})${returned(text, value)}`];
     });
@@ -174,6 +182,8 @@ const PRINTERS = {
     );
   },
 };
+
+PRINTERS.TSDeclareFunction = PRINTERS.FunctionDeclaration;
 
 // ---- the page -----------------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ export class Source {
 /** Injected by its class, so that its type is known. */
 export abstract class Rates extends RefreshingValue<Record<string, number>> {}
 
-/** Methods that keep fresh what they return, one value for each combination of arguments. */
+/** Methods that keep their results fresh, one value for each combination of arguments. */
 @Injectable()
 class Cities {
   constructor(private readonly source: Source) {}

@@ -7,8 +7,8 @@ import type { DurableObjectOptions as InObject } from './durable-object/object-n
 import { ObjectRecords } from './durable-object/object-records.ts';
 
 export type { Backend } from '../engine/backend.ts';
-export type { ObjectNamespace, ObjectResponse, ObjectStub } from './durable-object/object-namespace.ts';
-export type { ObjectSql, ObjectState, ObjectStorage } from './durable-object/object-state.ts';
+export type { ObjectNamespace } from './durable-object/object-namespace.ts';
+export type { ObjectState } from './durable-object/object-state.ts';
 export { TicklessObject } from './durable-object/tickless-object.ts';
 
 /** The options of {@link durableObjectBackend}. */

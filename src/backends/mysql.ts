@@ -6,7 +6,7 @@ import { openMysql } from './sql/open-mysql.ts';
 import type { SqlOptions } from './sql/open-records.ts';
 
 export type { Backend } from '../engine/backend.ts';
-export type { MysqlClient, MysqlCommand, MysqlField } from './sql/mysql.ts';
+export type { MysqlClient } from './sql/mysql.ts';
 export { mysqlTable } from './sql/open-mysql.ts';
 export type { SqlOptions } from './sql/open-records.ts';
 

@@ -11,13 +11,12 @@ import type { SqlOptions } from './sql/open-records.ts';
 import { type PostgresListening, postgresSignals } from './sql/postgres-signals.ts';
 import { TABLE } from './sql/table-name.ts';
 
-export type { Signals } from '../cluster/signal-contract.ts';
-export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
-export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../drivers/postgres-js.ts';
+export type { PostgresClient } from '../drivers/pg.ts';
+export type { PostgresJsClient } from '../drivers/postgres-js.ts';
 export type { Backend } from '../engine/backend.ts';
 export { postgresTable } from './sql/open-postgres.ts';
 export type { SqlOptions } from './sql/open-records.ts';
-export type { PostgresListener, PostgresNotification } from './sql/postgres-signals.ts';
+export type { PostgresListener } from './sql/postgres-signals.ts';
 
 /** The options of {@link postgresBackend}. */
 export interface PostgresBackendOptions extends Omit<BackendOptions, 'signals'>, SqlOptions {

@@ -12,7 +12,6 @@ import { PREFIX } from './redis/hashes.ts';
 import { RedisRecords } from './redis/redis-records.ts';
 import { type RedisSubscriber, redisSignals } from './redis/redis-signals.ts';
 
-export type { Signals } from '../cluster/signal-contract.ts';
 export type { Backend } from '../engine/backend.ts';
 export type {
   IoredisClient,

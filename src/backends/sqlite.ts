@@ -8,7 +8,7 @@ import type { SqliteClient } from './sql/sqlite.ts';
 export type { Backend } from '../engine/backend.ts';
 export type { SqlOptions } from './sql/open-records.ts';
 export { sqliteTable } from './sql/open-sqlite.ts';
-export type { SqliteClient, SqliteStatement, SqliteValue } from './sql/sqlite.ts';
+export type { SqliteClient } from './sql/sqlite.ts';
 
 /** The options of {@link sqliteBackend}. */
 export interface SqliteBackendOptions extends BackendOptions, SqlOptions {

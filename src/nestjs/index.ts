@@ -1,10 +1,9 @@
 // A module of NestJS.
 
 export { Locked, type LockedMethodOptions, Refreshing, type RefreshingMethodOptions } from './decorators.ts';
-export { type IndicatorResult, type ShownProblem, TicklessHealthIndicator } from './health-indicator.ts';
+export { TicklessHealthIndicator } from './health-indicator.ts';
 export type {
   LockedJobsOptions,
-  MountedConsole,
   TicklessModuleAsyncOptions,
   TicklessModuleOptions,
   TicklessModuleOptionsFactory,

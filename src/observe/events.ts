@@ -53,7 +53,7 @@ interface BackendDetails {
   readonly backend: 'lock' | 'store';
 }
 
-export interface EventDetails<V = unknown> {
+export interface EventDetails<V = unknown> extends Record<EventType, unknown> {
   /** A load begins, and `load-ended` follows. With a lock: once the lease is there; where another instance has loaded, none begins. */
   'load-started': ExecutionStart;
   /**
@@ -109,7 +109,19 @@ export interface EventDetails<V = unknown> {
 }
 
 /** The types of all events. The union is closed: a `switch` over it can be exhaustive. */
-export type EventType = keyof EventDetails;
+export type EventType =
+  | 'load-started'
+  | 'load-ended'
+  | 'changed'
+  | 'stale-served'
+  | 'too-stale'
+  | 'evicted'
+  | 'round'
+  | 'backend-down'
+  | 'backend-up'
+  | 'paused'
+  | 'resumed'
+  | 'closed';
 
 /** A type of events, or `*` for all of them. */
 export type EventFilter = EventType | '*';

@@ -1,30 +1,18 @@
 // Loads ready made, for the option `load`.
 
-export type { FirstOfNotes, MergeOfNotes } from '../data/backup.ts';
-export type { PostgresClient, PostgresCommand, PostgresResult } from '../drivers/pg.ts';
-export type { Body } from './body.ts';
-export type { ByteStream } from './bounded-stream.ts';
-export type { ByteLimit } from './byte-limit.ts';
 export { type CsvOptions, csv } from './csv.ts';
 export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { firstOf } from './first-of.ts';
 export type { FirstOfOptions } from './first-of-options.ts';
 export type { HttpSourceOptions } from './http-options.ts';
 export type { HttpTarget } from './http-request.ts';
-export type { HttpFetch, HttpInit, HttpResponse } from './http-response.ts';
+export type { HttpFetch, HttpResponse } from './http-response.ts';
 export { httpSource } from './http-source.ts';
 export { mergeOf } from './merge-of.ts';
 export { type ObjectSourceOptions, objectSource } from './object-source.ts';
-export type { ObjectAnswer, ObjectClient, ObjectRequest } from './objects/client-types.ts';
+export type { ObjectClient } from './objects/client-types.ts';
 export type { Format, Parse, ParseOptions } from './parse.ts';
-export type {
-  MysqlQuery,
-  MysqlQueryClient,
-  PostgresJsQueryClient,
-  QueryClient,
-  SqliteQuery,
-  SqliteQueryClient,
-} from './queries/client-types.ts';
+export type { QueryClient } from './queries/client-types.ts';
 export { type QuerySourceOptions, querySource } from './query-source.ts';
 export type { Source, SourceContext, SourceMeta } from './source.ts';
 export type { SourceLike, SourceValue } from './source-like.ts';

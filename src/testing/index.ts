@@ -2,7 +2,7 @@ export type { ConformanceCase } from './conformance.ts';
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts';
 export { type DamagedField, type LockSubject, lockConformance } from './lock-conformance.ts';
 export { type RecordsSubject, recordsConformance } from './records-conformance.ts';
-export type { RunOptions, RunResult } from './virtual/run-reads.ts';
+export type { RunOptions } from './virtual/run-reads.ts';
 export type { VirtualBackend } from './virtual/virtual-backend.ts';
 export {
   type VirtualCluster,
@@ -10,6 +10,4 @@ export {
   type VirtualInstances,
   virtualCluster,
 } from './virtual/virtual-cluster.ts';
-export type { VirtualInstance, VirtualProcess } from './virtual/virtual-instance.ts';
-export type { VirtualCall, VirtualRemote } from './virtual/virtual-remote.ts';
-export type { VirtualSource } from './virtual/virtual-source.ts';
+export type { VirtualInstance } from './virtual/virtual-instance.ts';

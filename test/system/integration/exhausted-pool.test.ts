@@ -3,12 +3,8 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
-import {
-  type PostgresClient,
-  type PostgresCommand,
-  type PostgresResult,
-  postgresBackend,
-} from '../../../src/backends/postgres.ts';
+import { type PostgresClient, postgresBackend } from '../../../src/backends/postgres.ts';
+import type { PostgresCommand, PostgresResult } from '../../../src/drivers/pg.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockOf } from '../../support/parts.ts';
 

@@ -8,12 +8,8 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import {
-  type QueryClient,
-  type QuerySourceOptions,
-  querySource,
-  type SqliteQueryClient,
-} from '../../../src/sources/index.ts';
+import { type QueryClient, type QuerySourceOptions, querySource } from '../../../src/sources/index.ts';
+import type { SqliteQueryClient } from '../../../src/sources/queries/client-types.ts';
 import { SourceUser } from '../../unit/sources/source-context.ts';
 import { runFixture } from './support/child.ts';
 import { type FaultProxy, startProxy } from './support/proxy.ts';

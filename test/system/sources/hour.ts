@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FirstOfNotes } from '../../../src/data/backup.ts';
 import type { Clock, RefreshingValue } from '../../../src/index.ts';
-import type { FirstOfNotes } from '../../../src/sources/index.ts';
 import { seededRandom } from '../../../src/testing/virtual/seeded-random.ts';
 import { virtualCluster } from '../../../src/testing/virtual/virtual-cluster.ts';
 import { FILE_FAULTS, writeOrigin } from './file-origin.ts';

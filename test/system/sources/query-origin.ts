@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { SqliteQueryClient } from '../../../src/sources/index.ts';
+import type { SqliteQueryClient } from '../../../src/sources/queries/client-types.ts';
 import type { Origin } from './origin.ts';
 
 export const QUERY_FAULTS = ['locked', 'no table', 'empty'] as const;

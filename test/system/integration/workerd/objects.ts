@@ -1,6 +1,7 @@
 // Classes of Durable Objects for durable-object.test.ts.
 
-import { type ObjectSql, type ObjectState, TicklessObject } from '../../../../src/backends/durable-object.ts';
+import type { ObjectSql } from '../../../../src/backends/durable-object/object-state.ts';
+import { type ObjectState, TicklessObject } from '../../../../src/backends/durable-object.ts';
 
 /** A person edits the records, and reads which steps were taken, by requests of its own. */
 export class EditableObject extends TicklessObject {
