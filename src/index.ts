@@ -74,6 +74,7 @@ export { probabilisticEarly } from './schedule/probabilistic-early.ts';
 // Schedules.
 export type { Execution, Schedule, ScheduleLike } from './schedule/schedule.ts';
 export { withJitter } from './schedule/with-jitter.ts';
+export type { StandardSchema } from './schema.ts';
 export type { Clock } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
 export { type AgeHeaders, ageHeaders } from './value/age-headers.ts';

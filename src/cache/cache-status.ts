@@ -34,8 +34,8 @@ export interface CacheStatus extends JsonStatus {
 export function cacheStatus<K, V>(engine: MemberEngine<V>, entries: KeyedEntries<K, V>): CacheStatus {
   const { options, runState, events } = engine;
   const problems = engine.coordinator?.problems();
-  const errorOf = (kind: CoordinationProblem['kind']): Error | undefined =>
-    problems?.find((problem) => problem.kind === kind)?.error;
+  const errorOf = (what: CoordinationProblem['what']): Error | undefined =>
+    problems?.find((problem) => problem.what === what)?.error;
   const active = entries.active();
   const { size } = entries.table;
   const failing = entries.failing().length;
@@ -50,7 +50,7 @@ export function cacheStatus<K, V>(engine: MemberEngine<V>, entries: KeyedEntries
     counts: memberCounts(events.counters),
     executions: events.executions.newest,
     ...(problems && {
-      lock: { lockError: errorOf('lock-unavailable'), storeError: errorOf('store-unavailable') },
+      lock: { lockError: errorOf('lock'), storeError: errorOf('store') },
     }),
     paused: runState === 'paused',
     closed: runState === 'closed',

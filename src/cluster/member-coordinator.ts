@@ -251,13 +251,13 @@ export class MemberCoordinator implements Coordinator {
     const lockError = lock?.error;
     const storeError = store?.error;
     const problems: CoordinationProblem[] = [];
-    if (lockError !== undefined) problems.push({ kind: 'lock-unavailable', error: lockError });
-    if (storeError !== undefined) problems.push({ kind: 'store-unavailable', error: storeError });
+    if (lockError !== undefined) problems.push({ what: 'lock', error: lockError });
+    if (storeError !== undefined) problems.push({ what: 'store', error: storeError });
     const { failingSince } = this.checks ?? {};
     const error = this.#checkError;
     if (failingSince !== undefined && error !== undefined) {
       const forMs = this.#member.options.clock.monotonic() - failingSince;
-      problems.push({ kind: 'checks-failing', error, forMs });
+      problems.push({ what: 'checks', error, forMs });
     }
     return problems;
   }

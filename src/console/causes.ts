@@ -26,9 +26,7 @@ export type Line =
 /** A lock or a store that does not answer. It is shown once, before the members. */
 function isOutage({ kind, cause }: MemberRow['problems'][number]): boolean {
   return (
-    kind === 'lock-unavailable' ||
-    kind === 'store-unavailable' ||
-    (kind === 'checks-failing' && cause !== undefined && UNAVAILABLE.test(cause))
+    kind === 'backend-down' || (kind === 'checks-failing' && cause !== undefined && UNAVAILABLE.test(cause))
   );
 }
 
@@ -81,7 +79,7 @@ export function toldOf(row: MemberRow): readonly Told[] {
   const all: readonly Told[] = [
     ...own.map((problem) => ({ ...problem, level: problemLevel(problem) })),
     ...outagesOf([row]).map((message) => ({
-      kind: 'lock-unavailable' as const,
+      kind: 'backend-down' as const,
       message,
       level: 'unshared' as const,
     })),

@@ -203,8 +203,7 @@ function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number
 const LEVEL_OF_KIND: { readonly [kind in string]?: Level } = {
   'too-stale': 'note', // where it is not fatal: the next read starts a load
   backup: 'backup',
-  'lock-unavailable': 'unshared',
-  'store-unavailable': 'unshared',
+  'backend-down': 'unshared',
   'checks-failing': 'unshared',
   'not-loaded': 'note',
   paused: 'note',
@@ -261,7 +260,7 @@ function elsewhereOf(
     );
   }
   if (here.refused !== undefined) {
-    const isSaid = own.some(({ kind }) => kind === 'value-rejected');
+    const isSaid = own.some(({ kind }) => kind === 'refused');
     if (!isSaid) found.push(elsewhere('refused', `refused here: ${here.refused}`));
   } else if (refused[0] !== undefined) {
     found.push(elsewhere('refused', `refused on ${named(refused)}: ${refused[0].reason}`));

@@ -298,7 +298,7 @@ export interface ChecksStatus {
 
 /** A backend that could not be reached the last time. */
 export interface CoordinationProblem {
-  readonly kind: 'lock-unavailable' | 'store-unavailable' | 'checks-failing';
+  readonly what: 'lock' | 'store' | 'checks';
   readonly error: Error;
   /** For how long, in milliseconds, where that is known. */
   readonly forMs?: number | undefined;

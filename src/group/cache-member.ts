@@ -52,7 +52,7 @@ export class CacheMember<V> implements Member {
     const failing = this.#member.failing();
     const runState = runStateHealth(engine.runState, name);
     const backends = backendHealth(engine.problems(), name);
-    const problems = (['failing', 'value-rejected'] as const).flatMap((kind): HealthProblem[] => {
+    const problems = (['failing', 'refused'] as const).flatMap((kind): HealthProblem[] => {
       const such = failing.filter(({ lastError }) => failureKind(lastError) === kind);
       const [first] = such;
       if (first === undefined) return [];

@@ -56,8 +56,8 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
 }
 
 /** The problem of an entry whose last load failed with that error. */
-export function failureKind(error: unknown): 'failing' | 'value-rejected' {
-  return isTicklessError(error, 'REFUSED') ? 'value-rejected' : 'failing';
+export function failureKind(error: unknown): 'failing' | 'refused' {
+  return isTicklessError(error, 'REFUSED') ? 'refused' : 'failing';
 }
 
 /** The problem of values that are served, and that the first source has not made. */
@@ -121,7 +121,8 @@ export function hangingHealth({
 
 /** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */
 export function backendHealth(problems: readonly CoordinationProblem[], name: string): HealthProblem[] {
-  return problems.map(({ kind, error, forMs }) => {
+  return problems.map(({ what, error, forMs }) => {
+    const kind = what === 'checks' ? 'checks-failing' : 'backend-down';
     const since =
       forMs === undefined ? '' : `knows no changes of other instances for ${showDuration(forMs)}: `;
     return { name, kind, isFatal: false, message: `${since}${reasonOf(error)}`, error };

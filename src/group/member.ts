@@ -22,10 +22,10 @@ export interface HealthProblem {
    * - `too-stale`: older than `maxStaleness`. Fatal if its reload fails too, or
    *   may not start; else the next read reloads it;
    * - `failing`: the last execution failed; the old value is still served. Of a cache: the last loads of some keys failed;
-   * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;
+   * - `refused`: the same, because `schema` or `accept` refused what was loaded;
    * - `backup`: the value that is served, or a part of it, was not made by the first source of `firstOf`: the sources before have failed. Of a
    *   cache: that of some keys. The next answer of the first source ends it;
-   * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenBackendDown` decides
+   * - `backend-down`: its lock or its store could not be asked the last time; `whenBackendDown` decides
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
    * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `concurrency`, which `cancel()` frees;
@@ -35,10 +35,9 @@ export interface HealthProblem {
     | 'not-loaded'
     | 'too-stale'
     | 'failing'
-    | 'value-rejected'
+    | 'refused'
     | 'backup'
-    | 'lock-unavailable'
-    | 'store-unavailable'
+    | 'backend-down'
     | 'checks-failing'
     | 'hanging'
     | 'paused'

@@ -12,7 +12,7 @@ export interface GuardOptions<T> {
    * asynchronous (within the deadline), except for these three. A loaded value that it refuses is a failed load
    * (`REFUSED`), a snapshot counts as absent (`load-ended`, `refused`), `set`
    * throw, an `initial` value counts as none. `keep()` and `absent()`
-   * are not checked. A schema of the store comes first. Where the load returns `unknown`, `any` or a type that the schema does not, the
+   * are not checked. Where the load returns `unknown`, `any` or a type that the schema does not, the
    * type of the value is that of its output. @default undefined: no check
    */
   readonly schema?: StandardSchema<T> | undefined;

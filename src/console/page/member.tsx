@@ -113,7 +113,7 @@ function Problems({ id }: { id: string }) {
     <ul class="problems">
       {toldOf(one).map(({ kind, level, message, since }) => (
         <li key={kind + message} class={level}>
-          <b>{kind === 'lock-unavailable' ? 'loads are not shared' : kind}</b>{' '}
+          <b>{kind === 'backend-down' ? 'loads are not shared' : kind}</b>{' '}
           {since !== undefined && `since ${minute(since)}, ${age(since)}: `}
           <bdi>{text(message, 1000)}</bdi>
         </li>

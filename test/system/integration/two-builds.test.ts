@@ -81,11 +81,11 @@ class Instance {
   readonly value: now.RefreshingValue<string>;
   readonly cache: now.RefreshingCache<string, string>;
   /** What makes a change reach all instances: the build before needs an option for that. */
-  readonly toAll: now.ScopeOptions;
+  readonly toAll: { readonly here?: boolean };
 
   constructor(name: string, build: Build, engine: Engine, space: string, schedule: now.DurationLike) {
     const { RefreshingCache, RefreshingValue, loaded } = build.tickless;
-    this.toAll = (build === before ? { everywhere: true } : {}) as now.ScopeOptions;
+    this.toAll = (build === before ? { everywhere: true } : {}) as object;
     this.backend = backendOf(build, engine, space);
     const common = { schedule, propagateWithin: WITHIN, logger: false, backend: this.backend } as const;
     const load = (): string => `${name} ${++this.loads}`;

@@ -93,7 +93,7 @@ describe('an outage of the backend', () => {
       `the ${part} is unavailable: no answer within 1 s (${step}), the client reports: connect ECONNREFUSED 10.0.0.1:6379`;
     const problems = (['lock', 'store'] as const).map((part) => {
       return {
-        kind: `${part}-unavailable`,
+        kind: 'backend-down',
         isFatal: false,
         message: down(part, 'read'),
         cause: down(part, 'read'),
@@ -115,7 +115,7 @@ describe('an outage of the backend', () => {
   });
 
   it('is in the status with its cause, which is at the end', () => {
-    const problem = { kind: 'lock-unavailable', isFatal: false, message: cause };
+    const problem = { kind: 'backend-down', isFatal: false, message: cause };
     const here = { state: 'stale', loadedAt: 0 };
     const members = [{ level: 'warn', name: 'rates', here, problems: [problem, problem] }];
     const overview = { group: { name: 'shop' }, ok: true, at: 0, instances: [], members };

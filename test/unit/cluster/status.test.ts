@@ -154,15 +154,15 @@ describe('a group', () => {
     const { ok, problems } = group.health();
     expect(ok).toBe(true);
     expect(problems.map(({ kind, isFatal, name }) => [kind, isFatal, name])).toEqual([
-      ['lock-unavailable', false, 'v'],
-      ['store-unavailable', false, 'v'],
+      ['backend-down', false, 'v'],
+      ['backend-down', false, 'v'],
     ]);
     expect(problems[0]?.message).toContain('ECONNREFUSED');
     link.mend();
     await cluster.clock.advance(2000);
     await cluster.read({ value });
     await cluster.end({ manual }, 1, 'two');
-    expect(group.health().problems.map(({ kind }) => kind)).not.toContain('lock-unavailable');
+    expect(group.health().problems.map(({ kind }) => kind)).not.toContain('backend-down');
   });
 
   it('gives its members its lock and its store', async () => {

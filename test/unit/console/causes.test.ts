@@ -65,17 +65,17 @@ describe('the cause of a member', () => {
 
 describe('an outage of a backend', () => {
   const refused = ', the client reports: connect ECONNREFUSED 10.0.0.1:6379';
-  const problem = (kind: 'lock-unavailable' | 'store-unavailable' | 'checks-failing', cause: string) => ({
+  const problem = (kind: 'backend-down' | 'checks-failing', cause: string) => ({
     kind,
     isFatal: false,
     message: `something: ${cause}`,
     cause,
   });
   const down = [
-    problem('lock-unavailable', `the lock is unavailable: no answer within 1 s (acquire)${refused}`),
+    problem('backend-down', `the lock is unavailable: no answer within 1 s (acquire)${refused}`),
     problem('checks-failing', `the store is unavailable: no answer within 1 s (versions)${refused}`),
-    problem('store-unavailable', 'the store is unavailable: no answer within 5 s (set)'),
-    problem('store-unavailable', 'the store is unavailable: no answer within 750 ms (get)'),
+    problem('backend-down', 'the store is unavailable: no answer within 5 s (set)'),
+    problem('backend-down', 'the store is unavailable: no answer within 750 ms (get)'),
   ];
   const rows = [{ ...row('one', 'unshared'), problems: down }];
 

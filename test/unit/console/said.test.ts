@@ -51,7 +51,7 @@ it('knows an error that begins with the name of its member', () => {
 
 it('says an outage of a backend once, whatever step has met it', () => {
   const cause = 'the lock is unavailable: no answer within 1 s (acquire), the client reports: ECONNREFUSED';
-  const say = errorSayer('prices', row([{ ...problem, kind: 'lock-unavailable', cause }]), undefined);
+  const say = errorSayer('prices', row([{ ...problem, kind: 'backend-down', cause }]), undefined);
   expect(
     say(
       'prices: the store is unavailable: no answer within 2 s (versions), the client reports: ECONNREFUSED',

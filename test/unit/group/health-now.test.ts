@@ -13,12 +13,12 @@ it('a backend that is down is named before what follows from it, and members who
   await read;
   const told = group.health().problems.map(({ name, kind, isFatal }) => [name, kind, isFatal]);
   expect(told).toEqual([
-    ['needed', 'lock-unavailable', false],
-    ['needed', 'store-unavailable', false],
+    ['needed', 'backend-down', false],
+    ['needed', 'backend-down', false],
     ['needed', 'not-loaded', true],
-    ['served', 'lock-unavailable', false],
-    ['served', 'store-unavailable', false],
+    ['served', 'backend-down', false],
+    ['served', 'backend-down', false],
   ]);
   const kinds = group.members().map((member) => member.health().map(({ kind }) => kind));
-  expect(kinds[1]).toEqual(['lock-unavailable', 'store-unavailable', 'not-loaded']);
+  expect(kinds[1]).toEqual(['backend-down', 'backend-down', 'not-loaded']);
 });

@@ -83,7 +83,7 @@ it('runStateHealth reports a member that is not open; fatal if it is closed', ()
 
 it('backendHealth reports each unreachable backend, which is not fatal', () => {
   expect(backendHealth([], 'rates')).toEqual([]);
-  expect(backendHealth([{ kind: 'lock-unavailable', error: down }], 'rates')).toEqual([
-    { name: 'rates', kind: 'lock-unavailable', isFatal: false, message: 'down', error: down },
+  expect(backendHealth([{ what: 'lock', error: down }], 'rates')).toEqual([
+    { name: 'rates', kind: 'backend-down', isFatal: false, message: 'down', error: down },
   ]);
 });

@@ -211,9 +211,9 @@ it('shows in the health of values and keys', async () => {
   expect(group.health()).toMatchObject({
     ok: true,
     problems: [
-      { name: 'v', kind: 'value-rejected', isFatal: false, message },
+      { name: 'v', kind: 'refused', isFatal: false, message },
       { name: 'c', key: 'down', kind: 'failing' },
-      { name: 'c', key: 'bad', kind: 'value-rejected', message },
+      { name: 'c', key: 'bad', kind: 'refused', message },
     ],
   });
 });

@@ -122,7 +122,7 @@ describe('the state tells whether a read would be refused now', () => {
 
 describe('the console', () => {
   it('names members whose reads are refused first, and those that were never read without alarm', async () => {
-    const group = new RefreshGroup({ logger: false, retry: false });
+    const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
     const load = async (): Promise<number> => Promise.reject(new Error('down'));
     group.value({ name: 'unread', load, required: true });
     const console = new TestConsole({}, group);
