@@ -6,7 +6,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scriptArguments } from './support/arguments.mjs';
 import { root } from './support/project.mjs';
+
+scriptArguments();
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
 

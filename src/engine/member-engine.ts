@@ -167,7 +167,7 @@ export class MemberEngine<T> {
     try {
       const value = await this.loader.next(entry, undefined, 'forced');
       if (forced.isPassed) return value;
-      throw new TicklessError('REFUSED', `value rejected: ${notSeenText(forced)}`, { member, key });
+      throw new TicklessError('REFUSED', `value refused: ${notSeenText(forced)}`, { member, key });
     } finally {
       if (entry.forced === forced) entry.forced = undefined;
     }

@@ -18,5 +18,5 @@ export function refusedError(
 ): TicklessError {
   const before = previousSize === undefined ? '' : `, before ${previousSize}`;
   const sizes = size === undefined ? '' : ` (size ${size}${before})`;
-  return new TicklessError('REFUSED', `value rejected: ${printable(reason)}${sizes}`, { ...about, cause });
+  return new TicklessError('REFUSED', `value refused: ${printable(reason)}${sizes}`, { ...about, cause });
 }

@@ -16,7 +16,7 @@ import { OptionChecks } from '../option-checks.ts';
  * const value = new RefreshingValue({ name: 'prices', load: () => editions.shift() ?? [], accept, logger: false });
  * await value.get();
  * await value.refresh().catch((error) => console.log(error.message));
- * // prints: prices: value rejected: it shrinks by 66.7 %, at most 30 % is allowed (size 1, before 3)
+ * // prints: prices: value refused: it shrinks by 66.7 %, at most 30 % is allowed (size 1, before 3)
  * ```
  *
  * A guard that is written here gets the type of the value: that of the class (`new RefreshingValue<Prices>`), else inferred from

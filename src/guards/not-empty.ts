@@ -10,7 +10,7 @@ import { candidateSize, countingGuard, type SizeOptions } from './sizes.ts';
  * import { notEmpty } from 'tickless/guards';
  *
  * const value = new RefreshingValue({ name: 'prices', load: () => [], accept: notEmpty(), logger: false });
- * await value.get().catch((error) => console.log(error.message)); // prints: prices: value rejected: it is empty (size 0)
+ * await value.get().catch((error) => console.log(error.message)); // prints: prices: value refused: it is empty (size 0)
  * ```
  *
  * @throws {TicklessError} `OPTION` for options that are none; as a guard, for a value without a size.

@@ -18,7 +18,7 @@ export type FlagsSchemaOptions = TargetingOptions;
  * const load = () => ({ flags: { checkout: { state: 'ENABLED', variants: { on: true }, defaultVariant: 'off' } } });
  * const flags = new RefreshingValue({ name: 'flags', load, schema: flagsSchema(), logger: false });
  * await flags.get().catch((error) => console.log(error.message));
- * // prints: flags: value rejected: the schema refuses it: flag "checkout": defaultVariant "off" is not one of the variants …
+ * // prints: flags: value refused: the schema refuses it: flag "checkout": defaultVariant "off" is not one of the variants …
  * ```
  *
  * @throws {TicklessError} `OPTION` for an unknown option, and where `targeting` makes no evaluator.

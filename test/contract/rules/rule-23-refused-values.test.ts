@@ -83,7 +83,7 @@ it('compares with the last snapshot of the store after a restart, however old', 
   const loadedAt = instances[0]?.inspect().loadedAt;
   await clock.advance(3_600_000);
   source.now = GOOD.slice(50);
-  await expect(instance().get()).rejects.toThrow('value rejected: too few (size 50, before 100)');
+  await expect(instance().get()).rejects.toThrow('value refused: too few (size 50, before 100)');
   expect(accept.mock.lastCall?.[1]).toMatchObject({ previous: { value: GOOD, loadedAt }, trigger: 'first' });
 });
 
@@ -128,7 +128,7 @@ it('changes nothing when a value that is set is refused', () => {
   const value = new RefreshingValue<readonly number[]>({ name: 'v', load: () => [1], schema: numbers });
   value.set([2]);
   expect(() => value.set(['3'] as never)).toThrow(
-    'v: value rejected: the schema refuses it: no numbers (size 1)',
+    'v: value refused: the schema refuses it: no numbers (size 1)',
   );
   expect(value.current).toEqual([2]);
 });

@@ -171,7 +171,7 @@ it('refuses rules that the library can not read, and names the flag; the good on
   const { client: own, events } = await registered(ticklessProvider({ flags, targeting }));
   for (const rule of [{ nosuch: [1] }, { if: [{ $ref: 'nowhere' }, 'a'] }]) {
     source = { flags: { on: ofNames(['a', 'b'], rule) } };
-    const error = 'value rejected: the schema refuses it: flag "on": Invalid targeting configuration';
+    const error = 'value refused: the schema refuses it: flag "on": Invalid targeting configuration';
     await expect(flags.refresh()).rejects.toThrow(error);
     expect(await own.getStringDetails('on', '')).toMatchObject({ value: 'a', reason: 'STALE' });
   }

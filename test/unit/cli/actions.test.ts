@@ -367,7 +367,7 @@ describe('a value that was refused at night', () => {
     const { code, out } = await type(['member', 'price list']);
     expect(code).toBe(0);
     expect(out).toMatch(/^MEMBER +price list\nstate +fresh, 1 failure\nage +\S+ m?s\n/);
-    expect(out).toMatch(/\nfailing since +\S+ m?s ago\nerror +price list: value rejected: too few \(.*\)\n/);
+    expect(out).toMatch(/\nfailing since +\S+ m?s ago\nerror +price list: value refused: too few \(.*\)\n/);
     expect(out).toMatch(/\nREFUSED VALUE\nrefused because +too few\n/);
     expect(out).toMatch(
       /\nchanges +1 added, 3 removed, 0 changed, 1 unchanged\n\nCHANGE +PART +IN PLACE +REFUSED\n/,

@@ -12,7 +12,7 @@ describe('a load that fails with the error of another member is a failed load of
       (about) => new TicklessError('BACKEND_DOWN', 'the lock is unavailable: down', about),
     ],
     ['its lease is lost', (about) => new TicklessError('LEASE_LOST', 'the lease is lost', about)],
-    ['its value is refused', (about) => new TicklessError('REFUSED', 'value rejected: too few', about)],
+    ['its value is refused', (about) => new TicklessError('REFUSED', 'value refused: too few', about)],
   ] as [string, (about: { member: string; key?: unknown }) => Error][])('%s', async (_, errorOf) => {
     const ofOther = errorOf({ member: 'other' });
     const value = new RefreshingValue({ ...quiet, name: 'v', load: () => Promise.reject(ofOther) });

@@ -42,7 +42,7 @@ function values(results: readonly number[][], options: Parameters<typeof fakeVal
 
 const refusedFor = (reason: string): object => ({
   code: 'REFUSED',
-  message: expect.stringContaining(`value rejected: ${reason}`),
+  message: expect.stringContaining(`value refused: ${reason}`),
 });
 
 describe('accept', () => {
@@ -54,7 +54,7 @@ describe('accept', () => {
     await clock.advance(1000);
     const error = await failure(value.refresh());
     expect(isTicklessError(error, 'REFUSED') && error).toMatchObject({
-      message: 'v: value rejected: the list is empty (size 0, before 2)',
+      message: 'v: value refused: the list is empty (size 0, before 2)',
     });
     expect(value.current).toEqual([1, 2]);
     expect(value.inspect()).toMatchObject({ failures: 1, lastError: error, value: [1, 2] });
@@ -175,7 +175,7 @@ describe('schema', () => {
     const { cache } = fakeCache({ load: () => '', schema: sorted() as unknown as StandardSchema<string> });
     value.set([3, 1]);
     expect(value.current).toEqual([1, 3]);
-    expect(() => cache.set('k', '')).toThrow('c["k"]: value rejected');
+    expect(() => cache.set('k', '')).toThrow('c["k"]: value refused');
     expect(cache.size).toBe(0);
   });
 
@@ -207,7 +207,7 @@ it('shows in the health of values and keys', async () => {
     accept,
   });
   await Promise.allSettled([value.get(), cache.get('bad'), cache.get('down')]);
-  const message = expect.stringContaining('value rejected: bad');
+  const message = expect.stringContaining('value refused: bad');
   expect(group.health()).toMatchObject({
     ok: true,
     problems: [

@@ -138,7 +138,7 @@ describe('every', () => {
   it('counts as the first that knows how to', async () => {
     const accept = every<string>(() => true, notEmpty({ sizeOf: ({ length }) => length - 3 }));
     const { value } = fakeValue(() => 'abc', { accept });
-    await expect(value.get()).rejects.toThrow('value rejected: it is empty (size 0)');
+    await expect(value.get()).rejects.toThrow('value refused: it is empty (size 0)');
   });
 });
 
