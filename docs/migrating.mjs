@@ -20,6 +20,7 @@ const RULES = [
   [/\bwhenClosed: 'serve', /g, ''],
   [/, whenClosed: 'serve'(?= \})/g, ''],
   [/\b(tickless[_.]value_max)_age(?=_seconds\b|\b)/g, '$1_staleness'],
+  [/\bschedule: never(?:\(\))?(?=[,\s}])/g, 'schedule: Infinity'],
   // Options with another name.
   [/\bwhenLockUnavailable\b/g, 'whenBackendDown'],
   [/\bmaxConcurrentLoads\b/g, 'concurrency'],

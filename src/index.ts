@@ -69,7 +69,6 @@ export { earliest } from './schedule/earliest.ts';
 export { fixedDelay } from './schedule/fixed-delay.ts';
 export { fixedRate } from './schedule/fixed-rate.ts';
 export { httpFreshness } from './schedule/http-freshness.ts';
-export { never } from './schedule/never.ts';
 export { probabilisticEarly } from './schedule/probabilistic-early.ts';
 // Schedules.
 export type { Execution, Schedule, ScheduleLike } from './schedule/schedule.ts';

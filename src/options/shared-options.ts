@@ -35,7 +35,7 @@ export interface SharedOptions {
   /**
    * When to execute next: a schedule (`dailyAt`, `cron`, …), a function of the last execution that returns epoch
    * milliseconds, or a duration, counted from the end of the last execution. It is asked after each success; after
-   * a failure the cool-down decides. `Infinity` or `never`: only by `refresh`, `execute` and `invalidate`.
+   * a failure the cool-down decides. `Infinity`: only by `refresh`, `execute` and `invalidate`.
    * @default 10 minutes
    */
   readonly schedule?: ScheduleLike | undefined;

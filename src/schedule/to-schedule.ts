@@ -13,7 +13,7 @@ import type { Execution, Schedule, ScheduleLike } from './schedule.ts';
  * that function with the durations that it returns as instants, a positive duration becomes `fixedDelay`. `undefined` for anything else. Never throws.
  */
 export function toSchedule(schedule: ScheduleLike): Schedule | undefined {
-  if (isSchedule(schedule)) return schedule; // before the check for a function: `never` is both
+  if (isSchedule(schedule)) return schedule; // also a function that has the method
   if (typeof schedule === 'function')
     return { nextExecuteTime: (execution) => instantOf(schedule(execution), execution) };
   return toMillis(schedule) > 0 ? fixedDelay(schedule) : undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../src/backends/memory.ts';
-import { never, RefreshGroup, RefreshingCache, TicklessError } from '../../src/index.ts';
+import { RefreshGroup, RefreshingCache, TicklessError } from '../../src/index.ts';
 import { optionError } from '../../src/option-error.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { lockOf } from '../support/parts.ts';
@@ -17,7 +17,7 @@ async function failing() {
       throw Object.assign(new TypeError('fetch failed', { cause: new Error('ECONN') }), { secret: 1 });
     return { password: 'x' };
   };
-  const value = group.value({ name: 'v', load, schedule: never, lock: lockOf(memoryBackend({ clock })) });
+  const value = group.value({ name: 'v', load, schedule: Infinity, lock: lockOf(memoryBackend({ clock })) });
   const cache = group.cache({ name: 'c', load: (key: string) => key });
   await cache.get('k');
   await value.get();

@@ -8,7 +8,6 @@ import {
   fixedDelay,
   fixedRate,
   httpFreshness,
-  never,
   PeriodicExecutor,
   probabilisticEarly,
   RefreshingValue,
@@ -38,8 +37,7 @@ test('all forms of a schedule are accepted', () => {
     duringHours({ minutes: 10 }, { from: '08:00', to: '18:00', days: [1, 2, 3] }),
     probabilisticEarly({ minutes: 10 }, { beta: 1.5 }),
     httpFreshness({ shared: true }),
-    never,
-    never(),
+    Infinity,
   ];
   for (const schedule of accepted) {
     new RefreshingValue({ name: 'v', load: async () => 1, schedule });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { spread } from '../../../src/cache/spread.ts';
-import { type Execution, fixedDelay, never, type Schedule, withJitter } from '../../../src/index.ts';
+import { type Execution, fixedDelay, type Schedule, withJitter } from '../../../src/index.ts';
 import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
 
 const PERIOD = 600_000;
@@ -76,7 +76,7 @@ describe('spread', () => {
   });
 
   it('leaves never as it is, and a broken answer broken', () => {
-    expect(spreadAfter(never).nextExecuteTime(loaded)).toBe(Infinity);
+    expect(spreadAfter(fixedDelay(Infinity)).nextExecuteTime(loaded)).toBe(Infinity);
     expect(spreadAfter({ nextExecuteTime: () => Number.NaN }).nextExecuteTime(loaded)).toBeNaN();
     expect(spreadAfter({ nextExecuteTime: () => END }).nextExecuteTime(loaded)).toBe(END);
   });

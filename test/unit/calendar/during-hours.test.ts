@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { duringHours } from '../../../src/calendar/during-hours.ts';
-import { never } from '../../../src/schedule/never.ts';
 import { endedAt } from '../schedule/support.ts';
 import { at, DAY, everyZone, HOUR, iso, MINUTE, offsetAt, shown } from '../schedule/wall-clock.ts';
 
@@ -127,7 +126,7 @@ describe('duringHours', () => {
   });
 
   it('leaves never as it is, a broken answer broken, and passes staleness on', () => {
-    expect(duringHours(never, office).nextExecuteTime(endedAt(0))).toBe(Number.POSITIVE_INFINITY);
+    expect(duringHours(Infinity, office).nextExecuteTime(endedAt(0))).toBe(Number.POSITIVE_INFINITY);
     expect(duringHours(() => Number.NaN, office).nextExecuteTime(endedAt(0))).toBeNaN();
     expect(duringHours(() => 9e15, office).nextExecuteTime(endedAt(0))).toBe(Number.POSITIVE_INFINITY);
     const knowing = { nextExecuteTime: () => 5, maxStaleness: () => 3 * HOUR };

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { dailyAt } from '../../../src/calendar/daily-at.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
-import { never } from '../../../src/schedule/never.ts';
 import type { ScheduleLike } from '../../../src/schedule/schedule.ts';
 import { endedAt } from './support.ts';
 import { at, iso } from './wall-clock.ts';
 
 describe('earliest', () => {
   it('is due when the first of its schedules is', () => {
-    const schedule = earliest({ hours: 1 }, dailyAt('05:00', { zone: 'UTC' }), never);
+    const schedule = earliest({ hours: 1 }, dailyAt('05:00', { zone: 'UTC' }), Infinity);
     const next = (text: string): string => iso(schedule.nextExecuteTime(endedAt(at(text))));
     expect(next('2026-01-01T02:30:00Z')).toBe('2026-01-01T03:30:00.000Z');
     expect(next('2026-01-01T04:30:00Z')).toBe('2026-01-01T05:00:00.000Z');

@@ -6,7 +6,6 @@ import { earliest } from '../../../src/schedule/earliest.ts';
 import { fixedDelay } from '../../../src/schedule/fixed-delay.ts';
 import { fixedRate } from '../../../src/schedule/fixed-rate.ts';
 import { httpFreshness } from '../../../src/schedule/http-freshness.ts';
-import { never } from '../../../src/schedule/never.ts';
 import { probabilisticEarly } from '../../../src/schedule/probabilistic-early.ts';
 import type { Execution, ScheduleLike } from '../../../src/schedule/schedule.ts';
 import { withJitter } from '../../../src/schedule/with-jitter.ts';
@@ -73,7 +72,7 @@ export const anySchedule: fc.Arbitrary<Described> = fc.letrec<{ any: Described }
         .map(([ms, anchoredAt]) => called('fixedRate', fixedRate, ms, { anchoredAt })),
       fc.tuple(time, zone).map(([at, where]) => called('dailyAt', dailyAt, at, { zone: where })),
       fc.tuple(line, zone).map(([what, where]) => called('cron', cron, what, { zone: where })),
-      fc.constant({ text: 'never', schedule: never }),
+      fc.constant({ text: 'Infinity', schedule: Infinity }),
       fc.boolean().map((shared) => called('httpFreshness', httpFreshness, { shared })),
       fc.array(inner, { minLength: 1, maxLength: 3 }).map((all) => ({
         text: `earliest(${all.map(({ text }) => text).join(', ')})`,

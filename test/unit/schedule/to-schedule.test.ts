@@ -1,6 +1,5 @@
 import { Duration } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import { never } from '../../../src/schedule/never.ts';
 import type { ScheduleLike } from '../../../src/schedule/schedule.ts';
 import { requireSchedule, toSchedule } from '../../../src/schedule/to-schedule.ts';
 import type { DurationLike } from '../../../src/time/duration.ts';
@@ -15,7 +14,6 @@ describe('toSchedule', () => {
     }
     const hourly = new Hourly();
     expect(toSchedule(hourly)).toBe(hourly);
-    expect(toSchedule(never)).toBe(never);
   });
 
   it('takes a function for nextExecuteTime', () => {

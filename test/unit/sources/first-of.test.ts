@@ -6,7 +6,6 @@ import {
   keep,
   type LoadContext,
   loaded,
-  never,
   RefreshingCache,
   RefreshingValue,
   type ValueOptions,
@@ -458,7 +457,7 @@ describe('an older edition of a backup', () => {
 
     it('of one that is never due by itself: never', async () => {
       const setup = new Setup();
-      const member = setup.member({ schedule: never() });
+      const member = setup.member({ schedule: Infinity });
       await member.get();
       setup.primary.down();
       setup.backup.editedAt = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ageHeaders, never } from '../../../src/index.ts';
+import { ageHeaders } from '../../../src/index.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 
 describe('the headers of a response', () => {
@@ -31,7 +31,7 @@ describe('the headers of a response', () => {
     await clock.flush();
     expect(ageHeaders(value.inspect())).toEqual({ Age: '10', 'Cache-Status': 'tickless; hit; detail=stale' });
     isUp = true;
-    value.reschedule(never);
+    value.reschedule(Infinity);
     await value.refresh();
     expect(ageHeaders(value.inspect())).toEqual({ Age: '0', 'Cache-Status': 'tickless; hit' });
     expect(ageHeaders(undefined)).toEqual({ 'Cache-Status': 'tickless; fwd=miss' });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   type Execution,
   isTicklessError,
-  never,
   PeriodicExecutor,
   RefreshGroup,
   type TaskContext,
@@ -277,7 +276,7 @@ describe('whenFailing of a task', () => {
 
 describe('execute', () => {
   it('runs now, due or not, and joins what runs', async () => {
-    const { manual, executor } = make({ schedule: never });
+    const { manual, executor } = make({ schedule: Infinity });
     const executions = [executor.execute(), executor.execute()];
     manual.call(0).resolve(1);
     expect(await Promise.all(executions)).toEqual([undefined, undefined]);
@@ -347,7 +346,7 @@ describe('nextExecuteTime', () => {
 
 describe('reschedule', () => {
   it('computes the next execute time anew from the last execution', async () => {
-    const { clock, manual, executor } = make({ schedule: never });
+    const { clock, manual, executor } = make({ schedule: Infinity });
     executor.reschedule({ seconds: 5 });
     const first = executor.requestStart();
     manual.call(0).resolve(0);
@@ -362,7 +361,7 @@ describe('reschedule', () => {
     await executor.requestStart();
     await clock.flush();
     expect(manual.calls).toHaveLength(2);
-    executor.reschedule(never);
+    executor.reschedule(Infinity);
     manual.call(1).resolve(0);
     await clock.flush();
     expect(executor.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);

@@ -7,7 +7,6 @@ import {
   type LoadContext,
   type LoadReturn,
   loaded,
-  never,
   RefreshingValue,
 } from '../../../src/index.ts';
 import { recordEvents, wordsOf } from '../../support/events.ts';
@@ -665,7 +664,7 @@ describe('set, refresh, requestStart, reschedule', () => {
 
   it('reschedule changes a live schedule, a subclass may override it', async () => {
     const { clock, value } = await loadedManualValue();
-    value.reschedule(never);
+    value.reschedule(Infinity);
     expect(value.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
     class Odd extends RefreshingValue<number> {
       protected override nextExecuteTime({ endedAt }: Execution): number {
