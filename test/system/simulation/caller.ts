@@ -2,6 +2,7 @@ import { type RefreshingValue, TicklessError } from '../../../src/index.ts';
 import { type Instance, KEYS } from './instance.ts';
 import { callers } from './source.ts';
 import type { Call, Loaded, Subject } from './subject.ts';
+import { errorText } from './words.ts';
 import type { World } from './world.ts';
 
 /** The limit of concurrent loads of a group. */
@@ -104,7 +105,7 @@ export class Caller {
     const { trace, timeline } = this.#world;
     trace.add(subject.id, () => {
       const waited = timeline.now > at ? `after ${(timeline.now - at).toFixed(1)} ms` : 'at once';
-      if ('error' in outcome) return `${what} (${order}) fails ${waited}: ${outcome.error}`;
+      if ('error' in outcome) return `${what} (${order}) fails ${waited}: ${errorText(outcome.error)}`;
       const { value } = outcome as { readonly value: Loaded | undefined };
       return `${what} (${order}) is answered ${waited}${value === undefined ? '' : ` with load ${value.serial}`}`;
     });

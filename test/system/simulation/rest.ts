@@ -159,8 +159,11 @@ export class Rest {
     const runs = [...world.runs.values()].filter((run) => run.serial > order || underWay.has(run));
     for (const instance of open) {
       const calendar = instance.subject('calendar');
+      const isInLine = calendar.inspect()?.running === true; // for a place of its group
       const isLoaded =
-        runs.some(({ subject }) => subject === calendar) || world.said.has(calendar.peek()?.serial ?? 0);
+        isInLine ||
+        runs.some(({ subject }) => subject === calendar) ||
+        world.said.has(calendar.peek()?.serial ?? 0);
       world.referee.holds(
         9,
         isLoaded,

@@ -1,5 +1,10 @@
-import type { EventOf, EventType } from '../../../src/index.ts';
+import { type EventOf, type EventType, isTicklessError } from '../../../src/index.ts';
 import { wordOf } from '../../support/events.ts';
+
+/** An error with its code. */
+export function errorText(error: unknown): string {
+  return isTicklessError(error) ? `${error.code} ${error.message}` : String(error);
+}
 
 /** An event as a line. */
 export function wordsOf(event: EventOf<EventType>): string {

@@ -1,4 +1,5 @@
 import type { Trace } from '../trace.ts';
+import { errorText } from '../words.ts';
 
 /** What a person does, and what became of it. */
 interface Given {
@@ -38,7 +39,7 @@ export class Orders<O extends Given> {
       order.outcome = outcome;
       trace.add(instance.name, () => {
         const { value, error } = { value: undefined, error: undefined, ...outcome };
-        return `${kind} (${id}) ${error === undefined ? `gives ${JSON.stringify(value)}` : `fails: ${error}`}`;
+        return `${kind} (${id}) ${error === undefined ? `gives ${JSON.stringify(value)}` : `fails: ${errorText(error)}`}`;
       });
       for (const watch of watches) watch.settled?.(order);
     };

@@ -29,7 +29,7 @@ async function mariadbKind(): Promise<Kind> {
     async initialise({ directory }) {
       const data = join(directory, 'data');
       await mkdir(data);
-      await mkdir(tmp(directory));
+      await mkdir(tmp(directory), { recursive: true }); // it may begin anew, empty
       await runProgram(install, [
         '--no-defaults',
         `--datadir=${data}`,

@@ -1,5 +1,4 @@
-import type { TicklessEvent } from '../../../../../src/index.ts';
-import { wordOf } from '../../../../support/events.ts';
+import type { EventOf, TicklessEvent } from '../../../../../src/index.ts';
 import type { Edition } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch, Order } from '../watch.ts';
@@ -23,9 +22,14 @@ export class RefusedValues implements DataWatch {
 
   /** A version that is put back is in place before it is published, which is when its event comes. */
   emitted(instance: DataInstance, event: TicklessEvent): void {
-    if (wordOf(event) === 'refused') this.#refusing.add(instance);
-    const isReplaced = event.type === 'changed' && event.cause !== 'rolled-back';
-    if (isReplaced || wordOf(event) === 'kept') this.#refusing.delete(instance);
+    if (event.type === 'load-ended') this.#loadEnded(instance, event);
+    if (event.type === 'changed' && event.cause !== 'rolled-back') this.#refusing.delete(instance);
+  }
+
+  /** A snapshot that is refused, without a load, is another thing. */
+  #loadEnded(instance: DataInstance, { outcome, attempts }: EventOf<'load-ended'>): void {
+    if (outcome === 'refused' && attempts > 0) this.#refusing.add(instance);
+    if (outcome === 'kept' || outcome === 'adopted') this.#refusing.delete(instance);
   }
 
   ordered(order: Order): void {
