@@ -1,3 +1,4 @@
+import type { TicklessEvent } from '../../../../src/index.ts';
 import { CALENDAR_MS } from '../instance.ts';
 import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
@@ -26,13 +27,14 @@ export class DueTimes implements Watch {
     this.#since = subject.instance.machine.monotonic();
   }
 
-  began({ serial, trigger, attempt, begunAtOwn }: LoadRun): void {
-    const { id, options } = this.#subject;
-    if (trigger !== 'due' || attempt > 1 || this.#lastAt === undefined || this.#isSaidByLoad) return;
-    if (options.delay === undefined) return;
-    const early = this.#lastAt + options.delay - begunAtOwn;
+  /** It may begin later, when it has a place of the group. */
+  emitted(event: TicklessEvent): void {
+    const { id, options, instance } = this.#subject;
+    if (event.type !== 'load-started' || event.trigger !== 'due') return;
+    if (options.delay === undefined || this.#lastAt === undefined || this.#isSaidByLoad) return;
+    const early = this.#lastAt + options.delay - instance.machine.monotonic();
     this.#world.referee.holds(9, early <= ROUNDING_MS, () => {
-      return `${id}: load ${serial} begins ${early.toFixed(1)} ms before it is due`;
+      return `${id}: a load is started ${early.toFixed(1)} ms before it is due`;
     });
   }
 

@@ -32,7 +32,6 @@ export class OneExecution implements Watch {
     });
     if (run.attempt === 1) {
       this.#first = run;
-      if (!this.#isRepeated) this.#waitedSince = run.begunAtOwn;
       this.#isRepeated = false;
     }
     for (const other of this.#subject.running) {
@@ -52,6 +51,8 @@ export class OneExecution implements Watch {
     this.#runningSince = undefined; // possibly another flight
     const { id, instance, options } = this.#subject;
     const first = this.#first;
+    // It may wait in line for a place of the group.
+    if (event.type === 'load-started' && !this.#isRepeated) this.#waitedSince = instance.machine.monotonic();
     // With a lock, or with other keys, the deadline begins before the load.
     const isTimedOut = wordOf(event) === 'timed-out' && first !== undefined;
     if (!isTimedOut || first.isBatched || options.lockName !== undefined) return;
