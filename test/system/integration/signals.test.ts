@@ -19,7 +19,7 @@ const kindOf = (kind: SignalledKind): 'postgres' | 'redis' => (kind === 'pg' ? '
 const spaceOf = (what: string, kind: SignalledKind): string =>
   `${what}_${signalledKinds.indexOf(kind)}_${process.pid}`;
 
-it('with the listener of a backend of PostgreSQL a change is served elsewhere long before a check is due', async () => {
+it('with a client for the signals of a backend of PostgreSQL a change is served elsewhere long before a check is due', async () => {
   const { url } = inject('postgres');
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: url });
@@ -29,10 +29,10 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
   const open: { readonly value: RefreshingValue<number>; close(): Promise<unknown> }[] = [];
   for (let i = 0; i < 2; i++) {
     const pool = new pg.Pool({ connectionString: url });
-    const listener = await connect();
+    const signals = await connect();
     pool.on('error', () => {});
-    listener.on('error', () => {});
-    const options = { client: pool, listener, table: `listener_${process.pid}`, timeout: 2000 };
+    signals.on('error', () => {});
+    const options = { client: pool, signals, table: `signals_${process.pid}`, timeout: 2000 };
     const backend = postgresBackend(options);
     const value = new RefreshingValue({
       name: 'v',
@@ -42,7 +42,7 @@ it('with the listener of a backend of PostgreSQL a change is served elsewhere lo
       propagateWithin: 600_000,
       logger: false,
     });
-    open.push({ value, close: () => value.close().then(() => Promise.all([pool.end(), listener.end()])) });
+    open.push({ value, close: () => value.close().then(() => Promise.all([pool.end(), signals.end()])) });
     await value.get();
   }
   try {
