@@ -1,3 +1,4 @@
+import type { Machine } from '../machine.ts';
 import type { Message } from '../network.ts';
 
 /**
@@ -7,6 +8,9 @@ import type { Message } from '../network.ts';
 export class Holders {
   /** The last read of the store: its answer was lost, or it was refused. */
   #isReadLost = false;
+  /** When the last read of the store was sent, and whether its answer came too late to be used. */
+  #readAt = 0;
+  #isReadLate = false;
   /** The last message to the store has no answer. */
   #isSilent = false;
   /** The last answer of the lock: another instance has the lease. */
@@ -14,9 +18,18 @@ export class Holders {
   /** It was for a reader without a value, and since then nothing has begun or ended here. */
   #isSame = false;
 
+  readonly #machine: Machine;
+  readonly #waitsMs: number;
+
+  /** @param waitsMs how long the instance waits for an answer of the store. */
+  constructor(machine: Machine, waitsMs: number) {
+    this.#machine = machine;
+    this.#waitsMs = waitsMs;
+  }
+
   /** A load may begin without a lease, whatever the lock has answered. */
   get isUnseen(): boolean {
-    return this.#isHeld && this.#isSilent;
+    return this.#isHeld && (this.#isSilent || this.#isReadLate);
   }
 
   /** The lock is asked once more for the same holder, and its result could not be read. @param message the one that is sent. */
@@ -27,11 +40,14 @@ export class Holders {
   /** The store was sent that. */
   asked({ step }: Message): void {
     this.#isSilent = true;
-    if (step === 'read') this.#isReadLost = false;
+    if (step !== 'read') return;
+    this.#isReadLost = this.#isReadLate = false;
+    this.#readAt = this.#machine.monotonic();
   }
 
-  answeredByStore(): void {
+  answeredByStore({ step }: Message): void {
     this.#isSilent = false;
+    if (step === 'read') this.#isReadLate = this.#machine.monotonic() - this.#readAt > this.#waitsMs;
   }
 
   failed({ step }: Message): void {

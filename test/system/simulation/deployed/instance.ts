@@ -32,7 +32,7 @@ export class DeployedInstance extends Process {
   readonly storeLink: Link;
   /** Of the lock. */
   readonly answers: Answers;
-  readonly holders: Holders = new Holders();
+  readonly holders: Holders;
   /** Its id in reports. */
   id: string | undefined;
   /** It has been read. */
@@ -59,6 +59,7 @@ export class DeployedInstance extends Process {
     this.#world = world;
     world.trace.add(name, () => `writes as ${version === 'this' ? 'this' : `the ${version}`} version does`);
     this.answers = new Answers(machine, scenario);
+    this.holders = new Holders(machine, waitsMs);
     const storeWire = world.wireOf(name, 'store', () => this);
     this.storeLink = new Link(machine, storeBackend, timeline, random, storeWire, leaseFor, options);
     this.rates = new RefreshingValue<Rate>({

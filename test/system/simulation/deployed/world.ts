@@ -281,7 +281,7 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
       },
       answered: (message, answer) => {
         const { answers, holders, orders, rates } = instanceOf();
-        if (at === 'store') return holders.answeredByStore();
+        if (at === 'store') return holders.answeredByStore(message);
         if (message.step !== 'acquire') return;
         const { leaseLeft, requestId } = answer as LockRow;
         answers.answered(message, leaseLeft);
