@@ -532,7 +532,7 @@ describe('lockedScheduler', () => {
       for (const job of ['Jobs.cron', 'Jobs.interval', 'Jobs.timeout', 'its own', 'its own too']) {
         assert.notEqual(await lockOf(backend).inspect(job), undefined, job);
       }
-      assert.equal(await backend.lock.inspect('shop/Jobs.unscheduled'), undefined);
+      assert.equal(await lockOf(backend).inspect('shop/Jobs.unscheduled'), undefined);
     });
   }
 
@@ -624,7 +624,7 @@ describe('lockedScheduler', () => {
     const app = await started({ backend }, { imports, providers: [Free] });
     await until(() => app.get(Free).runs > 1);
     await app.close();
-    assert.deepEqual(await backend.lock.list(), []);
+    assert.deepEqual(await lockOf(backend).list(), []);
   });
 });
 
