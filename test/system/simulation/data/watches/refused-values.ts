@@ -1,7 +1,7 @@
 import type { EventOf, TicklessEvent } from '../../../../../src/index.ts';
-import type { Edition } from '../edition.ts';
+import { type Edition, isPlausible } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
-import type { DataWatch, Order } from '../watch.ts';
+import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
 /**
@@ -18,6 +18,16 @@ export class RefusedValues implements DataWatch {
 
   constructor(world: DataWorld) {
     this.#world = world;
+  }
+
+  /** Its load may end in another way: its lease is lost. */
+  returned({ instance, signal }: DataRun, value: Edition): void {
+    if (this.#world.scenario.hasSchema && !isPlausible(value) && !signal.aborted)
+      this.#refusing.add(instance);
+  }
+
+  asked({ run, isAccepted }: Question): void {
+    if (!isAccepted && !run.signal.aborted) this.#refusing.add(run.instance);
   }
 
   /** A version that is put back is in place before it is published, which is when its event comes. */
