@@ -26,7 +26,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [45],
+    seeds: [123],
     in: 'src/records/edited.ts',
     replace: 'amended',
     by: '(record, edit, now) => original(record, record && edit.phase === undefined ? { ...edit, token: record.token, id: record.id } : edit, now)',
@@ -82,7 +82,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a flight that is ended does not abort its load',
     rules: [1],
-    seeds: [3],
+    seeds: [4],
     in: 'src/engine/flight.ts',
     replace: 'Flight.end',
     by: '() => { if (!this.#isOver) this.#close(); }',
@@ -90,7 +90,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a late result is accepted',
     rules: [6, 7],
-    seeds: [4],
+    seeds: [3],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
     by: '(outcome) => { this.#close(); this.settled(outcome); }',
@@ -98,7 +98,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
-    seeds: [38],
+    seeds: [55],
     in: 'src/engine/loader.ts',
     replace: 'Loader.#startSuccessor',
     by: `(entry, trigger) => {
@@ -108,7 +108,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'no cool-down before the first success',
     rules: [5],
-    seeds: [4],
+    seeds: [7],
     in: 'src/engine/decide.ts',
     replace: 'decide',
     by: `(entry, rules, now) => {
@@ -119,7 +119,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'Retry-After is not obeyed',
     rules: [5],
-    seeds: [4],
+    seeds: [7],
     in: 'src/engine/retry-after.ts',
     replace: 'retryAfterMs',
     by: '() => 0',
@@ -159,7 +159,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
-    seeds: [24],
+    seeds: [45],
     in: 'src/engine/clock-comparison.ts',
     replace: 'ClockComparison.rescheduled',
     by: '(entry) => { this.#timing.rescheduled(entry); }',
@@ -175,7 +175,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the error of a listener reaches the engine',
     rules: [3, 6],
-    seeds: [4],
+    seeds: [2],
     in: 'src/observe/call-user-code.ts',
     replace: 'callUserCode',
     by: '(callback) => { callback(); }',
@@ -183,7 +183,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the renewal goes on after the release',
     rules: [15],
-    seeds: [4],
+    seeds: [2],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
@@ -192,7 +192,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [4],
+    seeds: [14],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.leftMs',
     by: '() => this.#validUntil + 3000 - this.#clock.monotonic()',
@@ -200,7 +200,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [28],
+    seeds: [51],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -223,7 +223,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a result of a load without the lock is published',
     rules: [11],
-    seeds: [5],
+    seeds: [2],
     in: 'src/cluster/round.ts',
     replace: 'Round.#publishAndRelease',
     by: `async (record) => {
@@ -256,7 +256,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
-    seeds: [5],
+    seeds: [3],
     in: 'src/cluster/member-lock.ts',
     replace: 'MemberLock.acquire',
     by: `async (entry, ...args) => {
@@ -397,7 +397,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [75],
+    seeds: [35],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.engine.runState === 'closed') original(); }",
