@@ -13,7 +13,7 @@ export interface PostgresJsQuery extends PromiseLike<PostgresJsResult> {
 }
 
 /** The used part of a result of postgres.js: an array of rows. */
-export interface PostgresJsResult {
+interface PostgresJsResult {
   readonly count: number | null;
 }
 

@@ -1,7 +1,7 @@
 import type { HealthProblem, RefreshGroup } from '../index.ts';
 
 /** A problem as a probe may show it: without its message, which may contain addresses of sources. */
-export type ShownProblem = Pick<HealthProblem, 'name' | 'key' | 'kind' | 'isFatal'>;
+type ShownProblem = Pick<HealthProblem, 'name' | 'key' | 'kind' | 'isFatal'>;
 
 /** The result of an indicator of `@nestjs/terminus`, under the key that was given. */
 export type IndicatorResult<Key extends string> = Record<

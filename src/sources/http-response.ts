@@ -15,7 +15,7 @@ export interface HttpResponse {
 }
 
 /** The second argument of `fetch`, as {@link httpSource} calls it. */
-export interface HttpInit {
+interface HttpInit {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly redirect: 'manual';

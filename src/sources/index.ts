@@ -1,5 +1,6 @@
 // Loads ready made, for the option `load`.
 
+export type { FirstOfNotes } from '../data/backup.ts';
 export { type CsvOptions, csv } from './csv.ts';
 export { type FileSourceOptions, fileSource } from './file-source.ts';
 export { firstOf } from './first-of.ts';

@@ -16,7 +16,7 @@ export interface ObjectNamespace {
 }
 
 /** The used part of a `DurableObjectStub`. */
-export interface ObjectStub {
+interface ObjectStub {
   fetch(
     url: string,
     init: { method: 'POST'; body: string; signal: AbortSignal },
@@ -24,7 +24,7 @@ export interface ObjectStub {
 }
 
 /** The used part of a `Response`. */
-export interface ObjectResponse {
+interface ObjectResponse {
   readonly status: number;
   text(): PromiseLike<string>;
 }

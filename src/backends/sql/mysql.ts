@@ -44,7 +44,7 @@ export interface MysqlCommand {
 }
 
 /** The used part of a column of a row, as `mysql2` passes it. */
-export interface MysqlField {
+interface MysqlField {
   /** The bytes from the server; their text is UTF-8. */
   buffer(): { toString(): string } | null;
 }

@@ -10,7 +10,7 @@ export interface PostgresListener {
 }
 
 /** The used part of a notification of `pg`. */
-export interface PostgresNotification {
+interface PostgresNotification {
   channel: string;
   payload?: string | undefined;
 }

@@ -17,16 +17,13 @@ export interface SqliteClient {
 }
 
 /**
- * The used part of a prepared statement. It is called with {@link SqliteValue}s. `never`: up to TypeScript 5.9 the statements
+ * The used part of a prepared statement. It is called with texts, numbers and `null`. `never`: up to TypeScript 5.9 the statements
  * of better-sqlite3 have a parameter of type `{}`, which excludes null.
  */
 export interface SqliteStatement {
   all(...values: never[]): unknown[];
   run(...values: never[]): { changes: number | bigint };
 }
-
-/** Value bound to a statement. */
-export type SqliteValue = string | number | null;
 
 /** It may be a part of a transaction of the caller. */
 const STEP = 'tickless_step';

@@ -6,7 +6,7 @@ export interface ObjectClient {
 }
 
 /** The input of `GetObject`. */
-export interface ObjectRequest {
+interface ObjectRequest {
   readonly Bucket: string;
   readonly Key: string;
   readonly VersionId?: string;
