@@ -63,7 +63,7 @@ export class TicklessError extends Error {
   declare readonly age?: number;
   /** Of `LOAD_FAILED` and `TIMED_OUT`: the number of calls of the load in this execution. 0: it was ended before the first one. */
   declare readonly attempts?: number;
-  /** Of `COOLING_DOWN` and `ABSENT`: when the next load may start, in epoch milliseconds by the clock of the member. */
+  /** Of `COOLING_DOWN` and `ABSENT`: when the next load may start, in epoch milliseconds by the wall clock of this machine. */
   declare readonly retryAt?: number;
   /** The underlying error: of the load, of the load before a cool-down, of the schedule, of a client. */
   declare readonly cause?: unknown;

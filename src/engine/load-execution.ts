@@ -117,7 +117,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
   }
 
   protected override restAfter(error: unknown): number {
-    return retryAfterMs(error, this.#host.options.now());
+    return retryAfterMs(error, this.clock.now());
   }
 
   override get waitedFor(): string | undefined {

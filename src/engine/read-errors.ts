@@ -4,8 +4,11 @@ import { type DecisionRules, isRefusedAsFailing, isTooStale, limitOfRead, type R
 import type { Entry } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
-/** The options of a member that its errors need. */
-type NameAndClocks = Pick<ResolvedOptions, 'name' | 'clock' | 'now'>;
+/**
+ * The options of a member that its errors need. Instants in errors are those of the machine, with whose clock a caller compares them:
+ * that of the server of a lock may be hours away.
+ */
+type NameAndClock = Pick<ResolvedOptions, 'name' | 'clock'>;
 
 /**
  * The error of a read that may neither be served nor wait.
@@ -16,7 +19,7 @@ type NameAndClocks = Pick<ResolvedOptions, 'name' | 'clock' | 'now'>;
 export function readError(
   entry: Entry<unknown>,
   rules: Pick<DecisionRules, 'runState' | 'whenFailing'> & { readonly isTask?: boolean },
-  options: NameAndClocks,
+  options: NameAndClock,
   ownMs: number = Infinity,
   reason?: Error,
 ): TicklessError {
@@ -49,7 +52,7 @@ export function limitIn(error: TicklessError): string {
 export function nextError(
   entry: Entry<unknown>,
   rules: Parameters<typeof readError>[1],
-  options: NameAndClocks,
+  options: NameAndClock,
 ): TicklessError {
   const { key, lastError: cause } = entry;
   const { name: member, clock } = options;
@@ -61,19 +64,19 @@ export function nextError(
 }
 
 /** The error of a caller that asks for a load before one may start. */
-export function coolingDownError(entry: Entry<unknown>, options: NameAndClocks): TicklessError {
+export function coolingDownError(entry: Entry<unknown>, options: NameAndClock): TicklessError {
   const { key, lastError: cause } = entry;
   const pauseMs = leftOf(entry, options);
   const reason = cause === undefined ? '' : ` after: ${reasonOf(cause)}`;
-  const retryAt = options.now() + Math.ceil(pauseMs);
+  const retryAt = options.clock.now() + Math.ceil(pauseMs);
   const message = `cooling down for ${showDuration(pauseMs)}${reason}`;
   return new TicklessError('COOLING_DOWN', message, { member: options.name, key, cause, retryAt });
 }
 
 /** The error of a read of a key that the source does not have. */
-export function absentError(entry: Entry<unknown>, options: NameAndClocks): TicklessError {
-  const { name: member, now } = options;
-  const retryAt = now() + Math.ceil(leftOf(entry, options));
+export function absentError(entry: Entry<unknown>, options: NameAndClock): TicklessError {
+  const { name: member, clock } = options;
+  const retryAt = clock.now() + Math.ceil(leftOf(entry, options));
   return new TicklessError('ABSENT', 'the source does not have this key', {
     member,
     key: entry.key,
@@ -82,7 +85,7 @@ export function absentError(entry: Entry<unknown>, options: NameAndClocks): Tick
 }
 
 /** The rest of the cool-down, or of the time for which a key is absent, in milliseconds. */
-function leftOf({ coolDownUntil }: Entry<unknown>, { clock }: NameAndClocks): number {
+function leftOf({ coolDownUntil }: Entry<unknown>, { clock }: NameAndClock): number {
   return Math.max(0, coolDownUntil - clock.monotonic());
 }
 

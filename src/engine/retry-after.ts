@@ -17,7 +17,7 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  * Anything else is none. Without that header those of a used-up quota count: see `rate-limit.ts`.
  * A `COOLING_DOWN` error of a value that the load reads has it too. More than a day counts as a day. Never throws.
  *
- * @param now the wall clock in epoch milliseconds, for instants.
+ * @param now the wall clock of the machine in epoch milliseconds, for instants.
  */
 export function retryAfterMs(error: unknown, now: number): number {
   const found = alongCauses(error, (at) => {

@@ -181,7 +181,7 @@ export class Timing {
 
   /** A load has failed: reads start no other before the cool-down ends. */
   failed(entry: Entry<unknown>, error: Error): CoolingDown {
-    const coolingDown = this.#coolDown(entry, error, retryAfterMs(error, this.#options.now()));
+    const coolingDown = this.#coolDown(entry, error, retryAfterMs(error, this.#options.clock.now()));
     entry.coolDownUntil = this.#options.clock.monotonic() + coolingDown.delay;
     this.#refuseIfFailing(entry);
     return coolingDown;

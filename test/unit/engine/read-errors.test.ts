@@ -11,8 +11,8 @@ import { systemClock } from '../../../src/time/clock.ts';
 
 const NOW = 10_000;
 const WALL = 1_700_000_000_000;
-const clock = { ...systemClock, monotonic: () => NOW };
-const rates = { name: 'rates', clock, now: () => WALL };
+const clock = { ...systemClock, now: () => WALL, monotonic: () => NOW };
+const rates = { name: 'rates', clock };
 const down = new Error('down');
 
 function entryWith(change: Partial<Entry<unknown>>): Entry<unknown> {
