@@ -45,6 +45,7 @@ export class Service {
     const group = new RefreshGroup({
       ...common,
       schedule: 1000,
+      concurrency: 3,
     });
     const loadOne = (context: Parameters<typeof load>[1]): Payload => load(world, context) as Payload;
     const loadOf = (key: number, context: Parameters<typeof load>[1]): Payload =>
