@@ -30,7 +30,7 @@ export function executionEnd<T>(
     error: coolingDown?.error, // of the schedule
     retryAt,
     nextExecuteTime: isAbsent ? now() + Math.ceil(absentForMs) : dueAt,
-    age: isAbsent ? undefined : clock.monotonic() - entry.loadedAt,
+    age: isAbsent ? undefined : outcome === 'adopted' ? clock.monotonic() - entry.loadedAt : 0,
     isAbsent,
     version: round?.remote?.version ?? (outcome === 'loaded' ? round?.token : undefined),
   };

@@ -23,6 +23,19 @@ function made(options: ConstructorParameters<typeof RefreshGroup>[0] = {}) {
 }
 
 describe('the executions of a member', () => {
+  it('have the age 0 of a value that was loaded here, however long its outcome took', async () => {
+    let now = 0;
+    const timers = new FakeClock();
+    const ticking = {
+      now: () => now,
+      monotonic: () => ++now,
+      setTimeout: (callback: () => void, delayMs: number) => timers.setTimeout(callback, delayMs),
+    };
+    const { group, executions } = made({ clock: ticking });
+    await group.value({ name: 'rates', load: () => 1 }).get();
+    expect(executions('rates')[0]).toMatchObject({ outcome: 'loaded', age: 0 });
+  });
+
   it('are told with begin, length, trigger, end and error, the last one first', async () => {
     const { clock, group, executions } = made({ timeout: 500 });
     const results = [
