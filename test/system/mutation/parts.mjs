@@ -9,7 +9,7 @@
  * @property {boolean} [packages] the tests need the packages of test/system/integration
  * @property {boolean} [ignoresStatic] tables and patterns that are made when a module is loaded are not mutated: each such
  *   mutant costs a run of all tests
- * @property {boolean} [setsTimeZone] a test sets the time zone of its process
+ * @property {boolean} [setsProcess] a test sets the time zone or the umask of its process
  */
 
 const integration = (/** @type {string} */ name) => `test/system/integration/${name}.test.ts`;
@@ -30,7 +30,7 @@ export const parts = {
   schedule: {
     files: ['src/schedule/', 'src/calendar/'],
     tests: ['test/unit/schedule/', 'test/unit/calendar/'],
-    setsTimeZone: true,
+    setsProcess: true,
   },
   options: {
     files: ['src/options/'],
@@ -47,6 +47,7 @@ export const parts = {
       'test/unit/cluster/',
       'test/unit/cache/',
     ],
+    setsProcess: true,
     ignoresStatic: true,
   },
   value: {
@@ -134,6 +135,7 @@ export const parts = {
       'test/unit/cluster/',
       'test/contract/rules/',
     ],
+    setsProcess: true,
   },
   records: {
     files: ['src/records/', 'src/backends/cas/'],

@@ -24,7 +24,7 @@ class NearestFirst extends BaseSequencer {
   }
 }
 
-/** Stryker asks for threads, which start sooner. A test that sets TZ sees nothing of it in one. */
+/** Stryker asks for threads, which start sooner. In one a test that sets TZ sees nothing of it, and may not set the umask. */
 const inProcesses: Plugin = {
   name: 'processes instead of threads',
   configureVitest({ vitest, project }) {
@@ -36,7 +36,7 @@ const inProcesses: Plugin = {
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [], exclude: [], projects: undefined } },
   defineConfig({
-    plugins: part.setsTimeZone ? [inProcesses] : [],
+    plugins: part.setsProcess ? [inProcesses] : [],
     resolve: { alias: [{ find: /^fast-check$/, replacement: path('few-runs.ts') }] },
     test: {
       include: part.tests.map((prefix) => (prefix.endsWith('/') ? `${prefix}**/*.test.ts` : prefix)),
