@@ -1,18 +1,18 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { type Collection, MongoClient } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { mongodbBackend } from '../../../src/backends/mongodb.ts';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
-import { lockConformance } from '../../../src/testing/index.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
-import { storeConformance } from '../../support/store-conformance.ts';
-import { backendConformance, NOBODY, OLDER, suites, UNIT_MS } from './support/backend-conformance.ts';
+import { backendConformance, NOBODY } from './support/backend-conformance.ts';
 import { backends } from './support/backends.ts';
-import { type Ended, runFixture } from './support/child.ts';
-import { FAR, mongoDamage, POSTDATED, sqlDamage } from './support/edits.ts';
+import { conformance } from './support/conformance.ts';
+import { mongoDamage, sqliteEdits } from './support/edits.ts';
 
 describe.each(backends)('$name', (backend) => {
   backendConformance(backend, () => inject(backend.engine).url);
@@ -21,9 +21,7 @@ describe.each(backends)('$name', (backend) => {
 describe('SQLite with better-sqlite3', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-sqlite-'));
   const open = (): Database.Database => new Database(join(directory, 'test.db'), { timeout: 50 });
-  const one = open();
-  const another = open();
-  const closed = open();
+  const [one, another, closed] = [open(), open(), open()];
   closed.close();
   one.pragma('journal_mode = WAL');
   afterAll(() => {
@@ -32,68 +30,34 @@ describe('SQLite with better-sqlite3', () => {
     rmSync(directory, { recursive: true });
   });
 
-  suites(
-    {
-      lock: () => lockOf(sqliteBackend({ client: one })),
-      other: () => lockOf(sqliteBackend({ client: another })),
-      unreachable: () => lockOf(sqliteBackend({ client: closed })),
-      forget: (name) => void one.prepare(`DELETE FROM tickless WHERE name = 'lock/' || ?`).run(name),
-      damage: (name, field) => {
-        one
-          .prepare(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)} WHERE name = 'lock/' || ?`)
-          .run(name);
-      },
-    },
-    {
-      postdate: (name, ms) => {
-        one.prepare(`UPDATE tickless SET ${POSTDATED.sqlite(ms)} WHERE name = 'snapshot/' || ?`).run(name);
-      },
-      inNamespace: (namespace) => storeOf(sqliteBackend({ client: one, namespace })),
-      store: () => storeOf(sqliteBackend({ client: one })),
-      other: () => storeOf(sqliteBackend({ client: another })),
-      unreachable: () => storeOf(sqliteBackend({ client: closed })),
-    },
-    {
-      store: () => storeOf(sqliteBackend({ client: one, ...OLDER })),
-      other: () => storeOf(sqliteBackend({ client: another, ...OLDER })),
-    },
-  );
+  conformance({
+    one: (options) => sqliteBackend({ client: one, ...options }),
+    another: (options) => sqliteBackend({ client: another, ...options }),
+    none: (options) => sqliteBackend({ client: closed, ...options }),
+    edits: sqliteEdits(one),
+  });
 });
 
 const nodeWithSqlite = inject('nodeWithSqlite');
 
-if (nodeWithSqlite !== undefined) {
-  describe('SQLite with node:sqlite', () => {
-    // The child knows the same cases, and runs them where the module is.
-    const nothing = (): never => {
-      throw new Error('only the names are looked at here');
-    };
-    const subject = {
-      unreachable: nothing,
-      forget: nothing,
-      damage: nothing,
-      postdate: nothing,
-      inNamespace: nothing,
-    };
-    const names = [
-      ...lockConformance({ lock: nothing, ...subject }).map(({ name }) => `lock > ${name}`),
-      ...storeConformance({ store: nothing, ...subject }).map(({ name }) => `store > ${name}`),
-    ];
-    let ended: Ended;
-    let reasons: Record<string, string | null>;
-
-    beforeAll(async () => {
-      const args = [`${UNIT_MS}`];
-      ended = await runFixture('sqlite-conformance', { node: nodeWithSqlite, args, timeoutMs: 110_000 });
-      reasons = JSON.parse(ended.lines.at(-1) ?? 'null') ?? {};
+it.runIf(nodeWithSqlite !== undefined)(
+  'SQLite with node:sqlite, under a Node that has it',
+  async () => {
+    const cwd = fileURLToPath(new URL('../../..', import.meta.url));
+    const args = ['run', '--project=unit', '--reporter=json', 'test/unit/lock/node-sqlite.test.ts'];
+    const run = promisify(execFile)(String(nodeWithSqlite), ['node_modules/vitest/vitest.mjs', ...args], {
+      cwd,
     });
-
-    it('runs all of them', () => {
-      expect({ ran: Object.keys(reasons), stderr: ended.stderr }).toEqual({ ran: names, stderr: '' });
-    });
-    for (const name of names) it(name, () => expect(reasons[name], ended.stderr).toBeNull());
-  });
-}
+    const { stdout } = await run.catch((ended: { stdout: string }) => ended);
+    const { testResults } = JSON.parse(stdout) as {
+      testResults: { assertionResults: { status: string }[] }[];
+    };
+    const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+    expect(tests.filter(({ status }) => status !== 'passed')).toEqual([]);
+    expect(tests.length).toBeGreaterThan(100);
+  },
+  120_000,
+);
 
 const mongodb = inject('mongodb');
 
@@ -111,31 +75,21 @@ if (mongodb !== undefined) {
       await Promise.all([one.close(), another.close(), none.close()]);
     });
 
-    suites(
-      {
-        lock: () => lockOf(mongodbBackend({ collection: collection(one) })),
-        other: () => lockOf(mongodbBackend({ collection: collection(another) })),
-        unreachable: () => lockOf(mongodbBackend({ collection: collection(none), timeout: 1000 })),
+    conformance({
+      one: (own) => mongodbBackend({ collection: collection(one), ...own }),
+      another: (own) => mongodbBackend({ collection: collection(another), ...own }),
+      none: (own) => mongodbBackend({ collection: collection(none), ...own }),
+      edits: {
         forget: async (name) => void (await collection(one).deleteOne({ _id: `lock/${name}` })),
         damage: async (name, field) => {
           await collection(one).updateOne({ _id: `lock/${name}` }, { $set: mongoDamage(field) });
         },
-      },
-      {
         postdate: async (name, ms) => {
           const later = { $add: ['$at', ms] };
           const change = { $set: { at: later, changedAt: later } };
           await collection(one).updateOne({ _id: `snapshot/${name}` }, [change]);
         },
-        inNamespace: (namespace) => storeOf(mongodbBackend({ collection: collection(one), namespace })),
-        store: () => storeOf(mongodbBackend({ collection: collection(one) })),
-        other: () => storeOf(mongodbBackend({ collection: collection(another) })),
-        unreachable: () => storeOf(mongodbBackend({ collection: collection(none), timeout: 1000 })),
       },
-      {
-        store: () => storeOf(mongodbBackend({ collection: collection(one), ...OLDER })),
-        other: () => storeOf(mongodbBackend({ collection: collection(another), ...OLDER })),
-      },
-    );
+    });
   });
 }

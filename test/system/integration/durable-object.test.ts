@@ -12,9 +12,9 @@ import {
 import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import type { StoredRecord } from '../../../src/records/edited.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { UNIT_MS } from './support/backend-conformance.ts';
-import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
+import { type ConformanceSubject, conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startExample, startWorkerd, type Workerd } from './support/workerd.ts';
 
@@ -54,27 +54,17 @@ async function edit(
 
 describe('Durable Object', async () => {
   const silent = await workerd.objects('SILENT');
-  const older = { keepVersions: KEEP_VERSIONS };
-
-  conformance(
-    {
-      unit: UNIT_MS,
-      lock: () => lock(),
-      other: () => lock(),
-      unreachable: () => lock({ binding: silent, timeout: 1000 }),
+  const open: ConformanceSubject['one'] = (options) => durableObjectBackend({ binding, ...options });
+  conformance({
+    one: open,
+    another: open,
+    none: (options) => durableObjectBackend({ binding: silent, ...options }),
+    edits: {
       forget: async (name) => void (await sql('DELETE FROM tickless WHERE partition = ?', `lock/${name}`)),
       damage: (name, field) => edit([`lock/${name}`, 'v1'], () => textDamage(field)),
-    },
-    {
-      unit: UNIT_MS,
       postdate: (name, ms) => edit([`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
-      inNamespace: (namespace) => store({ namespace }),
-      store: () => store(),
-      other: () => store(),
-      unreachable: () => store({ binding: silent, timeout: 1000 }),
     },
-    { store: () => store(older), other: () => store(older) },
-  );
+  });
 });
 
 describe('records in a Durable Object', { concurrent: true }, () => {
@@ -236,8 +226,7 @@ describe('an object that is started again', () => {
     try {
       const { token, versions } = await withWorkers(async (own) => {
         const objects = await own.objects('TICKLESS');
-        const answer = await lock({ binding: objects }).acquire({ name: 'a', leaseFor: 60_000 });
-        if (answer.kind !== 'acquired') throw new Error(answer.kind);
+        const { token } = await leaseOf(lock({ binding: objects }), { name: 'a', leaseFor: 60_000 });
         const kept = store({ binding: objects, ...older });
         await kept.write('a', 'x'.repeat(2_500_000));
         await kept.write('a', 'second');
@@ -248,16 +237,14 @@ describe('an object that is started again', () => {
         await prices.refresh();
         await prices.rollback({ to: version, by: 'a test' });
         await prices.close();
-        return { token: answer.lease.token, versions: await kept.history('a') };
+        return { token, versions: await kept.history('a') };
       }, folder);
       await withWorkers(async (own) => {
         const objects = await own.objects('TICKLESS');
         const again = lock({ binding: objects });
         expect(await again.acquire({ name: 'a' })).toMatchObject({ kind: 'held', token });
         await again.forceRelease('a', token);
-        const answer = await again.acquire({ name: 'a' });
-        if (answer.kind !== 'acquired') throw new Error(answer.kind);
-        expect(answer.lease.token).toBeGreaterThan(token);
+        expect((await leaseOf(again, { name: 'a' })).token).toBeGreaterThan(token);
         const kept = store({ binding: objects, ...older });
         expect((await kept.history('a')).map(({ version }) => version)).toEqual(
           versions.map(({ version }) => version),
@@ -298,11 +285,10 @@ describe('an answer that is lost', () => {
       Error,
     );
     expect(await lossy.acquire({ ...first, requestId: 'other' })).toMatchObject({ kind: 'held' });
-    const answer = await lossy.acquire(first);
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    const lease = await leaseOf(lossy, first);
     const outcome = { as: 'done', holdFor: 60_000 } as const;
-    await expect(lossy.release(answer.lease, outcome)).rejects.toThrow('the answer is lost');
-    expect(await lossy.release(answer.lease, outcome)).toBe(true);
+    await expect(lossy.release(lease, outcome)).rejects.toThrow('the answer is lost');
+    expect(await lossy.release(lease, outcome)).toBe(true);
     const kept = store({ binding: objects, keepVersions: KEEP_VERSIONS });
     await expect(kept.write('lost', 'payload', 5)).rejects.toThrow('the answer is lost');
     await kept.write('lost', 'payload', 5);

@@ -10,8 +10,9 @@ import {
   dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
+import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startDynalite } from './support/servers.ts';
 
@@ -57,41 +58,24 @@ beforeAll(async () => {
 
 /** The clocks of two clients are known to a tenth of a second and some milliseconds, and a unit is longer than both. */
 describe('DynamoDB by dynalite', () => {
-  const [one, another] = [lock(here), lock(there)];
-  const [first, second] = [store(here), store(there)];
-  const older = { keepVersions: KEEP_VERSIONS };
-  const [third, fourth] = [store(here, older), store(there, older)];
+  const open = (client: DynamoDB) => remembered((options) => dynamodbBackend({ client, ...options }));
+  const [one, another] = [open(here), open(there)];
+  beforeAll(() => warmUp(one, another), 30_000);
 
-  beforeAll(async () => {
-    // As in use: the first commands of a client tell the clock to a second only.
-    for (let i = 0; i < 60; i += 1) {
-      await Promise.all([one.inspect('a'), another.inspect('a')]);
-      await sleep(19);
-    }
-  }, 30_000);
-
-  conformance(
-    {
-      unit: 1000,
-      lock: () => one,
-      other: () => another,
-      unreachable: () => lock(none, { timeout: 1000 }),
+  conformance({
+    unit: 1000,
+    one,
+    another,
+    none: (options) => dynamodbBackend({ client: none, ...options }),
+    edits: {
       forget: async (name) => {
         const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
         await here.deleteItem({ TableName: 'tickless', Key });
       },
       damage: (name, field) => edit('tickless', [`lock/${name}`, 'v1'], () => textDamage(field)),
-    },
-    {
-      unit: 1000,
       postdate: (name, ms) => edit('tickless', [`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
-      inNamespace: (namespace) => store(here, { namespace }),
-      store: () => first,
-      other: () => second,
-      unreachable: () => store(none, { timeout: 1000 }),
     },
-    { store: () => third, other: () => fourth },
-  );
+  });
 });
 
 describe('records in DynamoDB', { concurrent: true }, () => {
@@ -109,8 +93,7 @@ describe('an item in DynamoDB that was edited to one without a text', () => {
   it.each([undefined, { N: '5' }, { NULL: true } as const])('is replaced: %o', async (body) => {
     const Key = { pk: { S: 'lock/no text' }, sk: { S: 'v1' } };
     await here.putItem({ TableName: 'tickless', Item: { ...Key, ...(body && { body }) } });
-    const answer = await lock(here).acquire({ name: 'no text' });
-    expect(answer.kind).toBe('acquired');
+    await leaseOf(lock(here), { name: 'no text' });
     expect((await lock(there).inspect('no text'))?.state).toBe('running');
   });
 });
@@ -126,9 +109,11 @@ describe('answers of DynamoDB in several pages', () => {
     const names = Array.from({ length: 80 }, (_, i) => `paged-${String(i).padStart(2, '0')}`);
     const locks = lock(here);
     for (const name of names) {
-      const answer = await locks.acquire({ name });
-      if (answer.kind !== 'acquired') throw new Error(answer.kind);
-      await locks.release(answer.lease, { as: 'failed', error: 'x'.repeat(16_000), holdFor: 1 });
+      await locks.release(await leaseOf(locks, { name }), {
+        as: 'failed',
+        error: 'x'.repeat(16_000),
+        holdFor: 1,
+      });
       await store(here).versions([], { instance: name, text: 'x'.repeat(16_000), keepFor: 60_000 });
     }
     expect((await lock(there).list({ prefix: 'paged-' })).map(({ name }) => name)).toEqual(names);
@@ -160,9 +145,8 @@ it('a command that the client repeats, as its answer was lost, counts once', asy
     },
     { step: 'finalizeRequest' },
   );
-  const answer = await lock(client).acquire({ name: 'twice' });
-  if (answer.kind !== 'acquired') throw new Error(answer.kind);
-  expect(await lock(client).release(answer.lease, { as: 'done', holdFor: 60_000 })).toBe(true);
+  const lease = await leaseOf(lock(client), { name: 'twice' });
+  expect(await lock(client).release(lease, { as: 'done', holdFor: 60_000 })).toBe(true);
   const versions = store(client, { keepVersions: KEEP_VERSIONS });
   const { version } = await versions.write('twice', 'payload');
   expect(await versions.history('twice')).toMatchObject([{ version }]);
@@ -209,25 +193,20 @@ it('a server that does not answer, or is gone: steps reject in time; empty again
   try {
     const client = connect(own.url);
     const [aLock, aStore] = [lock(client, { timeout: 1000 }), store(client, { timeout: 1000 })];
-    const create = async () => {
-      await client.createTable(dynamodbTable());
-    };
-    await create();
-    const before = await aLock.acquire({ name: 'a' });
+    await client.createTable(dynamodbTable());
+    const { token } = await leaseOf(aLock, { name: 'a' });
     const { version } = await aStore.write('a', 'payload');
-    const unavailable = { code: 'BACKEND_DOWN' };
+    const expectDown = () => expect(aLock.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
     own.freeze();
     const begun = performance.now();
-    await expect(aLock.inspect('a')).rejects.toMatchObject(unavailable);
+    await expectDown();
     expect(performance.now() - begun).toBeLessThan(3000);
     own.thaw();
     await own.kill();
-    await expect(aLock.inspect('a')).rejects.toMatchObject(unavailable);
+    await expectDown();
     await own.restart({ empty: true });
-    await create();
-    const after = await aLock.acquire({ name: 'a' });
-    if (before.kind !== 'acquired' || after.kind !== 'acquired') throw new Error(after.kind);
-    expect(after.lease.token).toBeGreaterThan(before.lease.token);
+    await client.createTable(dynamodbTable());
+    expect((await leaseOf(aLock, { name: 'a' })).token).toBeGreaterThan(token);
     expect((await aStore.write('a', 'again')).version).toBeGreaterThan(version);
   } finally {
     await own.close();

@@ -8,8 +8,9 @@ import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
 import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
 import { type EtcdBackendOptions, type EtcdFetch, etcdBackend } from '../../../src/backends/etcd.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
+import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
 
@@ -61,53 +62,28 @@ async function edit(name: string, change: (fields: Record<string, unknown>) => o
 
 /** The clocks of two clients are known to some milliseconds, and a unit is longer than that. */
 describe('etcd', () => {
-  const [one, another] = [lock(), lock()];
-  const [first, second] = [store(), store()];
-  const older = { keepVersions: KEEP_VERSIONS };
-  const [third, fourth] = [store(older), store(older)];
+  const open = () => remembered((options) => etcdBackend({ endpoints, prefix, ...options }));
+  const [one, another] = [open(), open()];
+  beforeAll(() => warmUp(one, another), 30_000);
 
-  beforeAll(async () => {
-    // As in use: the first commands of a client tell the clock to a second only.
-    await Promise.all(
-      [
-        ...[one, another].map((each) => () => each.inspect('a')),
-        ...[first, second, third, fourth].map((each) => () => each.read('a')),
-      ].map(async (step) => {
-        for (let i = 0; i < 60; i += 1) {
-          await step();
-          await sleep(19);
-        }
-      }),
-    );
-  }, 30_000);
-
-  conformance(
-    {
-      unit: 600,
-      lock: () => one,
-      other: () => another,
-      unreachable: () => lock({ endpoints: 'http://127.0.0.1:1', timeout: 1000 }),
+  conformance({
+    unit: 600,
+    one,
+    another,
+    none: (options) => etcdBackend({ prefix, ...options, endpoints: 'http://127.0.0.1:1' }),
+    edits: {
       forget: async (name) => void (await send('deleterange', { key: base64(`${prefix}lock/${name}\0v1`) })),
       damage: (name, field) => edit(`lock/${name}\0v1`, () => textDamage(field)),
-    },
-    {
-      unit: 600,
       postdate: (name, ms) => edit(`snapshot/${name}\0v1`, (fields) => postdated(fields, ms)),
-      inNamespace: (namespace) => store({ namespace }),
-      store: () => first,
-      other: () => second,
-      unreachable: () => store({ endpoints: 'http://127.0.0.1:1', timeout: 1000 }),
     },
-    { store: () => third, other: () => fourth },
-  );
+  });
 });
 
 it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', async () => {
   const key = base64(`${prefix}lock/bytes\0v1`);
   await send('put', { key, value: Buffer.from([0x7b, 0xff]).toString('base64') });
-  const lock = lockOf(etcdBackend({ endpoints, prefix, timeout: 10_000 }));
-  expect((await lock.acquire({ name: 'bytes' })).kind).toBe('acquired');
-  expect((await lock.inspect('bytes'))?.state).toBe('running');
+  expect((await lock().acquire({ name: 'bytes' })).kind).toBe('acquired');
+  expect((await lock().inspect('bytes'))?.state).toBe('running');
 });
 
 describe('records in etcd', { concurrent: true }, () => {
@@ -122,43 +98,29 @@ const isGiven = given !== undefined;
 
 /** Each with a server of its own. */
 describe.skipIf(isGiven)('etcd that fails', () => {
-  it('killed and restarted: steps reject in time, and go on with the data', async () => {
+  it('frozen or killed: steps reject in time, and go on with the data; emptied: tokens and versions grow', async () => {
     const own = await startEtcd();
     try {
-      const held = lockOf(etcdBackend({ endpoints: own.url, timeout: 1000 }));
-      const before = await held.acquire({ name: 'a', leaseFor: 3_600_000 });
+      const backend = etcdBackend({ endpoints: own.url, timeout: 1000, leaseFor: 3_600_000 });
+      const [held, written] = [lockOf(backend), storeOf(backend)];
+      const other = lockOf(etcdBackend({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 }));
+      const before = await leaseOf(held, { name: 'a' });
+      const { version } = await written.write('a', 'payload');
+      const expectDown = () => expect(held.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
+      own.freeze();
+      await expectDown();
+      own.thaw();
       await own.kill();
       const begun = performance.now();
-      await expect(held.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
+      await expectDown();
       expect(performance.now() - begun).toBeLessThan(3000);
       await own.restart();
-      const other = lockOf(etcdBackend({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 }));
       expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
-      if (before.kind !== 'acquired') throw new Error(before.kind);
-      expect(await held.release(before.lease, { as: 'abandoned' })).toBe(true);
-      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'acquired' });
-    } finally {
-      await own.close();
-    }
-  });
-
-  it('frozen: steps reject in time; emptied: tokens and versions grow, and its leases are made anew', async () => {
-    const own = await startEtcd();
-    try {
-      const [aLock, aStore] = [
-        lockOf(etcdBackend({ endpoints: own.url, timeout: 1000 })),
-        storeOf(etcdBackend({ endpoints: own.url, timeout: 1000 })),
-      ];
-      const before = await aLock.acquire({ name: 'a' });
-      const { version } = await aStore.write('a', 'payload');
-      own.freeze();
-      await expect(aLock.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
-      own.thaw();
+      expect(await held.release(before, { as: 'abandoned' })).toBe(true);
+      const { token } = await leaseOf(other, { name: 'a' });
       await own.restart({ empty: true });
-      const after = await aLock.acquire({ name: 'a' });
-      if (before.kind !== 'acquired' || after.kind !== 'acquired') throw new Error(after.kind);
-      expect(after.lease.token).toBeGreaterThan(before.lease.token);
-      expect((await aStore.write('a', 'again')).version).toBeGreaterThan(version);
+      expect((await leaseOf(held, { name: 'a' })).token).toBeGreaterThan(token);
+      expect((await written.write('a', 'again')).version).toBeGreaterThan(version);
     } finally {
       await own.close();
     }

@@ -7,8 +7,9 @@ import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
+import { type ConformanceSubject, conformance } from './support/conformance.ts';
 import { mongoDamage } from './support/edits.ts';
 import { EvaluatedCollection } from './support/evaluated-collection.ts';
 
@@ -28,36 +29,28 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
   const stores = new EvaluatedCollection();
   const none = new EvaluatedCollection({ failsWith: new Error('connect ECONNREFUSED') });
 
-  conformance(
-    {
-      unit: UNIT_MS,
-      lock: () => lockOf(mongodbBackend({ collection: locks, ...PATIENT })),
-      other: () => lockOf(mongodbBackend({ collection: locks, ...PATIENT })),
-      unreachable: () => lockOf(mongodbBackend({ collection: none })),
+  const edit = (documents: EvaluatedCollection['documents'], id: string, change: object) =>
+    void documents.set(id, { ...documents.get(id), ...change });
+  const open: ConformanceSubject['one'] = (options) => ({
+    lock: lockOf(mongodbBackend({ collection: locks, ...options })),
+    store: storeOf(mongodbBackend({ collection: stores, ...options })),
+  });
+
+  conformance({
+    unit: UNIT_MS,
+    one: open,
+    another: open,
+    none: (options) => mongodbBackend({ collection: none, ...options }),
+    edits: {
       forget: (name) => void locks.documents.delete(`lock/${name}`),
-      damage: (name, field) => {
-        const id = `lock/${name}`;
-        locks.documents.set(id, { ...locks.documents.get(id), ...mongoDamage(field) });
-      },
-    },
-    {
+      damage: (name, field) => edit(locks.documents, `lock/${name}`, mongoDamage(field)),
       postdate: (name, ms) => {
-        const id = `snapshot/${name}`;
-        const found = stores.documents.get(id) as { at: Date };
-        const at = new Date(found.at.getTime() + ms);
-        stores.documents.set(id, { ...found, at, changedAt: at });
+        const { at } = stores.documents.get(`snapshot/${name}`) as { at: Date };
+        const later = new Date(at.getTime() + ms);
+        edit(stores.documents, `snapshot/${name}`, { at: later, changedAt: later });
       },
-      unit: UNIT_MS,
-      inNamespace: (namespace) => storeOf(mongodbBackend({ collection: stores, ...PATIENT, namespace })),
-      store: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT })),
-      other: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT })),
-      unreachable: () => storeOf(mongodbBackend({ collection: none })),
     },
-    {
-      store: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS })),
-      other: () => storeOf(mongodbBackend({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS })),
-    },
-  );
+  });
 });
 
 describe('records in MongoDB, by mingo', () => {
@@ -85,10 +78,8 @@ class Bench {
     return this.collection.documents.get('lock/rates') as Record<string, unknown>;
   }
 
-  async lease(): Promise<Lease> {
-    const answer = await this.lock.acquire({ name: 'rates', owner: 'me', requestId: 'first', host: 'here' });
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
-    return answer.lease;
+  lease(): Promise<Lease> {
+    return leaseOf(this.lock, { name: 'rates', owner: 'me', requestId: 'first', host: 'here' });
   }
 
   async kindAt(now: number): Promise<string> {
@@ -157,9 +148,8 @@ describe('a record in MongoDB, by mingo', () => {
   it('holds texts as they are, whatever they mean to MongoDB', async () => {
     const { lock } = new Bench();
     const texts = { owner: '$token', host: '$$ROOT' };
-    const answer = await lock.acquire({ name: 'rates', requestId: '$$NOW', ...texts });
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
-    await lock.release(answer.lease, { as: 'failed', holdFor: 0, error: '$owner' });
+    const lease = await leaseOf(lock, { name: 'rates', requestId: '$$NOW', ...texts });
+    await lock.release(lease, { as: 'failed', holdFor: 0, error: '$owner' });
     expect(await lock.inspect('rates')).toMatchObject({ ...texts, lastError: '$owner' });
   });
 
@@ -413,13 +403,6 @@ describe('several names, by mingo', () => {
     const writes = ['a', 'too long', 'c'].map((payload, i) => store.write(payload, payload, i + 1));
     const ended = await Promise.allSettled(writes);
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  });
-
-  it('are asked for one by one where the collection has no bulkWrite', async () => {
-    const collection = Object.assign(new EvaluatedCollection(), { bulkWrite: undefined }) as MongoCollection;
-    const lock = lockOf(mongodbBackend({ collection }));
-    const kinds = await Promise.all(['a', 'b'].map(async (name) => (await lock.acquire({ name })).kind));
-    expect(kinds).toEqual(['acquired', 'acquired']);
   });
 });
 

@@ -10,9 +10,10 @@ import { type MysqlClient, mysqlBackend } from '../../../src/backends/mysql.ts';
 import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { lockWithoutBlocks } from './support/backends.ts';
-import { conformance } from './support/conformance.ts';
+import { type ConformanceSubject, conformance } from './support/conformance.ts';
 
 // What sessions and clients of MySQL can be set to, and what the adapters must not depend on.
 
@@ -116,6 +117,8 @@ const CLIENTS: Readonly<Record<string, (mode: Mode) => Promise<Opened>>> = {
   },
 };
 
+const openPool = CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>;
+
 function plain(sql: string): Parameters<MysqlClient['query']>[0] {
   return { sql } as Parameters<MysqlClient['query']>[0];
 }
@@ -181,9 +184,7 @@ describe.each(MODES)('$name', (mode) => {
     const store = storeOf(mysqlBackend({ client, table: `${table}_store` }));
     const theirs = 'other-team';
     const digits = Buffer.from(theirs).toString('hex');
-    const answer = await lock.acquire({ name: theirs });
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
-    const { token, requestId } = answer.lease;
+    const { token, requestId } = await leaseOf(lock, { name: theirs });
     const { version } = await store.write(theirs, 'payload');
     for (const quote of [`'`, `\\'`, `"`, `\\"`, `''`, `%27`, '\u00bf\u0027', '\ubf27', '\u2019']) {
       const name = `${quote} OR name=0x${digits} -- `;
@@ -200,24 +201,32 @@ describe.each(MODES)('$name', (mode) => {
   });
 });
 
-it('an error shows no payload, however deep one looks', async () => {
-  const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(DEFAULT);
-  const table = `modes_${process.pid}_${++tables}`;
-  const store = storeOf(mysqlBackend({ client, table }));
-  await store.write('rates', 'one');
-  await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE text other LONGTEXT`, {});
-  for (const payload of ['of nobody else', 'in a compressed text, of nobody else '.repeat(9999)]) {
-    const error: unknown = await store.write('rates', payload).then(
-      () => expect.unreachable(),
-      (error) => error,
-    );
-    const shown = inspect(error, { depth: 20, showHidden: true, maxStringLength: Infinity });
-    expect(shown).toMatch(/unknown column/i);
-    expect(shown.length).toBeLessThan(20_000);
-    expect(shown).not.toContain(Buffer.from('nobody').toString('hex'));
+/** @param table a new one */
+async function inMode(mode: Mode, use: (client: MysqlClient, table: string) => Promise<void>): Promise<void> {
+  const { client, end } = await openPool(mode);
+  try {
+    await use(client, `modes_${process.pid}_${++tables}`);
+  } finally {
+    await end();
   }
-  await end();
-});
+}
+
+it('an error shows no payload, however deep one looks', () =>
+  inMode(DEFAULT, async (client, table) => {
+    const store = storeOf(mysqlBackend({ client, table }));
+    await store.write('rates', 'one');
+    await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE text other LONGTEXT`, {});
+    for (const payload of ['of nobody else', 'in a compressed text, of nobody else '.repeat(9999)]) {
+      const error: unknown = await store.write('rates', payload).then(
+        () => expect.unreachable(),
+        (error) => error,
+      );
+      const shown = inspect(error, { depth: 20, showHidden: true, maxStringLength: Infinity });
+      expect(shown).toMatch(/unknown column/i);
+      expect(shown.length).toBeLessThan(20_000);
+      expect(shown).not.toContain(Buffer.from('nobody').toString('hex'));
+    }
+  }));
 
 /** Every text as everything that a text can be. */
 async function expectTexts(lock: Lock, store: SnapshotStore): Promise<void> {
@@ -225,28 +234,22 @@ async function expectTexts(lock: Lock, store: SnapshotStore): Promise<void> {
   await store.read('table');
   for (const text of TEXTS) {
     const request = { name: text, owner: text, requestId: text, host: text, leaseFor: 60_000 };
-    const answer = await lock.acquire(request);
+    const lease = await leaseOf(lock, request);
     const { name, owner, requestId, host } = request;
-    expect(answer, text).toMatchObject({ kind: 'acquired', lease: { name, owner, requestId } });
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    expect(lease, text).toMatchObject({ name, owner, requestId });
     // The same request again, and another one.
     expect(await lock.acquire(request), text).toMatchObject({ kind: 'acquired' });
     expect(await lock.acquire({ name }), text).toMatchObject({ kind: 'held', owner, host });
-    expect(await lock.extend(answer.lease, 60_000), text).toBe(true);
+    expect(await lock.extend(lease, 60_000), text).toBe(true);
     const error = `${text}\0${text}`;
     const [record, ...others] = await lock.list({ prefix: text });
     expect(others, text).toEqual([]);
     expect(record, text).toMatchObject({ name, owner, host, state: 'running' });
-    expect(await lock.release(answer.lease, { as: 'failed', holdFor: 60_000, error }), text).toBe(true);
     // Told again it changes nothing, and is answered the same.
-    expect(await lock.release(answer.lease, { as: 'failed', holdFor: 60_000, error }), text).toBe(true);
-    expect(await lock.inspect(name), text).toMatchObject({
-      name,
-      owner,
-      host,
-      state: 'failed',
-      lastError: error,
-    });
+    for (let time = 0; time < 2; time += 1)
+      expect(await lock.release(lease, { as: 'failed', holdFor: 60_000, error }), text).toBe(true);
+    const failed = { name, owner, host, state: 'failed', lastError: error };
+    expect(await lock.inspect(name), text).toMatchObject(failed);
     expect(await lock.acquire({ name }), text).toMatchObject({ kind: 'held', isBackoff: true });
     expect(await lock.acquire({ name, force: true }), text).toMatchObject({ kind: 'acquired' });
 
@@ -267,29 +270,20 @@ async function expectTexts(lock: Lock, store: SnapshotStore): Promise<void> {
   for (const name of [...TEXTS, 'all']) expect(await store.delete(name), name).toBe(true);
 }
 
-it('long texts of a lock go through on a server that is not strict', async () => {
-  const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(
-    sqlMode(''),
-  );
-  try {
-    const lock = lockOf(mysqlBackend({ client, table: `modes_${process.pid}_${++tables}` }));
+it('long texts of a lock go through on a server that is not strict', () =>
+  inMode(sqlMode(''), async (client, table) => {
+    const lock = lockOf(mysqlBackend({ client, table }));
     const long = '\u00e4'.repeat(20_000);
     const request = { name: 'long', owner: long, requestId: long, host: long };
     for (let time = 0; time < 2; time++) {
       expect(await lock.acquire(request)).toMatchObject({ kind: 'acquired' });
     }
     expect(await lock.inspect('long')).toMatchObject({ owner: long, host: long });
-  } finally {
-    await end();
-  }
-});
+  }));
 
-it('a payload of 12 MB goes through; one that is too long is refused, and the pool works on', async () => {
-  const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(LATIN1);
-  try {
-    const store = storeOf(
-      mysqlBackend({ client, table: `modes_${process.pid}_${++tables}`, timeout: 30_000 }),
-    );
+it('a payload of 12 MB goes through; one that is too long is refused, and the pool works on', () =>
+  inMode(LATIN1, async (client, table) => {
+    const store = storeOf(mysqlBackend({ client, table, timeout: 30_000 }));
     const payload = `'\\\u00e4"`.repeat(2_400_000); // 12 million bytes
     await store.write('long', payload);
     expect((await store.read('long'))?.payload === payload).toBe(true);
@@ -298,42 +292,27 @@ it('a payload of 12 MB goes through; one that is too long is refused, and the po
     });
     await store.write('long', 'short');
     expect(await store.read('long')).toMatchObject({ payload: 'short' });
-  } finally {
-    await end();
-  }
-});
+  }));
 
 describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode) => {
   const table = `modes_${process.pid}_${++tables}`;
   const all: Opened[] = [];
-  const clientAt = (i: number): MysqlClient => (all[i] as Opened).client;
   beforeAll(async () => {
-    const connect = CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>;
-    for (let i = 0; i < 2; i++) all.push(await connect(mode));
-    all.push(await connect({ ...mode, options: { ...mode.options, port: 1 } }));
+    const nowhere = { ...mode, options: { ...mode.options, port: 1 } };
+    for (const each of [mode, mode, nowhere]) all.push(await openPool(each));
   });
-  afterAll(async () => {
-    for (const { end } of all) await end();
-  });
+  afterAll(() => Promise.all(all.map(({ end }) => end())));
 
-  conformance(
-    {
-      unit: 300,
-      lock: () => lockOf(mysqlBackend({ client: clientAt(0), table, timeout: 10_000 })),
-      other: () => lockOf(mysqlBackend({ client: clientAt(1), table, timeout: 10_000 })),
-      unreachable: () => lockOf(mysqlBackend({ client: clientAt(2), table, timeout: 1000 })),
-      async forget(name) {
-        await new MysqlSql(clientAt(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, {
-          name: `lock/${name}`,
-        });
-      },
-    },
-    {
-      unit: 300,
-      store: () => storeOf(mysqlBackend({ client: clientAt(0), table: `${table}_store`, timeout: 10_000 })),
-      other: () => storeOf(mysqlBackend({ client: clientAt(1), table: `${table}_store`, timeout: 10_000 })),
-      unreachable: () =>
-        storeOf(mysqlBackend({ client: clientAt(2), table: `${table}_store`, timeout: 1000 })),
-    },
-  );
+  const client = (i: number): MysqlClient => (all[i] as Opened).client;
+  const open =
+    (i: number): ConformanceSubject['one'] =>
+    (options) => ({
+      lock: lockOf(mysqlBackend({ client: client(i), table, ...options })),
+      store: storeOf(mysqlBackend({ client: client(i), table: `${table}_store`, ...options })),
+    });
+  const forget = async (name: string): Promise<void> => {
+    const id = { name: `lock/${name}` };
+    await new MysqlSql(client(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, id);
+  };
+  conformance({ one: open(0), another: open(1), none: open(2), edits: { forget } });
 });

@@ -7,11 +7,10 @@ import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
 import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { storeConformance } from '../../support/store-conformance.ts';
-import { FAR, POSTDATED, sqlDamage } from '../../system/integration/support/edits.ts';
+import { conformance } from '../../system/integration/support/conformance.ts';
+import { sqliteEdits } from '../../system/integration/support/edits.ts';
 
 type Database = SqliteClient & { close(): void };
 
@@ -33,45 +32,29 @@ async function leaseOf(lock: Lock, name: string): Promise<Lease> {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'tickless-node-sqlite-'));
-const client = openDatabase(join(directory, 'test.db'));
+const open = (): Database | undefined => openDatabase(join(directory, 'test.db'));
+const client = open();
 afterAll(() => {
   client?.close();
   rmSync(directory, { recursive: true });
 });
 
-// Against its lock and store on other Nodes, better-sqlite3 and two connections: test/system/integration.
+// On other Nodes, and with better-sqlite3: test/system/integration.
 describe.concurrent('node:sqlite', () => {
   if (client === undefined) {
     it('holds to both contracts', ({ skip }) => skip(`Node ${process.versions.node} has no node:sqlite`));
     return;
   }
-  const lockSubject = {
-    lock: () => lockOf(sqliteBackend({ client })),
-    damage: (name: string, field: DamagedField) => {
-      client
-        .prepare(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)} WHERE name = 'lock/' || ?`)
-        .run(name as never);
-    },
-  };
-  const storeSubject = {
-    store: () => storeOf(sqliteBackend({ client })),
-    inNamespace: (namespace: string) => storeOf(sqliteBackend({ client, namespace })),
-    postdate: (name: string, ms: number) => {
-      client
-        .prepare(`UPDATE tickless SET ${POSTDATED.sqlite(ms)} WHERE name = 'snapshot/' || ?`)
-        .run(name as never);
-    },
-  };
-  for (const { name, run } of lockConformance(lockSubject)) it(`lock: ${name}`, run);
-  for (const { name, run } of storeConformance(storeSubject)) it(`store: ${name}`, run);
+  const [another, closed] = [open(), open()] as [Database, Database];
+  closed.close();
+  conformance({
+    one: (options) => sqliteBackend({ client, ...options }),
+    another: (options) => sqliteBackend({ client: another, ...options }),
+    none: (options) => sqliteBackend({ client: closed, ...options }),
+    edits: sqliteEdits(client),
+  });
   const { records } = openSqlite('store', { client });
   for (const { name, run } of recordsConformance({ records: () => records })) it(`records: ${name}`, run);
-  const older = {
-    ...storeSubject,
-    store: () => storeOf(sqliteBackend({ client, keepVersions: 3 })),
-    keepVersions: 3,
-  };
-  for (const { name, run } of storeConformance(older)) it(`store with keepVersions: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
     const table = 'clock_set_back';

@@ -1,31 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import type { LockSubject } from '../../../../src/testing/index.ts';
-import type { StoreSubject } from '../../../support/store-conformance.ts';
+import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import type { Backend, Connected } from './backends.ts';
-import { conformance, KEEP_VERSIONS } from './conformance.ts';
+import { conformance, UNIT_MS } from './conformance.ts';
 
-/** Longer than the suites' own: many cases run at a time, on a machine that has more to do. */
-export const UNIT_MS = 300;
 /** Where an acquire takes two commands: the second must be answered before the shortest lease is over. */
 const UNIT_OF_TWO_MS = 1000;
 
-/** All cases run at a time and share a pool of ten connections. */
-const PATIENT = { timeout: 10_000 };
-
 /** A port that can't be listened on by accident: nobody does. */
 export const NOBODY = '127.0.0.1:1';
-
-export const OLDER = { keepVersions: KEEP_VERSIONS };
-
-/** All suites, in longer units. */
-export function suites(
-  lock: LockSubject,
-  store: StoreSubject,
-  older: Pick<StoreSubject, 'store' | 'other'>,
-): void {
-  conformance({ unit: UNIT_MS, ...lock }, { unit: UNIT_MS, ...store }, older);
-}
 
 /**
  * All suites on a server, as tests.
@@ -33,43 +16,30 @@ export function suites(
  * @param url called when the tests begin.
  */
 export function backendConformance({ connect, acquireCommands }: Backend, url: () => string): void {
-  const unit = acquireCommands > 1 ? UNIT_OF_TWO_MS : UNIT_MS;
   const space = `conformance_${randomUUID().slice(0, 8)}`;
-  let one: Connected;
-  let another: Connected;
-  let none: Connected;
-
+  let clients: Connected[] = [];
   beforeAll(async () => {
-    [one, another, none] = await Promise.all([
-      connect(url()),
-      connect(url()),
-      connect(url().replaceAll(/(?<=[/@,])[^/@,]+:\d+/g, NOBODY)),
-    ]);
+    const urls = [url(), url(), url().replaceAll(/(?<=[/@,])[^/@,]+:\d+/g, NOBODY)];
+    clients = await Promise.all(urls.map(connect));
   });
   afterAll(() => {
-    for (const client of [one, another, none]) client?.destroy();
+    for (const client of clients) client.destroy();
   });
 
-  suites(
-    {
-      unit,
-      lock: () => one.lock(space, PATIENT),
-      other: () => another.lock(space, PATIENT),
-      unreachable: () => none.lock(space, { timeout: 1000 }),
-      forget: (name) => one.forget(space, name),
-      damage: (name, field) => one.damage(space, name, field),
+  const client = (i: number): Connected => clients[i] as Connected;
+  const open = (i: number) => (options: BackendOptions) => ({
+    lock: client(i).lock(space, options),
+    store: client(i).store(space, options),
+  });
+  conformance({
+    unit: acquireCommands > 1 ? UNIT_OF_TWO_MS : UNIT_MS,
+    one: open(0),
+    another: open(1),
+    none: open(2),
+    edits: {
+      forget: (name) => client(0).forget(space, name),
+      damage: (name, field) => client(0).damage(space, name, field),
+      postdate: (name, ms) => client(0).postdate(space, name, ms),
     },
-    {
-      unit,
-      postdate: (name, ms) => one.postdate(space, name, ms),
-      inNamespace: (namespace) => one.store(space, { ...PATIENT, namespace }),
-      store: () => one.store(space, PATIENT),
-      other: () => another.store(space, PATIENT),
-      unreachable: () => none.store(space, { timeout: 1000 }),
-    },
-    {
-      store: () => one.store(space, { ...PATIENT, ...OLDER }),
-      other: () => another.store(space, { ...PATIENT, ...OLDER }),
-    },
-  );
+  });
 }

@@ -1,3 +1,4 @@
+import type { SqliteClient } from '../../../../src/backends/sqlite.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 
 // What a person does by hand to the records of a lock and a store.
@@ -54,3 +55,17 @@ export const POSTDATED = {
   mysql: (ms: number): string => both((column) => `${column} + INTERVAL ${ms * 1000} MICROSECOND`),
   sqlite: (ms: number): string => both((column) => `${column} + ${ms}`),
 } as const;
+
+/** What a person does to the records of the default table of an SQLite. */
+export function sqliteEdits(client: SqliteClient) {
+  const run = (sql: string, name: string): void => {
+    client.prepare(`${sql} WHERE name = ?`).run(name as never);
+  };
+  return {
+    forget: (name: string): void => run('DELETE FROM tickless', `lock/${name}`),
+    damage: (name: string, field: DamagedField): void =>
+      run(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)}`, `lock/${name}`),
+    postdate: (name: string, ms: number): void =>
+      run(`UPDATE tickless SET ${POSTDATED.sqlite(ms)}`, `snapshot/${name}`),
+  };
+}
