@@ -17,6 +17,7 @@ import {
   snapshotKey,
   storeTable,
 } from './support/backends.ts';
+import { useAll } from './support/use-all.ts';
 
 // Invalid names, changed schemas and missing rights. edited-records.test.ts tests edited records.
 
@@ -145,10 +146,19 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
     }
   });
 
+  /** By the documented statements. */
+  async function tables(own: string): Promise<string> {
+    for (const table of [lockTable(own), storeTable(own)]) await admin.run(admin.definition(table));
+    return own;
+  }
+
+  it('who may not create tables works with those of the documented statements', async () => {
+    const own = await tables(space('ddl'));
+    await useAll(writer.lock(own), writer.store(own));
+  });
+
   it('a missing column: the error names it', async () => {
-    const own = space('column');
-    await admin.run(admin.definition(lockTable(own)));
-    await admin.run(admin.definition(storeTable(own)));
+    const own = await tables(space('column'));
     await admin.run(`ALTER TABLE ${lockTable(own)} DROP COLUMN phase`);
     await admin.run(`ALTER TABLE ${storeTable(own)} DROP COLUMN text`);
     const [lock, store] = [client.lock(own), client.store(own)];
@@ -163,25 +173,17 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
     const said = /can't be created \((postgres|mysql)Table\(\) returns its definition\): .*denied/;
     for (const step of [() => lock.acquire({ name: 'any' }), () => lock.list()]) {
       const { error, causes } = await reasonsOf(step);
-      expect(error).toMatchObject({
-        code: 'BACKEND_DOWN',
-        message: expect.stringMatching(said),
-      });
+      expect(error).toMatchObject({ code: 'BACKEND_DOWN', message: expect.stringMatching(said) });
       expect(causes.at(-1)?.message).toMatch(/^(permission|CREATE command) denied/);
     }
     for (const step of [() => store.read('any'), () => store.write('any', '')]) {
       const { error } = await reasonsOf(step);
-      expect(error).toMatchObject({
-        code: 'BACKEND_DOWN',
-        message: expect.stringMatching(said),
-      });
+      expect(error).toMatchObject({ code: 'BACKEND_DOWN', message: expect.stringMatching(said) });
     }
   });
 
   it('a missing right on the table: the error says so', async () => {
-    const own = space('rights');
-    await admin.run(admin.definition(lockTable(own)));
-    await admin.run(admin.definition(storeTable(own)));
+    const own = await tables(space('rights'));
     const [lock, store] = [reader.lock(own), reader.store(own)];
     expect(await lock.inspect('any')).toBeUndefined();
     expect(await store.read('any')).toBeUndefined();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { onRound } from '../../support/events.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { backends } from './support/backends.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
 import { startProxy } from './support/proxy.ts';
@@ -46,18 +46,11 @@ describe.each(ownKinds)('%s', (kind) => {
       };
       const isMysql = changing > 1; // reads what it has written, and needs a transaction where that is not enough
       const putting = isMysql ? 5 : 1;
-      const leaseOf = async (name: string): Promise<Lease> => {
-        const answer = await expectCommands(changing, () => lock.acquire({ name }));
-        if (answer.kind !== 'acquired') throw new Error(`${name} is ${answer.kind}`);
-        return answer.lease;
-      };
-
       // Makes the tables, and has the server learn the scripts.
-      const first = await lock.acquire({ name: 'warm-up' });
-      if (first.kind !== 'acquired') throw new Error(first.kind);
+      const first = await leaseOf(lock, { name: 'warm-up' });
       await lock.inspect('warm-up');
-      await lock.extend(first.lease);
-      await lock.release(first.lease, { as: 'abandoned' });
+      await lock.extend(first);
+      await lock.release(first, { as: 'abandoned' });
       await lock.forceRelease('warm-up', 1);
       await store.write('warm-up', 'payload');
       await store.write('warm-up', 'payload', 1);
@@ -73,7 +66,7 @@ describe.each(ownKinds)('%s', (kind) => {
       await store.reports();
       await quiet(() => server.commandsServed());
 
-      const lease = await leaseOf('one');
+      const lease = await expectCommands(changing, () => leaseOf(lock, { name: 'one' }));
       await expectCommands(changing, () => lock.acquire({ name: 'one' })); // held
       await expectCommands(changing, () => lock.extend(lease));
       await expectCommands(changing, () => lock.release(lease, { as: 'done', holdFor: 60_000 }));

@@ -10,6 +10,7 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
@@ -49,45 +50,15 @@ const FOR_PEOPLE: readonly string[] = ['text', 'replaced', 'other'];
 const LITERALS = [
   ...['NULL', "''", "'abc'", '0', '1', '-1', '0.5', '1e300', '9007199254740991', '9007199254740993'],
   ...['9223372036854775807', '-9223372036854775808', "'infinity'", "'-infinity'", "'NaN'", "X'00ff'"],
-  ...[
-    "'0000-00-00 00:00:00'",
-    "'1000-01-01 00:00:00'",
-    "'9999-12-31 23:59:59'",
-    "'running'",
-    "'done'",
-    "'failed'",
-  ],
-  ...["'released'", 'TRUE', 'CURRENT_TIMESTAMP', `'{"__proto__":{"polluted":true}}'`, "'\\\\0\n\u001b[2J'"],
+  ...["'0000-00-00 00:00:00'", "'1000-01-01 00:00:00'", "'9999-12-31 23:59:59'", "'running'", "'done'"],
+  ...["'failed'", "'released'", 'TRUE', 'CURRENT_TIMESTAMP', `'{"__proto__":{"polluted":true}}'`],
+  "'\\\\0\n\u001b[2J'",
 ];
 
 const TEXTS = [
-  ...[
-    '',
-    'abc',
-    '0',
-    '1',
-    '-1',
-    '0.5',
-    '1e15',
-    '1e300',
-    '1e400',
-    'nan',
-    'inf',
-    '-inf',
-    '0x10',
-    '9007199254740990',
-  ],
-  ...[
-    '9007199254740991',
-    '9223372036854775807',
-    'running',
-    'done',
-    'failed',
-    'released',
-    '\0',
-    '\u001b[2J\n',
-  ],
-  ...['{"__proto__":{"polluted":true}}', 'x'.repeat(100_000)],
+  ...['', 'abc', '0', '1', '-1', '0.5', '1e15', '1e300', '1e400', 'nan', 'inf', '-inf', '0x10'],
+  ...['9007199254740990', '9007199254740991', '9223372036854775807', 'running', 'done', 'failed'],
+  ...['released', '\0', '\u001b[2J\n', '{"__proto__":{"polluted":true}}', 'x'.repeat(100_000)],
 ];
 
 async function sqlEngine(
@@ -103,10 +74,9 @@ async function sqlEngine(
     store,
     async edit(what, edits) {
       const values = edits.map(([field, value]) => `${field} = ${value}`).join(', ');
+      const [table, kind] = what === 'lock' ? [locks, 'lock'] : [stores, 'snapshot'];
       try {
-        await run(
-          `UPDATE ${what === 'lock' ? locks : stores} SET ${values} WHERE name = '${what === 'lock' ? 'lock' : 'snapshot'}/${NAME}'`,
-        );
+        await run(`UPDATE ${table} SET ${values} WHERE name = '${kind}/${NAME}'`);
         return true;
       } catch {
         return false; // the engine's own types have refused it
@@ -206,9 +176,8 @@ describe.each(Object.keys(engines))('%s', (name) => {
       fc.asyncProperty(editsOf('lock', isRedis), fc.boolean(), async (edits, isDone) => {
         const { lock } = engine;
         await engine.empty();
-        const first = await lock.acquire({ name: NAME, leaseFor: 60_000 });
-        if (first.kind !== 'acquired') throw new Error(first.kind);
-        if (isDone) await lock.release(first.lease, { as: 'done', holdFor: 60_000 });
+        const first = await leaseOf(lock, { name: NAME, leaseFor: 60_000 });
+        if (isDone) await lock.release(first, { as: 'done', holdFor: 60_000 });
         const isTaken = await engine.edit('lock', edits);
         await answered(lock.inspect(NAME), 'lock');
         await lock.list().catch((error: Error) => expect(error).toMatchObject({ code: 'BACKEND_DOWN' }));
@@ -226,8 +195,7 @@ describe.each(Object.keys(engines))('%s', (name) => {
         }
         const { lease } = answer;
         expect(Number.isSafeInteger(lease.token)).toBe(true);
-        if (!edits.some(([field]) => field === 'token'))
-          expect(lease.token).toBeGreaterThan(first.lease.token);
+        if (!edits.some(([field]) => field === 'token')) expect(lease.token).toBeGreaterThan(first.token);
         expect((await lock.acquire({ name: NAME, force: true })).kind).toBe('held');
         expect(await lock.extend(lease, 1000)).toBe(true);
         expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
@@ -244,22 +212,13 @@ describe.each(Object.keys(engines))('%s', (name) => {
     [
       'a lease that begins in the far future',
       false,
-      isRedis
-        ? [
-            ['until', far],
-            ['at', far],
-          ]
-        : [
-            ['ends_at', far],
-            ['begun_at', far],
-          ],
+      (isRedis ? ['until', 'at'] : ['ends_at', 'begun_at']).map((field) => [field, far]),
     ],
   ])('%s does not block the next round', async (_, isDone, edits) => {
     const { lock } = engine;
     await engine.empty();
-    const first = await lock.acquire({ name: NAME });
-    if (first.kind !== 'acquired') throw new Error(first.kind);
-    if (isDone) await lock.release(first.lease, { as: 'done', holdFor: 60_000 });
+    const first = await leaseOf(lock, { name: NAME });
+    if (isDone) await lock.release(first, { as: 'done', holdFor: 60_000 });
     expect(await engine.edit('lock', edits)).toBe(true);
     expect(await lock.acquire({ name: NAME })).toMatchObject({ kind: 'acquired', tookOver: !isDone });
   });

@@ -6,12 +6,13 @@ import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { type PostgresClient, postgresBackend } from '../../../src/backends/postgres.ts';
 import type { PostgresCommand, PostgresResult } from '../../../src/drivers/pg.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf } from '../../support/parts.ts';
 
 // A command that nobody waits for any more is not sent late: an acquire would leave a lease that nobody has.
 
 const TIMEOUT_MS = 200;
-const table = (what: string): string => `exhausted_${what}_${process.pid}`;
+const TABLE = `exhausted_${process.pid}`;
 
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
@@ -28,9 +29,7 @@ async function expectNotApplied(
   other: Lock,
   hold: () => Promise<() => Promise<void>>,
 ): Promise<void> {
-  const first = await lock.acquire({ name: 'row' });
-  if (first.kind !== 'acquired') throw new Error(first.kind);
-  await lock.release(first.lease, { as: 'abandoned' });
+  await lock.release(await leaseOf(lock, { name: 'row' }), { as: 'abandoned' });
   const letGo = await hold();
   await expectGivenUp(lock.acquire({ name: 'row' }));
   await sleep(TIMEOUT_MS);
@@ -56,7 +55,18 @@ describe('PostgreSQL', () => {
     return pool;
   };
   const lockFor = (client: PostgresClient): Lock =>
-    lockOf(postgresBackend({ client, table: table('lock'), timeout: TIMEOUT_MS }));
+    lockOf(postgresBackend({ client, table: TABLE, timeout: TIMEOUT_MS }));
+
+  /** Nobody else gets at it until it is let go. */
+  async function lockTable(): Promise<{ readonly blocking: pg.PoolClient; letGo(): Promise<void> }> {
+    const blocking = await poolOf(1).connect();
+    await blocking.query(`BEGIN; LOCK TABLE "${TABLE}"`);
+    const letGo = async (): Promise<void> => {
+      await blocking.query('ROLLBACK');
+      blocking.release();
+    };
+    return { blocking, letGo };
+  }
 
   it('a pool that is exhausted: what nobody waits for any more is not run, and the connection goes back', async () => {
     const pool = poolOf(1);
@@ -70,31 +80,18 @@ describe('PostgreSQL', () => {
     expect(await lock.acquire({ name: 'in time' })).toMatchObject({ kind: 'acquired' });
   });
 
-  it('a pool that has a connection in time: the command is run', async () => {
-    const pool = poolOf(1);
-    const lock = lockOf(postgresBackend({ client: pool, table: table('lock'), timeout: 5000 }));
-    await lock.inspect('table');
-    const busy = await pool.connect();
-    const answer = lock.acquire({ name: 'soon' });
-    await sleep(50);
-    busy.release();
-    expect(await answer).toMatchObject({ kind: 'acquired' });
-  });
-
   it('a command without an answer for ten time-outs: the pool closes its connection', async () => {
     const pool = poolOf(1);
     const lock = lockFor(pool);
     await lock.inspect('table');
-    const blocking = await poolOf(1).connect();
-    await blocking.query(`BEGIN; LOCK TABLE "${table('lock')}"`);
+    const { letGo } = await lockTable();
     try {
       await expectGivenUp(lock.acquire({ name: 'blocked' }));
       expect(pool.totalCount).toBe(1); // slow is not dead
       await sleep(9 * TIMEOUT_MS + 50);
       expect(pool.totalCount).toBe(0);
     } finally {
-      await blocking.query('ROLLBACK');
-      blocking.release();
+      await letGo();
     }
     expect(await lock.inspect('table')).toBeUndefined();
   });
@@ -102,7 +99,7 @@ describe('PostgreSQL', () => {
   it('an acquire that waits for a row longer than its caller is not applied later', async () => {
     await expectNotApplied(lockFor(poolOf(1)), lockFor(poolOf(1)), async () => {
       const holding = await poolOf(1).connect();
-      await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'lock/row' FOR UPDATE`);
+      await holding.query(`BEGIN; SELECT 1 FROM "${TABLE}" WHERE name = 'lock/row' FOR UPDATE`);
       return async () => {
         await holding.query('ROLLBACK');
         holding.release();
@@ -112,11 +109,10 @@ describe('PostgreSQL', () => {
 
   it('a connection that breaks under a command: is told, and replaced', async () => {
     const pool = poolOf(1);
-    const lock = lockOf(postgresBackend({ client: pool, table: table('lock'), timeout: 10_000 }));
+    const lock = lockOf(postgresBackend({ client: pool, table: TABLE, timeout: 10_000 }));
     await lock.inspect('table');
     const [{ pid }] = (await pool.query('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
-    const blocking = await poolOf(1).connect();
-    await blocking.query(`BEGIN; LOCK TABLE "${table('lock')}"`);
+    const { blocking, letGo } = await lockTable();
     try {
       const begun = performance.now();
       const step = expectGivenUp(lock.acquire({ name: 'broken' }));
@@ -125,8 +121,7 @@ describe('PostgreSQL', () => {
       await step;
       expect(performance.now() - begun).toBeLessThan(8000);
     } finally {
-      await blocking.query('ROLLBACK');
-      blocking.release();
+      await letGo();
     }
     expect(await lock.acquire({ name: 'broken' })).toMatchObject({ kind: 'acquired' });
     expect(pool.totalCount).toBe(1);
@@ -177,38 +172,33 @@ describe('PostgreSQL', () => {
 });
 
 describe('MariaDB', () => {
+  const poolOf = (connectionLimit: number) => {
+    const pool = createPool({ uri: inject('mariadb').url, connectionLimit });
+    ended.push(() => pool.end());
+    return pool;
+  };
+  const lockFor = (client = poolOf(1)): Lock =>
+    lockOf(mysqlBackend({ client, table: TABLE, timeout: TIMEOUT_MS }));
+
   it('a pool that is exhausted: what nobody waits for any more is not run, and the connection goes back', async () => {
-    const pools = [1, 1].map((connectionLimit) =>
-      createPool({ uri: inject('mariadb').url, connectionLimit }),
-    );
-    const [lock, other] = pools.map((client) => {
-      ended.push(() => client.end());
-      return lockOf(mysqlBackend({ client, table: table('lock'), timeout: TIMEOUT_MS }));
-    }) as [Lock, Lock];
+    const pool = poolOf(1);
+    const lock = lockFor(pool);
     await lock.inspect('table');
-    const busy = await (pools[0] as (typeof pools)[number]).getConnection();
+    const busy = await pool.getConnection();
     await expectGivenUp(lock.acquire({ name: 'late' }));
     busy.release();
-    await expectNoLease(other, 'late');
+    await expectNoLease(lockFor(), 'late');
     expect(await lock.acquire({ name: 'in time' })).toMatchObject({ kind: 'acquired' });
   });
 
-  it('an acquire that waits for a row longer than its caller is not applied later', async () => {
-    const pools = [1, 1, 1].map((connectionLimit) =>
-      createPool({ uri: inject('mariadb').url, connectionLimit }),
-    );
-    const [lock, other] = pools.map((client) => {
-      ended.push(() => client.end());
-      return lockOf(mysqlBackend({ client, table: table('lock'), timeout: TIMEOUT_MS }));
-    }) as [Lock, Lock];
-    await expectNotApplied(lock, other, async () => {
-      const holding = await (pools[2] as (typeof pools)[number]).getConnection();
+  it('an acquire that waits for a row longer than its caller is not applied later', () =>
+    expectNotApplied(lockFor(), lockFor(), async () => {
+      const holding = await poolOf(1).getConnection();
       await holding.query('START TRANSACTION');
-      await holding.query(`SELECT 1 FROM ${table('lock')} WHERE name = 'lock/row' FOR UPDATE`);
+      await holding.query(`SELECT 1 FROM ${TABLE} WHERE name = 'lock/row' FOR UPDATE`);
       return async () => {
         await holding.query('ROLLBACK');
         holding.release();
       };
-    });
-  });
+    }));
 });

@@ -2,16 +2,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { mysqlTable } from '../../../src/backends/mysql.ts';
-import { postgresBackend, postgresTable } from '../../../src/backends/postgres.ts';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { backends, type Connected, lockTable, storeTable } from './support/backends.ts';
+import { backends, type Connected } from './support/backends.ts';
+import { useAll } from './support/use-all.ts';
 
 const CLIENTS = 10;
 /** Each time a table that nobody knows: the first time may go well by luck. */
@@ -49,21 +49,16 @@ describe.each(backends.filter(({ engine }) => engine !== 'redis'))('$name', (bac
     }
   });
 
-  it.each(['inspect', 'list', 'extend', 'release', 'forceRelease'] as const)(
-    'a table that is not there: %s answers that there is nothing',
-    async (step) => {
-      const lock = (clients[0] as Connected).lock(space(step, index));
-      const lease = { name: 'none', requestId: 'none', token: 1 };
-      const steps = {
-        inspect: async () => (await lock.inspect('none')) === undefined,
-        list: async () => (await lock.list()).length === 0,
-        extend: async () => !(await lock.extend(lease)),
-        release: async () => !(await lock.release(lease, { as: 'abandoned' })),
-        forceRelease: async () => !(await lock.forceRelease('none', 1)),
-      };
-      expect(await steps[step]()).toBe(true);
-    },
-  );
+  it('of a table that is not there each step answers that there is nothing', async () => {
+    const client = clients[0] as Connected;
+    const lock = (step: string): Lock => client.lock(space(step, index));
+    const lease = { name: 'none', requestId: 'none', token: 1 };
+    expect(await lock('inspect').inspect('none')).toBeUndefined();
+    expect(await lock('list').list()).toEqual([]);
+    expect(await lock('extend').extend(lease)).toBe(false);
+    expect(await lock('release').release(lease, { as: 'abandoned' })).toBe(false);
+    expect(await lock('forceRelease').forceRelease('none', 1)).toBe(false);
+  });
 });
 
 describe('SQLite with better-sqlite3', () => {
@@ -99,78 +94,6 @@ describe('SQLite with better-sqlite3', () => {
   });
 });
 
-describe('a user who may not create tables', () => {
-  const user = `limited_${process.pid}`;
-  const ended: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const end of ended.splice(0).reverse()) await end();
-  });
-
-  const statements = {
-    postgres: {
-      definition: postgresTable,
-      create: `CREATE ROLE ${user} LOGIN PASSWORD 'secret'`,
-      drop: `DROP OWNED BY ${user}; DROP ROLE ${user}`,
-      async admin(url: string) {
-        const client = new pg.Client(url);
-        await client.connect();
-        return client;
-      },
-    },
-    mariadb: {
-      definition: mysqlTable,
-      create: `CREATE USER ${user} IDENTIFIED BY 'secret'`,
-      drop: `DROP USER ${user}`,
-      admin: (url: string) => createConnection(url),
-    },
-  } as const;
-
-  it.each(backends.filter(({ engine }) => engine !== 'redis'))(
-    '$name: works with the tables of the documented statements',
-    async (backend) => {
-      const {
-        definition,
-        create,
-        drop,
-        admin: connect,
-      } = statements[backend.engine as keyof typeof statements];
-      const { url } = inject(backend.engine);
-      const admin: { query(sql: string): Promise<unknown>; end(): Promise<unknown> } = await connect(url);
-      ended.push(() => admin.end());
-      const own = space('ddl', backends.indexOf(backend));
-      await admin.query(definition(lockTable(own)));
-      await admin.query(definition(storeTable(own)));
-      await admin.query(create);
-      ended.push(() => admin.query(drop));
-      for (const table of [lockTable(own), storeTable(own)]) {
-        await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO ${user}`);
-      }
-      const limited = new URL(url);
-      limited.username = user;
-      limited.password = 'secret';
-      const client = await backend.connect(limited.href);
-      ended.push(() => client.close());
-      await useAll(client.lock(own), client.store(own));
-    },
-  );
-});
-
-/** Every step once. */
-async function useAll(lock: Lock, store: SnapshotStore): Promise<void> {
-  const answer = await lock.acquire({ name: 'used' });
-  if (answer.kind !== 'acquired') throw new Error(answer.kind);
-  const { lease } = answer;
-  expect(await lock.extend(lease)).toBe(true);
-  expect(await store.write('used', 'payload', lease.token)).toMatchObject({ kind: 'written' });
-  expect(await store.write('used', 'payload')).toMatchObject({ kind: 'written' });
-  expect(await lock.release(lease, { as: 'failed', holdFor: 1000, error: 'why' })).toBe(true);
-  expect(await lock.inspect('used')).toMatchObject({ state: 'failed', lastError: 'why' });
-  expect(await lock.list()).toHaveLength(1);
-  expect(await lock.forceRelease('used', lease.token)).toBe(true);
-  expect(await store.read('used')).toMatchObject({ payload: 'payload' });
-  expect(await store.delete('used')).toBe(true);
-}
-
 it('operators see owners and hosts by the documented view', async () => {
   const client = new pg.Client(inject('postgres').url);
   await client.connect();
@@ -178,9 +101,8 @@ it('operators see owners and hosts by the documented view', async () => {
   const [view] = /CREATE VIEW tickless_locks[^`]*/.exec(docs) as RegExpExecArray;
   const lock = lockOf(postgresBackend({ client }));
   const requests = ['running', 'failed'].map((name) => ({ name, owner: 'me', host: 'here' }));
-  const [, failed] = await Promise.all(requests.map((request) => lock.acquire(request)));
-  if (failed?.kind !== 'acquired') throw new Error(failed?.kind);
-  await lock.release(failed.lease, { as: 'failed', holdFor: 1000, error: 'why' });
+  const [, failed] = await Promise.all(requests.map((request) => leaseOf(lock, request)));
+  await lock.release(failed as Lease, { as: 'failed', holdFor: 1000, error: 'why' });
   await client.query(view);
   const { rows } = await client.query(
     "SELECT * FROM tickless_locks WHERE name IN ('failed', 'running') ORDER BY name",

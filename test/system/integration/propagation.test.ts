@@ -39,7 +39,7 @@ describe.each(cases)('six processes: $title', ({ kind, engine, hasSignals, title
     await sleep(WITHIN); // each has begun to listen
   });
   afterAll(async () => {
-    await followers?.close();
+    await followers?.children.close();
     await server?.close();
   });
 
@@ -65,9 +65,9 @@ describe.each(cases)('six processes: $title', ({ kind, engine, hasSignals, title
   it('after kill -9, SIGSTOP, cut connections and a restart of the server they do so again', async () => {
     const told: string[] = [];
     const tell = (what: string, took: number): void => void told.push(`${what} ${ms(took)}`);
-    const but = (by: number): number[] => followers.numbers.filter((number) => number !== by);
+    const but = (by: number): number[] => followers.children.numbers.filter((number) => number !== by);
 
-    await followers.kill(0);
+    await followers.children.kill(0);
     tell('one killed: others', await time(1, but(0)));
     await followers.begin(0);
     expect(followers.served[0]?.[0]?.value).toBe(last); // it starts with what was set last
@@ -75,17 +75,17 @@ describe.each(cases)('six processes: $title', ({ kind, engine, hasSignals, title
     last += 1; // by one that is killed meanwhile: it is published, or it is not
     void followers.set(2, last);
     await sleep(1);
-    await followers.kill(2);
+    await followers.children.kill(2);
     tell('the one that sets killed, with its lease of 3 s: others', await time(3, but(2)));
     await followers.begin(2);
 
-    followers.signal(4, 'SIGSTOP');
+    followers.children.signal(4, 'SIGSTOP');
     for (let i = 0; i < 3; i++) {
       await time(i, but(4));
       await sleep(WITHIN / 2);
     }
     const continuedAt = monotonic();
-    followers.signal(4, 'SIGCONT');
+    followers.children.signal(4, 'SIGCONT');
     tell('one stopped: that one', (await followers.allServe(last, GENEROUS_MS)) - continuedAt);
 
     await cut(kind, server.url, 'propagation');

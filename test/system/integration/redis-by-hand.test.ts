@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { redisBackend } from '../../../src/backends/redis.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 
 // Records that somebody has edited, and what two clients do at a time.
@@ -34,22 +35,17 @@ describe('a record in Redis that was edited', () => {
     expect(old).toMatchObject({ version, bytes: 0 });
   });
 
-  it('is seen, and can be released, without the text for people', async () => {
-    await lock.acquire({ name: 'without text' });
-    await client.hdel(`${prefix}lock/without text`, 'text');
-    const found = await lock.inspect('without text');
-    expect(found).toMatchObject({ state: 'running', owner: '', host: '' });
-    expect(await lock.forceRelease('without text', found?.token ?? 0)).toBe(true);
-  });
-
-  it('has no owner, host, state or error of another type', async () => {
-    const answer = await lock.acquire({ name: 'types' });
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
-    await client.hset(`${prefix}lock/types`, 'text', '{"owner":5,"host":{}}');
-    expect(await lock.inspect('types')).toMatchObject({ owner: '', host: '' });
-    await lock.release(answer.lease, { as: 'failed', holdFor: 0, error: 'down' });
-    await client.hset(`${prefix}lock/types`, 'note', '{"state":"weird","error":{}}');
-    expect(await lock.inspect('types')).toMatchObject({ state: 'abandoned', lastError: undefined });
+  it('is seen without what people have edited in the texts for people, and can be released', async () => {
+    const lease = await leaseOf(lock, { name: 'texts' });
+    const edit = (field: string, text: string) => client.hset(`${prefix}lock/texts`, field, text);
+    await edit('text', '{"owner":5,"host":{}}');
+    expect(await lock.inspect('texts')).toMatchObject({ owner: '', host: '' });
+    await client.hdel(`${prefix}lock/texts`, 'text');
+    expect(await lock.inspect('texts')).toMatchObject({ state: 'running', owner: '', host: '' });
+    await lock.release(lease, { as: 'failed', holdFor: 0, error: 'down' });
+    await edit('note', '{"state":"weird","error":{}}');
+    expect(await lock.inspect('texts')).toMatchObject({ state: 'abandoned', lastError: undefined });
+    expect(await lock.forceRelease('texts', lease.token)).toBe(true);
   });
 
   it('a lock that was forgotten, and is acquired while it is listed, stays in the list', async () => {

@@ -3,6 +3,7 @@ import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingCache } from '../../../src/index.ts';
+import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { type Backend, redis } from './support/backends.ts';
@@ -90,34 +91,31 @@ describe.each([
     );
   }
 
+  /** @param open makes one more cache. */
+  function cachesIn(prefix: string, options: BackendOptions = {}) {
+    const lock = lockOf(redisBackend({ client, prefix: `${prefix}:lock:`, ...options }));
+    const store = storeOf(redisBackend({ client, prefix: `${prefix}:store:`, ...options }));
+    const loaded: string[] = [];
+    const loadMany = async (keys: readonly string[]): Promise<Map<string, string>> => {
+      loaded.push(...keys);
+      return new Map(keys.map((key) => [key, key]));
+    };
+    const shared = { backend: { lock, store }, schedule: { hours: 1 }, timeout: 60_000 };
+    const open = (name = 'c') => new RefreshingCache({ ...shared, name, loadMany, logger: false });
+    return { open, lock, store, loaded };
+  }
+
   it.each([
     ['many slots', '', 3],
     ['one slot, by a hash tag', '{tag}', 1],
   ])('keys that are due together are loaded once, published and adopted: %s', async (_, tag, nodes) => {
-    const patient = { client, timeout: 10_000 };
-    const lock = lockOf(redisBackend({ ...patient, prefix: `${space}${tag}:lock:` }));
-    const store = storeOf(redisBackend({ ...patient, prefix: `${space}${tag}:store:` }));
-    let loads = 0;
-    const open = () =>
-      new RefreshingCache({
-        ...{
-          name: 'c',
-          backend: { lock, store },
-          schedule: { hours: 1 },
-          timeout: 60_000,
-          logger: false as const,
-        },
-        loadMany: async (keys: readonly string[]) => {
-          loads += keys.length;
-          return new Map(keys.map((key) => [key, key]));
-        },
-      });
+    const { open, lock, loaded } = cachesIn(`${space}${tag}`, { timeout: 10_000 });
     const [one, another] = [open(), open()];
     expect((await one.getMany(KEYS)).size).toBe(KEYS.length);
     await one.close(); // the leases are released behind the reads
     expect((await another.getMany(KEYS)).size).toBe(KEYS.length);
     await another.close();
-    expect(loads).toBe(KEYS.length);
+    expect(loaded).toHaveLength(KEYS.length);
     expect((await lock.list()).map(({ name, state }) => `${name} ${state}`)).toEqual(
       KEYS.map((key) => `c["${key}"] done`).sort(), // the names of all nodes
     );
@@ -127,24 +125,8 @@ describe.each([
   });
 
   it('a node that does not answer fails its own names alone', async () => {
-    const lock = lockOf(redisBackend({ client, prefix: `${space}:frozen:` }));
-    const store = storeOf(redisBackend({ client, prefix: `${space}:frozen:` }));
-    const loaded: string[] = [];
+    const { open, lock, store, loaded } = cachesIn(`${space}:frozen`);
     const names = ['c', 'd', 'e', 'f', 'g', 'h'];
-    const open = (name: string) =>
-      new RefreshingCache({
-        ...{
-          name,
-          backend: { lock, store },
-          schedule: { hours: 1 },
-          timeout: 60_000,
-          logger: false as const,
-        },
-        loadMany: async (keys: readonly string[]) => {
-          loaded.push(...keys);
-          return new Map(keys.map((key) => [key, key]));
-        },
-      });
     for (const name of names) {
       const one = open(name);
       await one.getMany(KEYS);

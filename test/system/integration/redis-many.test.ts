@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
-import { redisBackend } from '../../../src/backends/redis.ts';
-import { RefreshingCache } from '../../../src/index.ts';
+import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { Edit } from '../../../src/records/records.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
@@ -35,36 +36,10 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     await server?.close();
   });
 
-  function open(space: string) {
-    const patient = { client, timeout: 10_000 }; // on a busy machine
-    const lock = lockOf(redisBackend({ ...patient, prefix: `${space}:lock:` }));
-    const store = storeOf(redisBackend({ ...patient, prefix: `${space}:store:` }));
-    const cache = new RefreshingCache({
-      ...{
-        name: 'c',
-        backend: { lock, store },
-        schedule: { hours: 1 },
-        timeout: 60_000,
-        logger: false as const,
-      },
-      loadMany: async (keys: readonly string[]) => new Map(keys.map((key) => [key, key])),
-    });
-    const states = async (): Promise<string[]> => {
-      await cache.close(); // the leases are released behind the reads
-      return (await lock.list()).map(({ name, state }) => `${name} ${state}`);
-    };
-    return { cache, states };
-  }
-
-  it.each([
-    ['one slot', '{many}'],
-    ['many slots', 'many'],
-  ])('keys that are due together are all loaded and published: %s', async (_, space) => {
-    const { cache, states } = open(space);
-    expect((await cache.getMany(KEYS)).size).toBe(KEYS.length);
-    expect(await states()).toEqual(KEYS.map((key) => `c["${key}"] done`).sort());
-    expect(await client.keys(`${space}:store:snapshot/c*`)).toHaveLength(KEYS.length);
-  });
+  const backendIn = (space: string, options: Partial<RedisBackendOptions> = {}) =>
+    redisBackend({ client, prefix: `${space}:`, timeout: 10_000, ...options }); // on a busy machine
+  const lockIn = (...of: Parameters<typeof backendIn>) => lockOf(backendIn(...of));
+  const storeIn = (...of: Parameters<typeof backendIn>) => storeOf(backendIn(...of));
 
   it.each(['{rounds}', 'rounds'])('a report goes with a write to the same slot: %s', async (space) => {
     const records = new RedisRecords('store', { client, prefix: `${space}:`, timeout: 10_000 });
@@ -75,7 +50,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it('a report that can not be stored is lost, and the rest of the command is not', async () => {
-    const store = storeOf(redisBackend({ client, prefix: '{lost}:', timeout: 10_000 }));
+    const store = storeIn('{lost}');
     await client.set('{lost}:{report}//i', 'not ours');
     const report = { instance: 'i', text: '[]', keepFor: 60_000 };
     const records = new RedisRecords('store', { client, prefix: '{lost}:', timeout: 10_000 });
@@ -85,7 +60,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
 
   it.each(['{checked}', 'checked'])('checks names and reports of many slots: %s', async (space) => {
     const prefix = `${space}:store:`;
-    const store = storeOf(redisBackend({ client, prefix, timeout: 10_000 }));
+    const store = storeIn(`${space}:store`);
     for (const key of KEYS) await store.write(key, 'payload', 7);
     await client.set(`${prefix}snapshot/other`, 'not ours');
     await client.pexpire(`${prefix}snapshot/0`, 50_000);
@@ -96,15 +71,12 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(await client.pttl(`${prefix}snapshot/0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
   });
 
-  it('the rights that the docstring lists are enough for values', async () => {
+  it('the rights that the docstring lists are enough for values and leases', async () => {
     const rights = listedRights();
     expect(rights).toContain('+hdel');
     await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
-    const options = { username: 'least', password: 'secret', enableReadyCheck: false };
-    const user = new Redis(server.url, options);
-    const store = storeOf(
-      redisBackend({ client: user, prefix: '{least}:', timeout: 10_000, keepVersions: 3 }),
-    );
+    const user = new Redis(server.url, { username: 'least', password: 'secret', enableReadyCheck: false });
+    const store = storeIn('{least}', { client: user, keepVersions: 3 });
     for (const token of [1, 2, 3, 4, 5]) await store.write('n', 'payload', token);
     await store.write('n', 'absent', 6, undefined, 1000);
     expect(await store.read('n')).toMatchObject({ version: 6 });
@@ -112,13 +84,17 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(await store.versions(['n'], { instance: 'i', text: '[]', keepFor: 1000 })).toEqual([6]);
     expect(await store.reports()).toHaveLength(1);
     expect(await store.delete('n')).toBe(true);
+    const lock = lockIn('{least}', { client: user });
+    const lease = await leaseOf(lock, { name: 'n' });
+    expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
+    expect(await lock.list()).toMatchObject([{ name: 'n', state: 'done' }]);
     user.disconnect();
   });
 
   it.each(['{reports}', 'reports'])(
     'reports expire each for itself, and at most 1,000 are listed: %s',
     async (space) => {
-      const store = storeOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 }));
+      const store = storeIn(space);
       const send = (instance: string, keepFor: number) =>
         store.versions([], { instance, text: '[]', keepFor });
       for (let i = 0; i < 100; i++) await send(`brief ${i}`, 1);
@@ -146,17 +122,16 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   }
 
   it.each(['{listed}', 'listed'])('list looks at no key of others: %s', async (space) => {
-    const open = () => lockOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 }));
-    const lock = open();
+    const lock = lockIn(space);
     await Promise.all(KEYS.map((name) => lock.acquire({ name })));
     const others = "for i = 1, 20000 do redis.call('SET', KEYS[1] .. i, 'not ours') end";
     if (!isCluster || space.startsWith('{')) await client.eval(others, 1, `${space}:others`);
     await counted();
-    const listed = await open().list({ prefix: '1' });
+    const listed = await lockIn(space).list({ prefix: '1' });
     const counts = await counted();
     expect(listed.map(({ name }) => name)).toEqual(['1', ...KEYS.slice(10, 20)]);
-    expect((await open().list({ limit: 3 })).map(({ name }) => name)).toEqual(['0', '1', '10']);
-    expect(await open().list({ prefix: 'none' })).toEqual([]);
+    expect((await lockIn(space).list({ limit: 3 })).map(({ name }) => name)).toEqual(['0', '1', '10']);
+    expect(await lockIn(space).list({ prefix: 'none' })).toEqual([]);
     expect(counts.get('scan')).toBeUndefined();
     // Two, sent again as text on first use; without a hash tag one for each record besides.
     const most = isCluster && !space.startsWith('{') ? 5 + 11 : 4;
@@ -166,10 +141,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   it.each(['{index}', 'index'])(
     'the index forgets names whose records have expired, all of them when they are listed: %s',
     async (space) => {
-      const lock = lockOf(
-        redisBackend({ client, prefix: `${space}:`, leaseFor: 1000, retention: 1, timeout: 10_000 }),
-      );
-      const acquire = (name: string) => lock.acquire({ name });
+      const lock = lockIn(space, { leaseFor: 1000, retention: 1 });
       const index = `${space}:{lock}`;
       /** As if all names had been added long ago. */
       const age = async (): Promise<void> => {
@@ -178,11 +150,11 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       };
       for (let i = 0; i < 400; i++) {
         if (i % 50 === 0) await age();
-        const answer = await acquire(`brief ${i}`);
-        if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
+        const lease = await leaseOf(lock, { name: `brief ${i}` });
+        await lock.release(lease, { as: 'done', holdFor: 0 });
       }
       await sleep(50);
-      await acquire('kept');
+      await lock.acquire({ name: 'kept' });
       // Of 400; in a cluster some are looked for after 50 each.
       const most = isCluster && !space.startsWith('{') ? 250 : 50;
       await expect.poll(() => client.zcard(index)).toBeLessThan(most);
@@ -196,7 +168,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   it.each(['{again}', 'again'])(
     'a name that has left the index is in it again after the next acquire: %s',
     async (space) => {
-      const lock = lockOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 }));
+      const lock = lockIn(space);
       const names = async () => (await lock.list()).map(({ name }) => name);
       await lock.acquire({ name: 'kept' }); // finds out whether the slots are several
       await lock.acquire({ name: 'n' });
@@ -205,7 +177,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       await client.del(`${space}:{lock}:n`); // as if it had been added long ago
       expect(await names()).toEqual(['kept']);
       await expect.poll(() => client.zscore(`${space}:{lock}`, 'n')).toBeNull();
-      await lockOf(redisBackend({ client, prefix: `${space}:`, timeout: 10_000 })).acquire({ name: 'n' });
+      await lockIn(space).acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
     },
   );
@@ -233,7 +205,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
           return removal;
         },
       };
-      const open = () => lockOf(redisBackend({ client: between, prefix: 'between:', timeout: 10_000 }));
+      const open = () => lockIn('between', { client: between });
       const adds = open();
       await twoSlots(adds);
       await adds.acquire({ name: by });
@@ -250,23 +222,28 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     },
   );
 
-  it('the rights that the docstring lists are enough for leases', async () => {
-    await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...listedRights());
-    const user = new Redis(server.url, { username: 'least', password: 'secret', enableReadyCheck: false });
-    const lock = lockOf(redisBackend({ client: user, prefix: '{least}:lock:', timeout: 10_000 }));
-    const answer = await lock.acquire({ name: 'n' });
-    if (answer.kind === 'acquired')
-      expect(await lock.release(answer.lease, { as: 'done', holdFor: 0 })).toBe(true);
-    expect(await lock.list()).toMatchObject([{ name: 'n', state: 'done' }]);
-    user.disconnect();
+  it('the history of 100 versions of 100 kB is read without their payloads', async () => {
+    const backend = backendIn('{history}', { keepVersions: 100 });
+    const load = (): string => 'x'.repeat(100_000);
+    const prices = new RefreshingValue({ name: 'prices', backend, logger: false, load });
+    const sent = async (): Promise<number> =>
+      Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+    for (let at = 0; at < 100; at++) await prices.set(`${at} ${load()}`);
+    const before = await sent();
+    const history = await prices.history();
+    expect((await sent()) - before).toBeLessThan(100_000); // with the payloads 10 MB
+    expect([history.length, history.every(({ owner }) => owner !== undefined)]).toEqual([100, true]);
+    expect(history.every(({ bytes }) => bytes > 100_000)).toBe(true);
+    await prices.close();
   });
 
   it('a key that is not a hash is alone with that', async () => {
-    const { cache, states } = open('{mixed}');
-    await client.set('{mixed}:lock:lock/c["b"]', 'not ours');
-    expect((await cache.getMany(['a', 'b', 'c'])).size).toBe(3);
-    expect(await states()).toEqual(['c["a"] done', 'c["c"] done']);
-    expect(await client.get('{mixed}:lock:lock/c["b"]')).toBe('not ours');
+    const lock = lockIn('{mixed}');
+    await client.set('{mixed}:lock/b', 'not ours');
+    const ended = await Promise.allSettled(['a', 'b', 'c'].map((name) => lock.acquire({ name })));
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((await lock.list()).map(({ name }) => name)).toEqual(['a', 'c']);
+    expect(await client.get('{mixed}:lock/b')).toBe('not ours');
   });
 });
 

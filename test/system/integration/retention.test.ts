@@ -3,9 +3,11 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { backends, type Connected, snapshotKey } from './support/backends.ts';
+import { backends, snapshotKey } from './support/backends.ts';
 
 const HOUR = 3_600_000;
 const RETENTION_MS = 1000;
@@ -51,12 +53,10 @@ async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore)
   await round(lock, 'present');
   await round(lock, 'running', 0, RETENTION_MS);
   await lock.acquire({ name: 'running', leaseFor: HOUR });
-  const leases = await Promise.all(['absent too', 'present too'].map((name) => lock.acquire({ name })));
-  const ends = leases.map((answer, i) => {
-    const outcome = { as: 'done', holdFor: 0, keepFor: i === 0 ? RETENTION_MS : undefined } as const;
-    if (answer.kind !== 'acquired') throw new Error(answer.kind);
-    return lock.release(answer.lease, outcome);
-  });
+  const leases = await Promise.all(['absent too', 'present too'].map((name) => leaseOf(lock, { name })));
+  const ends = leases.map((lease, i) =>
+    lock.release(lease, { as: 'done', holdFor: 0, keepFor: i === 0 ? RETENTION_MS : undefined }),
+  );
   await Promise.all(ends);
   const store = openStore();
   await Promise.all(
@@ -84,48 +84,52 @@ async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore)
   expect((await store.read('present too'))?.version).toBe(1);
 }
 
+type Retained = BackendOptions & { readonly retention: number };
+
+/** Makes the lock and the store of a space, with their table or prefix named after it. */
+interface Spaces {
+  lock(space: string, options: Retained): Lock;
+  store(space: string, options: Retained): SnapshotStore;
+  destroy(): void;
+}
+
+const SQLITE = {
+  name: 'SQLite with better-sqlite3',
+  async open(): Promise<Spaces> {
+    const client = new Database(':memory:');
+    return {
+      lock: (table, options) => lockOf(sqliteBackend({ client, table, ...options })),
+      store: (table, options) => storeOf(sqliteBackend({ client, table, ...options })),
+      destroy: () => void client.close(),
+    };
+  },
+};
+const SERVED = backends.map(({ name, engine, connect }) => ({
+  name,
+  open: (): Promise<Spaces> => connect(inject(engine).url),
+}));
+
 describe('records that nobody has used for the retention are deleted, and no others', () => {
-  describe.each(backends)('$name', (backend) => {
-    const space = `retention_${process.pid}_${backends.indexOf(backend)}`;
-    let client: Connected;
+  describe.each([...SERVED, SQLITE])('$name', ({ name, open }) => {
+    const space = `retention_${process.pid}_${name.replaceAll(/\W/g, '_')}`;
+    let client: Spaces;
     beforeAll(async () => {
-      client = await backend.connect(inject(backend.engine).url);
+      client = await open();
     });
     afterAll(() => client?.destroy());
 
-    it('as soon as it is over', () =>
-      expectRetention((retention) => client.lock(space, { retention } as never)));
+    it('as soon as it is over', () => expectRetention((retention) => client.lock(space, { retention })));
 
     it.each([HOUR, Infinity])('sooner where they are of no use for as long: retention %d', (retention) => {
       const own = `${space}_brief_${Number.isFinite(retention)}`;
       return expectBrief(
-        () => client.lock(own, { retention } as never),
-        () => client.store(own, { retention } as never),
+        () => client.lock(own, { retention }),
+        () => client.store(own, { retention }),
       );
     });
 
-    it('without end, none is', () =>
-      expectNone((retention) => client.lock(`${space}_kept`, { retention } as never)));
+    it('without end, none is', () => expectNone((retention) => client.lock(`${space}_kept`, { retention })));
   });
-
-  it('SQLite with better-sqlite3: as soon as it is over', async () => {
-    const client = new Database(':memory:');
-    await expectRetention((retention) => lockOf(sqliteBackend({ client, retention })));
-    client.close();
-  });
-
-  it.each([HOUR, Infinity])(
-    'SQLite with better-sqlite3: sooner where they are of no use for as long: retention %d',
-    async (retention) => {
-      const client = new Database(':memory:');
-      const options = { client, retention };
-      await expectBrief(
-        () => lockOf(sqliteBackend(options)),
-        () => storeOf(sqliteBackend(options)),
-      );
-      client.close();
-    },
-  );
 
   it('SQLite with better-sqlite3: older versions go with the snapshot of their name', async () => {
     const client = new Database(':memory:');
@@ -136,12 +140,6 @@ describe('records that nobody has used for the retention are deleted, and no oth
       expect(client.prepare(`SELECT * FROM tickless WHERE name = 'snapshot/unused'`).all()).toEqual([]);
     }, 20_000);
     expect(await open().history('used')).toHaveLength(3);
-    client.close();
-  });
-
-  it('SQLite with better-sqlite3: without end, none is', async () => {
-    const client = new Database(':memory:');
-    await expectNone((retention) => lockOf(sqliteBackend({ client, retention })));
     client.close();
   });
 });

@@ -15,6 +15,7 @@ import { type RedisBackendOptions, redisBackend } from '../../../src/backends/re
 import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 
 // What sessions can be set to, and how clients parse what a server sends: no answer depends on it. See also mysql-modes.test.ts.
@@ -34,9 +35,7 @@ interface Steps {
 
 /** Each step has the answer that it has by default. */
 async function expectAnswers({ lock, store }: Steps): Promise<void> {
-  const answer = await lock.acquire({ name: 'a', leaseFor: 60_000 });
-  if (answer.kind !== 'acquired') throw new Error(answer.kind);
-  const { lease } = answer;
+  const lease = await leaseOf(lock, { name: 'a', leaseFor: 60_000 });
   expect(await lock.acquire({ name: 'a' })).toMatchObject({ kind: 'held', token: lease.token });
   expect(await lock.extend(lease, 60_000)).toBe(true);
   expect(await lock.extend({ ...lease, token: lease.token - 1 }, 60_000)).toBe(false);
@@ -209,46 +208,28 @@ describe('Redis', () => {
       store: storeOf(redisBackend({ client, prefix, keepVersions: 3 })),
     };
   };
-  it.each<[string, () => RedisBackendOptions['client'] | Promise<RedisBackendOptions['client']>]>([
-    [
-      'ioredis with numbers as texts',
-      () => {
-        const client = new Redis(inject('redis').url, { stringNumbers: true });
-        ended.push(() => client.quit());
-        return client;
-      },
-    ],
-    ...([2, 3] as const).map(
-      (RESP) =>
-        [
-          `node-redis with RESP${RESP} and bytes for texts`,
-          async () => {
-            const typeMapping = {
-              [RESP_TYPES.BLOB_STRING]: Buffer,
-              [RESP_TYPES.SIMPLE_STRING]: Buffer,
-              [RESP_TYPES.NUMBER]: String,
-            };
-            const { url } = inject('redis');
-            const client = createClient({ url, RESP, commandOptions: { typeMapping } });
-            client.on('error', () => {});
-            ended.push(() => client.close());
-            await client.connect();
-            return client as unknown as RedisBackendOptions['client'];
-          },
-        ] as const,
-    ),
-    [
-      'a pool of node-redis',
-      async () => {
-        const pool = createClientPool({ url: inject('redis').url, RESP: 3 });
-        pool.on('error', () => {});
-        ended.push(() => pool.close());
-        await pool.connect();
-        return pool as unknown as RedisBackendOptions['client'];
-      },
-    ],
-  ] as never)('%s has the same answers', async (_, open) => {
-    await expectAnswers(stepsOf(await (open as () => Promise<RedisBackendOptions['client']>)()));
+  const { url } = inject('redis');
+  const bytes = {
+    [RESP_TYPES.BLOB_STRING]: Buffer,
+    [RESP_TYPES.SIMPLE_STRING]: Buffer,
+    [RESP_TYPES.NUMBER]: String,
+  };
+
+  it('ioredis with numbers as texts has the same answers', async () => {
+    const client = new Redis(url, { stringNumbers: true });
+    ended.push(() => client.quit());
+    await expectAnswers(stepsOf(client));
+  });
+
+  it.each([
+    ['RESP 2 and bytes for texts', createClient({ url, RESP: 2, commandOptions: { typeMapping: bytes } })],
+    ['RESP 3 and bytes for texts', createClient({ url, RESP: 3, commandOptions: { typeMapping: bytes } })],
+    ['a pool', createClientPool({ url, RESP: 3 })],
+  ])('node-redis with %s has the same answers', async (_, client) => {
+    client.on('error', () => {});
+    ended.push(() => client.close());
+    await client.connect();
+    await expectAnswers(stepsOf(client as unknown as RedisBackendOptions['client']));
   });
 });
 

@@ -60,115 +60,81 @@ describe('SQLite', () => {
   });
 });
 
-/** Stores of one table, as many as there are instances. */
-const OPENED = [
-  {
-    name: 'SQLite',
-    open: async () => {
-      const client = new Database(':memory:');
-      const table = 'crowd';
-      return {
-        table,
-        store: () => storeOf(sqliteBackend({ client, table })),
-        names: async (sql: string) => client.prepare(sql).all() as readonly { name: string }[],
-        close: async () => void client.close(),
-      };
-    },
+/** Opens a database. */
+const ENGINES = {
+  async SQLite() {
+    const client = new Database(':memory:');
+    return {
+      open: (table: string) => storeOf(sqliteBackend({ client, table })),
+      run: async (sql: string) => client.prepare(sql).all(),
+      close: async () => void client.close(),
+    };
   },
-  {
-    name: 'PostgreSQL',
-    open: async () => {
-      const client = new pg.Pool({ connectionString: inject('postgres').url });
-      const table = `crowd_${process.pid}`;
-      return {
-        table,
-        store: () => storeOf(postgresBackend({ client, table, timeout: 10_000 })),
-        names: async (sql: string) => (await client.query(sql)).rows as readonly { name: string }[],
-        close: () => client.end(),
-      };
-    },
+  async PostgreSQL(connectionString = inject('postgres').url) {
+    const client = new pg.Pool({ connectionString });
+    return {
+      open: (table: string) => storeOf(postgresBackend({ client, table, timeout: 10_000 })),
+      run: async (sql: string) => (await client.query(sql)).rows,
+      close: () => client.end(),
+    };
   },
-  {
-    name: 'MariaDB',
-    open: async () => {
-      const client = createPool(inject('mariadb').url);
-      const table = `crowd_${process.pid}`;
-      return {
-        table,
-        store: () => storeOf(mysqlBackend({ client, table, timeout: 10_000 })),
-        names: async (sql: string) => (await client.query(sql))[0] as unknown as readonly { name: string }[],
-        close: () => client.end(),
-      };
-    },
+  async MariaDB(url = inject('mariadb').url) {
+    const client = createPool(url);
+    return {
+      open: (table: string) => storeOf(mysqlBackend({ client, table, timeout: 10_000 })),
+      run: async (sql: string) => (await client.query(sql))[0] as unknown as readonly object[],
+      close: () => client.end(),
+    };
   },
-];
+};
 
-it.each(OPENED)(
-  '$name: the reports of instances that have gone are deleted behind those of others, and of no one else',
-  async ({ open }) => {
-    const { table, store, names, close } = await open();
-    const instances = Array.from({ length: 1300 }, (_, i) => `${i}`.padStart(4, '0'));
+it.each(Object.entries(ENGINES))(
+  '%s: the reports of instances that have gone are deleted behind those of others, and of no one else',
+  async (_, connect) => {
+    const { open, run, close } = await connect();
+    const table = `crowd_${process.pid}`;
+    const instances = Array.from({ length: 1300 }, (__, i) => `${i}`.padStart(4, '0'));
     for (let i = 0; i < instances.length; i += 20) {
       const some = instances.slice(i, i + 20);
       const keepFor = i < 1200 ? 1 : 60_000;
-      await Promise.all(some.map((instance) => store().versions([], { ...report, instance, keepFor })));
+      await Promise.all(some.map((instance) => open(table).versions([], { ...report, instance, keepFor })));
     }
     await vi.waitFor(async () => {
-      await store().versions([], { ...report, instance: 'last' }); // a new object purges after its first report
-      const rows = await names(`SELECT name FROM ${table} ORDER BY name`);
-      expect(rows.map(({ name }) => name)).toEqual(
-        [...instances.slice(1200), 'last'].map((instance) => `report//${instance}`),
-      );
+      await open(table).versions([], { ...report, instance: 'last' }); // a new object purges after its first report
+      const left = [...instances.slice(1200), 'last'].map((instance) => ({ name: `report//${instance}` }));
+      expect(await run(`SELECT name FROM ${table} ORDER BY name`)).toEqual(left);
     }, 10_000);
-    expect((await store().reports()).map(({ instance }) => instance)).toContain('last');
+    expect((await open(table).reports()).map(({ instance }) => instance)).toContain('last');
     await close();
   },
   60_000,
 );
 
-/** A user that may only read. */
-const RESTRICTED = [
-  {
-    name: 'PostgreSQL',
-    url: inject('postgres').url,
-    grants: (space: string) => [
-      `CREATE USER ${space} PASSWORD 'secret'`,
-      `GRANT USAGE ON SCHEMA ${space} TO ${space}`,
-      `GRANT SELECT ON ALL TABLES IN SCHEMA ${space} TO ${space}`,
-    ],
-    connect: async (url: string) => {
-      const client = new pg.Pool({ connectionString: url });
-      const open = (table: string) => storeOf(postgresBackend({ client, table }));
-      return { open, run: (sql: string) => client.query(sql), close: () => client.end() };
-    },
-  },
-  {
-    name: 'MariaDB',
-    url: inject('mariadb').url,
-    grants: (space: string) => [
-      `CREATE USER ${space} IDENTIFIED BY 'secret'`,
-      `GRANT SELECT ON ${space}.snapshots TO ${space}`,
-    ],
-    connect: async (url: string) => {
-      const client = createPool(url);
-      const open = (table: string) => storeOf(mysqlBackend({ client, table }));
-      return { open, run: (sql: string) => client.query(sql), close: () => client.end() };
-    },
-  },
-];
+/** A user that may only read in a schema, named as that. */
+const GRANTS = {
+  PostgreSQL: (space: string) => [
+    `CREATE USER ${space} PASSWORD 'secret'`,
+    `GRANT USAGE ON SCHEMA ${space} TO ${space}`,
+    `GRANT SELECT ON ALL TABLES IN SCHEMA ${space} TO ${space}`,
+  ],
+  MariaDB: (space: string) => [
+    `CREATE USER ${space} IDENTIFIED BY 'secret'`,
+    `GRANT SELECT ON ${space}.snapshots TO ${space}`,
+  ],
+};
 
-it.each(RESTRICTED)(
-  '$name: without the right to write a report is lost, and no version is',
+it.each(['PostgreSQL', 'MariaDB'] as const)(
+  '%s: without the right to write a report is lost, and no version is',
   async (engine) => {
-    const { url, grants, connect } = engine;
     const space = `reports_${process.pid}`;
-    const owner = await connect(url);
+    const own = new URL(inject(engine === 'MariaDB' ? 'mariadb' : 'postgres').url);
+    const owner = await ENGINES[engine]();
     await owner.run(`CREATE SCHEMA ${space}`);
     await owner.open(`${space}.snapshots`).write('a', 'payload', 7);
-    for (const grant of grants(space)) await owner.run(grant);
-    const own = Object.assign(new URL(url), { username: space, password: 'secret' });
-    if (engine.name === 'MariaDB') own.pathname = space; // its databases are schemas
-    const user = await connect(String(own));
+    for (const grant of GRANTS[engine](space)) await owner.run(grant);
+    Object.assign(own, { username: space, password: 'secret' });
+    if (engine === 'MariaDB') own.pathname = space; // its databases are schemas
+    const user = await ENGINES[engine](own.href);
     const store = user.open(`${space}.snapshots`);
     for (let time = 0; time < 2; time += 1) expect(await store.versions(['a'], report)).toEqual([7]);
     expect(await store.read('a')).toMatchObject({ payload: 'payload' });

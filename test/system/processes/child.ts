@@ -28,14 +28,15 @@ export function runFixture(
   return runNode(['--import', 'tsx', script, ...args], env, timeoutMs);
 }
 
-/** Runs Node with the given arguments. */
+/** Runs Node with the given arguments. @param node which. @default ours */
 export function runNode(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   timeoutMs: number = 60_000,
+  node: string = process.execPath,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
+    const child = spawn(node, args, {
       env: { ...withoutTestRunner(process.env), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,

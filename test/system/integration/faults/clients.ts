@@ -9,6 +9,8 @@ import { redisBackend } from '../../../../src/backends/redis.ts';
 import { sqliteBackend } from '../../../../src/backends/sqlite.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Backend } from '../../../../src/engine/backend.ts';
+import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import { lockOf, storeOf } from '../../../support/parts.ts';
 
 export type Engine = 'redis' | 'postgres' | 'mysql' | 'sqlite' | 'file';
@@ -28,8 +30,12 @@ interface SharedOptions {
 
 /** The lock and the store that services use, as they would make them, but that their clients try again soon. */
 export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout }: SharedOptions): Shared {
-  const lockOptions = { leaseFor, timeout: stepTimeout };
-  const storeOptions = { timeout: stepTimeout };
+  const options = { timeout: stepTimeout };
+  const shared = (open: (options: BackendOptions) => Backend, close: Shared['close']): Shared => ({
+    lock: lockOf(open({ ...options, leaseFor })),
+    store: storeOf(open(options)),
+    close,
+  });
   switch (engine) {
     case 'redis': {
       // Without socketTimeout it would stay for minutes with a connection that hears nothing any more.
@@ -39,43 +45,38 @@ export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout 
         socketTimeout: 0.8 * stepTimeout,
       });
       client.on('error', () => {}); // it connects again by itself
-      return {
-        lock: lockOf(redisBackend({ ...lockOptions, client })),
-        store: storeOf(redisBackend({ ...storeOptions, client })),
-        close: async () => client.disconnect(),
-      };
+      return shared(
+        (own) => redisBackend({ ...own, client }),
+        async () => client.disconnect(),
+      );
     }
     case 'postgres': {
       const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: stepTimeout });
       client.on('error', () => {}); // an idle connection broke
-      return {
-        lock: lockOf(postgresBackend({ ...lockOptions, client })),
-        store: storeOf(postgresBackend({ ...storeOptions, client })),
-        close: () => client.end(),
-      };
+      return shared(
+        (own) => postgresBackend({ ...own, client }),
+        () => client.end(),
+      );
     }
     case 'mysql': {
       const client = createPool({ uri: url, connectTimeout: stepTimeout });
-      return {
-        lock: lockOf(mysqlBackend({ ...lockOptions, client })),
-        store: storeOf(mysqlBackend({ ...storeOptions, client })),
-        close: () => client.end(),
-      };
+      return shared(
+        (own) => mysqlBackend({ ...own, client }),
+        () => client.end(),
+      );
     }
     case 'sqlite': {
       // While it waits for others, the whole process does.
       const client = new Database(url, { timeout: 50 });
-      return {
-        lock: lockOf(sqliteBackend({ ...lockOptions, client })),
-        store: storeOf(sqliteBackend({ ...storeOptions, client })),
-        close: async () => client.close(),
-      };
+      return shared(
+        (own) => sqliteBackend({ ...own, client }),
+        async () => client.close(),
+      );
     }
     case 'file':
-      return {
-        lock: lockOf(fileBackend({ ...lockOptions, directory: url })),
-        store: storeOf(fileBackend({ ...storeOptions, directory: url })),
-        close: async () => {},
-      };
+      return shared(
+        (own) => fileBackend({ ...own, directory: url }),
+        async () => {},
+      );
   }
 }

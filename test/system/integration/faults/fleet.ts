@@ -1,10 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { endWithUs } from '../support/guard.ts';
+import { Children } from '../support/children.ts';
 import type { Engine } from './clients.ts';
 import type { Behaviour, Order, Settings, Told } from './messages.ts';
 
@@ -13,7 +8,7 @@ export type Heard = Told & { readonly by: number };
 
 const READY_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 5000;
-const PROGRAM = fileURLToPath(new URL('instance.ts', import.meta.url));
+const PROGRAM = new URL('instance.ts', import.meta.url);
 
 /** Processes that run `instance.ts`, and all that they have told since {@link Fleet.begin}. */
 export class Fleet {
@@ -21,12 +16,15 @@ export class Fleet {
   readonly size: number;
   readonly #engine: Engine;
   readonly #envOf: (by: number) => Readonly<Record<string, string>>;
-  readonly #children: ChildProcess[] = [];
+  readonly #children: Children<Order, Told> = new Children(PROGRAM, (told, by) => {
+    const heard = { ...told, by };
+    this.heard.push(heard);
+    this.#log?.write(`${JSON.stringify(heard)}\n`);
+    for (const listener of [...this.#listeners]) listener(heard);
+  });
   readonly #listeners: Set<(heard: Heard) => void> = new Set();
   #log: WriteStream | undefined;
   #settings: readonly Settings[] = [];
-  /** Why a process has ended that nobody has killed. */
-  #crash: Error | undefined;
 
   private constructor(engine: Engine, size: number, envOf: (by: number) => Readonly<Record<string, string>>) {
     this.#engine = engine;
@@ -55,25 +53,7 @@ export class Fleet {
   }
 
   async #start(by: number): Promise<void> {
-    const child = fork(PROGRAM, [this.#engine], {
-      execArgv: ['--import', import.meta.resolve('tsx')],
-      env: { ...process.env, ...this.#envOf(by) },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    this.#children[by] = child;
-    // A stopped one does not notice that its parent is gone. It has no directory; this one never is.
-    if (child.pid !== undefined)
-      child.once('exit', endWithUs(child.pid, join(tmpdir(), `tickless-${child.pid}`)));
-    child.once('exit', (code, signal) => {
-      if (signal !== 'SIGKILL') this.#crash = new Error(`instance ${by} ended with ${code ?? signal}`);
-    });
-    child.on('message', (told: Told) => {
-      if (this.#children[by] !== child) return; // killed, and another one has its number by now
-      const heard = { ...told, by };
-      this.heard.push(heard);
-      this.#log?.write(`${JSON.stringify(heard)}\n`);
-      for (const listener of [...this.#listeners]) listener(heard);
-    });
+    this.#children.start(by, this.#engine, this.#envOf(by));
     await this.until((heard) => heard.kind === 'ready' && heard.by === by, READY_WITHIN_MS);
   }
 
@@ -86,7 +66,7 @@ export class Fleet {
       };
       const timer = setTimeout(() => {
         end();
-        reject(this.#crash ?? new Error(`not heard within ${withinMs} ms: ${matches}`));
+        reject(this.#children.crash ?? new Error(`not heard within ${withinMs} ms: ${matches}`));
       }, withinMs);
       const listen = (heard: Heard): void => {
         if (!matches(heard)) return;
@@ -119,29 +99,21 @@ export class Fleet {
 
   async #begin(by: number): Promise<void> {
     const hasBegun = this.until((heard) => heard.kind === 'began' && heard.by === by, READY_WITHIN_MS);
-    this.#send(by, { kind: 'begin', settings: this.#settings[by] as Settings });
+    this.#children.send(by, { kind: 'begin', settings: this.#settings[by] as Settings });
     await hasBegun;
   }
 
-  #send(by: number, order: Order): void {
-    const child = this.#children[by];
-    if (child?.connected) child.send(order, () => {}); // it may be dead by now
-  }
-
   behave(behaviour: Partial<Behaviour>, numbers: readonly number[] = this.numbers): void {
-    for (const by of numbers) this.#send(by, { kind: 'behave', behaviour });
+    for (const by of numbers) this.#children.send(by, { kind: 'behave', behaviour });
   }
 
   signal(by: number, signal: NodeJS.Signals): void {
-    this.#children[by]?.kill(signal);
+    this.#children.signal(by, signal);
   }
 
   /** Kills one and starts it anew. Resolves when it has something to serve. */
   async replace(by: number): Promise<void> {
-    const child = this.#children[by] as ChildProcess;
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
+    await this.#children.kill(by);
     await this.#start(by);
     await this.#begin(by);
   }
@@ -151,20 +123,13 @@ export class Fleet {
     const ends = this.numbers.map((by) =>
       this.until((heard) => heard.kind === 'ended' && heard.by === by, END_WITHIN_MS),
     );
-    for (const by of this.numbers) this.#send(by, { kind: 'end' });
+    for (const by of this.numbers) this.#children.send(by, { kind: 'end' });
     await Promise.all(ends);
   }
 
   /** Kills them, stopped or not. */
   async close(): Promise<void> {
     this.#listeners.clear();
-    await Promise.all(
-      this.#children.map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const exit = once(child, 'exit');
-        child.kill('SIGKILL');
-        await exit;
-      }),
-    );
+    await this.#children.close();
   }
 }

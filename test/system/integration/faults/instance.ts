@@ -178,7 +178,7 @@ function stopwatch(): { elapsed(): number; busy(): number } {
 
 let instance: Instance | undefined;
 let running: Promise<void> | undefined;
-const engine = process.argv[2] as Engine;
+const engine = JSON.parse(process.argv[2] as string) as Engine;
 
 process.on('message', (order: Order) => {
   switch (order.kind) {

@@ -1,10 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { endWithUs } from './guard.ts';
+import { Children } from './children.ts';
 import type { SignalledKind, SignalledOptions } from './signalled.ts';
 
 export interface MarkedSettings extends SignalledOptions {
@@ -74,20 +69,23 @@ interface Done {
   readonly error: string | undefined;
 }
 
-const PROGRAM = fileURLToPath(new URL('../fixtures/marked.ts', import.meta.url));
+const PROGRAM = new URL('../fixtures/marked.ts', import.meta.url);
+const READY_WITHIN_MS = 60_000;
 /** A change that is not everywhere by then counts as lost. */
 const LOST_MS = 20_000;
 
 /** Processes that share values and caches; measures how late a change of one of them is at the readers of the others. */
 export class MarkedInstances {
   readonly #settings: MarkedSettings;
-  readonly #children: ChildProcess[] = [];
+  readonly #ready: Set<number> = new Set();
+  readonly #children: Children<ToMarked, FromMarked> = new Children(PROGRAM, (message, by) =>
+    this.#hear(message, by),
+  );
   /** By process and what it reads: when it first served nothing of before the instant that is waited for. */
   readonly #served: Map<string, Served>[] = [];
   readonly #stalls: Stall[][] = [];
   readonly #slow: Stall[][] = [];
   readonly #done: Map<number, (done: Done) => void> = new Map();
-  readonly #waiting: Set<() => void> = new Set();
   /** What has been done to the ways to the server. */
   readonly disturbances: Disturbance[] = [];
   #lastId = 0;
@@ -110,33 +108,23 @@ export class MarkedInstances {
   }
 
   async #begin(by: number): Promise<void> {
-    const child = fork(
-      PROGRAM,
-      [JSON.stringify({ ...this.#settings, url: this.#settings.urls?.[by] ?? this.#settings.url })],
-      {
-        execArgv: ['--import', import.meta.resolve('tsx')],
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      },
-    );
-    this.#children[by] = child;
-    const served = new Map<string, Served>();
-    this.#served[by] = served;
+    this.#served[by] = new Map();
     this.#stalls[by] = [];
     this.#slow[by] = [];
-    if (child.pid !== undefined)
-      child.once('exit', endWithUs(child.pid, join(tmpdir(), `tickless-${child.pid}`)));
-    const ready = new Promise<void>((resolve, reject) => {
-      child.once('exit', () => reject(new Error(`process ${by} has ended`)));
-      child.on('message', (message: FromMarked) => {
-        if (message.kind === 'ready') resolve();
-        else if (message.kind === 'stalled') this.#stalls[by]?.push(message);
-        else if (message.kind === 'slow') this.#slow[by]?.push(message);
-        else if (message.kind === 'done') this.#done.get(message.id)?.(message);
-        else served.set(message.what, message);
-        for (const wake of this.#waiting) wake();
-      });
-    });
-    await ready;
+    this.#children.start(by, { ...this.#settings, url: this.#settings.urls?.[by] ?? this.#settings.url });
+    await this.#children.until(
+      () => this.#ready.has(by),
+      () => `process ${by} begins`,
+      READY_WITHIN_MS,
+    );
+  }
+
+  #hear(message: FromMarked, by: number): void {
+    if (message.kind === 'ready') this.#ready.add(by);
+    else if (message.kind === 'stalled') this.#stalls[by]?.push(message);
+    else if (message.kind === 'slow') this.#slow[by]?.push(message);
+    else if (message.kind === 'done') this.#done.get(message.id)?.(message);
+    else this.#served[by]?.set(message.what, message);
   }
 
   /**
@@ -148,7 +136,7 @@ export class MarkedInstances {
   async lateness(lane: number, change: Change, by: number): Promise<number> {
     const id = ++this.#lastId;
     const done = new Promise<Done>((resolve) => this.#done.set(id, resolve));
-    this.#children[by]?.send({ id, lane, change } satisfies ToMarked);
+    this.#children.send(by, { id, lane, change });
     const { begunAt, version, at, error } = await done;
     this.#done.delete(id);
     if (error !== undefined) {
@@ -170,10 +158,11 @@ export class MarkedInstances {
       }
       return newAt.every((instant) => instant > 0);
     };
-    await this.#until(everywhere, () => {
+    const wanted = (): string => {
       const all = this.#served.map((served) => JSON.stringify(served.get(what)));
       return `${change} of lane ${lane} by ${by}, new from ${begunAt}, version ${version}, is everywhere: ${all}`;
-    });
+    };
+    await this.#children.until(everywhere, wanted, LOST_MS);
     const took = newAt.map((instant, index) => {
       const since = Math.max(at, this.#disturbedBefore(index, instant));
       return instant - since - this.#stalledBetween(index, since, instant);
@@ -210,7 +199,7 @@ export class MarkedInstances {
       for (;;) {
         const [change] = left.splice(Math.floor(Math.random() * left.length), 1);
         if (change === undefined) return;
-        const by = Math.floor(Math.random() * this.#children.length);
+        const by = Math.floor(Math.random() * this.#served.length);
         if (change === 'invalidateTag') await this.lateness(lane, 'key: refresh', by); // what was set has no tags
         if (change === 'value: rollback')
           for (let left = 2; left > 0; left--) await this.lateness(lane, 'value: set', by);
@@ -224,37 +213,7 @@ export class MarkedInstances {
     return late;
   }
 
-  #until(holds: () => boolean, what: () => string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(look);
-      };
-      const timer = setTimeout(() => {
-        end();
-        reject(new Error(`not within ${LOST_MS} ms: ${what()}`));
-      }, LOST_MS);
-      const look = (): void => {
-        if (!holds()) return;
-        end();
-        resolve();
-      };
-      this.#waiting.add(look);
-      look();
-    });
-  }
-
-  /** Kills them. */
-  async close(): Promise<void> {
-    const alive = this.#children.filter(
-      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
-    );
-    await Promise.all(
-      alive.map(async (child) => {
-        const exit = once(child, 'exit');
-        child.kill('SIGKILL');
-        await exit;
-      }),
-    );
+  close(): Promise<void> {
+    return this.#children.close();
   }
 }
