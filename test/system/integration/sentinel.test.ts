@@ -4,9 +4,11 @@ import { createSentinel } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { backendConformance } from './support/backend-conformance.ts';
 import { type Backend, redis } from './support/backends.ts';
+import { expectNoneWentBack, follow, furtherOn } from './support/follow.ts';
 import { freePort } from './support/ports.ts';
 import { type RealServer, SENTINEL_NAME, startRedis, startSentinel } from './support/servers.ts';
 
@@ -88,55 +90,35 @@ describe.each(Object.entries(clients))('Redis Sentinel with %s', (_, connect) =>
   }
 
   it('loading goes on, no version goes back, and what the replica had not received is lost', async () => {
-    const member = (adapters: ReturnType<typeof open>, schedule: { milliseconds: number }) => {
+    const [one, another] = [open(), open()];
+    for (const { isReady } of [one, another]) while (!isReady()) await sleep(20);
+    const often = [one, another].map(follow);
+    closings.push(...often.map(({ end }) => end));
+    await furtherOn(often);
+
+    // What the replica has received.
+    const rare = [one, another].map((backend) => {
       let loads = 0;
       const value = new RefreshingValue({
-        name: `v${schedule.milliseconds}`,
-        load: () => ++loads,
-        ...{ backend: { lock: adapters.lock, store: adapters.store }, schedule, logger: false as const },
+        ...{ name: 'rare', load: () => ++loads, schedule: HOUR_MS, logger: false as const, backend },
       });
       closings.push(() => value.close());
       return value;
-    };
-    const [one, another] = [open(), open()];
-    for (const { isReady } of [one, another]) while (!isReady()) await sleep(20);
-
-    // Values that are due all the time are read all the time.
-    const often = [one, another].map((each) => member(each, { milliseconds: 100 }));
-    const versions: number[][] = [[], []];
-    let isOver = false;
-    const reads = often.map(async (value, i) => {
-      while (!isOver) {
-        await value.get();
-        const { lock } = value.inspect();
-        if (lock?.version !== undefined) versions[i]?.push(lock.version);
-        await sleep(10);
-      }
     });
-    const furtherOn = async (): Promise<void> => {
-      const from = versions.map((each) => each.at(-1) ?? 0);
-      const now = () => versions.map((each, i) => (each.at(-1) ?? 0) > (from[i] ?? 0));
-      await expect.poll(now).toEqual([true, true]);
-    };
-    await furtherOn();
-
-    // What the replica has received.
-    const rare = [one, another].map((each) => member(each, { milliseconds: HOUR_MS }));
     for (const value of rare) expect(await value.get()).toBe(1);
-    const kept = await one.lock.acquire({ name: 'kept', leaseFor: HOUR_MS });
+    const kept = await leaseOf(one.lock, { name: 'kept', leaseFor: HOUR_MS });
     await direct.set('barrier', ''); // `wait` is for what its own client has written, and all before that
     expect(await direct.wait(1, 10_000)).toBe(1);
     const version = rare[0]?.inspect().lock?.version;
 
     // What it has not: it looks for its primary elsewhere.
     await replica.replicaof('127.0.0.1', await freePort());
-    const lost = await one.lock.acquire({ name: 'lost', leaseFor: HOUR_MS });
-    if (kept.kind !== 'acquired' || lost.kind !== 'acquired') throw new Error('not acquired');
+    const lost = await leaseOf(one.lock, { name: 'lost', leaseFor: HOUR_MS });
     expect(await rare[0]?.refresh()).toBe(2);
     const newest = rare[0]?.inspect().lock?.version ?? 0;
-    expect((await one.store.read(`v${HOUR_MS}`))?.version).toBe(newest);
+    expect((await one.store.read('rare'))?.version).toBe(newest);
 
-    await furtherOn();
+    await furtherOn(often);
     await primary.kill();
     const isBack = async ({ lock }: typeof one): Promise<boolean> =>
       lock.inspect('kept').then(
@@ -147,27 +129,23 @@ describe.each(Object.entries(clients))('Redis Sentinel with %s', (_, connect) =>
 
     // A lease that the replica had is kept, one that it had not is not promised: the next one has a higher token.
     expect(await another.lock.acquire({ name: 'kept' })).toMatchObject({ kind: 'held' });
-    expect(await one.lock.extend(kept.lease, HOUR_MS)).toBe(true);
-    const next = await another.lock.acquire({ name: 'lost' });
-    expect(next).toMatchObject({ kind: 'acquired' });
-    if (next.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lost.lease.token);
-    expect(await one.lock.extend(lost.lease, HOUR_MS)).toBe(false);
+    expect(await one.lock.extend(kept, HOUR_MS)).toBe(true);
+    expect((await leaseOf(another.lock, { name: 'lost' })).token).toBeGreaterThan(lost.token);
+    expect(await one.lock.extend(lost, HOUR_MS)).toBe(false);
 
     // The store is behind the instance, which keeps what it has; what it publishes is newer than all before.
-    expect((await another.store.read(`v${HOUR_MS}`))?.version).toBe(version);
+    expect((await another.store.read('rare'))?.version).toBe(version);
     expect(await rare[0]?.get()).toBe(2);
     const published = async (): Promise<number> => {
       await rare[1]?.refresh(); // without the lock, until its pause after the outage is over
       return rare[1]?.inspect().lock?.version ?? 0;
     };
     await expect.poll(published).toBeGreaterThan(newest);
-    expect((await one.store.read(`v${HOUR_MS}`))?.version).toBeGreaterThan(newest);
+    expect((await one.store.read('rare'))?.version).toBeGreaterThan(newest);
 
     // Both follow to versions of the new primary, and neither has gone back.
-    await furtherOn();
-    isOver = true;
-    await Promise.all(reads); // no read has failed
-    for (const each of versions) expect(each).toEqual([...each].sort((a, b) => a - b));
+    await furtherOn(often);
+    await expectNoneWentBack(often);
   });
 });
 

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { runFixture } from './support/child.ts';
 import { ownKinds, startOwn } from './support/own-server.ts';
 import {
   openSignalled,
   readUntil,
-  type Signalled,
   type SignalledKind,
+  type SignalledOptions,
   signalledKinds,
 } from './support/signalled.ts';
 
@@ -19,66 +17,34 @@ const kindOf = (kind: SignalledKind): 'postgres' | 'redis' => (kind === 'pg' ? '
 const spaceOf = (what: string, kind: SignalledKind): string =>
   `${what}_${signalledKinds.indexOf(kind)}_${process.pid}`;
 
+const closings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).reverse()) await close();
+});
+
+async function instance(
+  kind: SignalledKind,
+  options: Pick<SignalledOptions, 'url' | 'space' | 'propagateWithin' | 'hasSignals'>,
+): Promise<RefreshingValue<number>> {
+  const { shared, close } = await openSignalled(kind, options);
+  const value = new RefreshingValue({
+    ...{ name: 'v', load: () => 0, schedule: { hours: 1 }, logger: false as const, ...shared },
+  });
+  closings.push(close, () => value.close());
+  await value.get();
+  return value;
+}
+
 it('with a client for the signals of a backend of PostgreSQL a change is served elsewhere long before a check is due', async () => {
-  const { url } = inject('postgres');
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    return client;
-  };
-  const open: { readonly value: RefreshingValue<number>; close(): Promise<unknown> }[] = [];
-  for (let i = 0; i < 2; i++) {
-    const pool = new pg.Pool({ connectionString: url });
-    const signals = await connect();
-    pool.on('error', () => {});
-    signals.on('error', () => {});
-    const options = { client: pool, signals, table: `signals_${process.pid}`, timeout: 2000 };
-    const backend = postgresBackend(options);
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => 0,
-      schedule: { hours: 1 },
-      backend,
-      propagateWithin: 600_000,
-      logger: false,
-    });
-    open.push({ value, close: () => value.close().then(() => Promise.all([pool.end(), signals.end()])) });
-    await value.get();
-  }
-  try {
-    const [a, b] = open.map(({ value }) => value) as [RefreshingValue<number>, RefreshingValue<number>];
-    await sleep(200); // both listen
-    await a.set(7);
-    await readUntil(() => b.current, 7, SOON_MS);
-  } finally {
-    for (const { close } of open) await close();
-  }
+  const space = spaceOf('client', 'pg');
+  const options = { ...inject('postgres'), space, propagateWithin: 600_000, hasSignals: 'client' } as const;
+  const [a, b] = [await instance('pg', options), await instance('pg', options)];
+  await sleep(200); // both listen
+  await a.set(7);
+  await readUntil(() => b.current, 7, SOON_MS);
 });
 
 describe.each(signalledKinds)('signals with %s', (kind) => {
-  const closings: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const close of closings.splice(0).reverse()) await close();
-  });
-
-  async function instance(
-    url: string,
-    space: string,
-    propagateWithin: number,
-  ): Promise<RefreshingValue<number>> {
-    const signalled: Signalled = await openSignalled(kind, { url, space, propagateWithin });
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => 0,
-      schedule: { hours: 1 },
-      ...signalled.shared,
-      logger: false,
-    });
-    closings.push(signalled.close, () => value.close());
-    await value.get();
-    return value;
-  }
-
   /** Sets values until one of them was told. It may not listen yet, or not again. */
   async function isTold(
     from: RefreshingValue<number>,
@@ -96,9 +62,8 @@ describe.each(signalledKinds)('signals with %s', (kind) => {
 
   it('a change is served elsewhere long before a check is due; one signal after the other', async () => {
     const { url } = inject(kindOf(kind));
-    const space = spaceOf('signals', kind);
-    const a = await instance(url, space, 600_000);
-    const b = await instance(url, space, 600_000);
+    const options = { url, space: spaceOf('signals', kind), propagateWithin: 600_000 };
+    const [a, b] = [await instance(kind, options), await instance(kind, options)];
     expect(await isTold(a, b, 1000)).toBe(true);
     for (let set = 100; set < 110; set += 2) {
       await a.set(set);
@@ -119,9 +84,8 @@ describe.each(signalledKinds)('signals with %s', (kind) => {
     async () => {
       const server = await startOwn(kindOf(kind));
       closings.push(() => server.close());
-      const space = spaceOf('restart', kind);
-      const a = await instance(server.url, space, 3000);
-      const b = await instance(server.url, space, 3000);
+      const options = { url: server.url, space: spaceOf('restart', kind), propagateWithin: 3000 };
+      const [a, b] = [await instance(kind, options), await instance(kind, options)];
       expect(await isTold(a, b, 1000)).toBe(true);
       await server.kill();
       await sleep(500);

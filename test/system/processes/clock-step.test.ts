@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { RefreshingValue } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
 import { reportOf, runFixture } from './child.ts';
 import { libfaketime, withFakeTime } from './faketime.ts';
 import { type ClockStepReport, DELAY_MS } from './fixtures/clock-step.ts';
@@ -46,25 +44,4 @@ describe.concurrent('a wall clock that is stepped in a real process', () => {
     const report = await stepBy('-3600', 'wall');
     expect(report.startedAt.length).toBeGreaterThanOrEqual(3);
   });
-});
-
-it('a clock that is stepped every minute, by hours, causes neither a storm nor a freeze', async () => {
-  const clock = new FakeClock({ now: '2026-06-01T12:00' });
-  let loads = 0;
-  const value = new RefreshingValue({
-    name: 'v',
-    load: async () => ++loads,
-    schedule: { minutes: 10 },
-    clock,
-  });
-  await value.get();
-  for (let minute = 0; minute < 100; minute++) {
-    clock.stepWall((minute % 2 === 0 ? 3 : -4) * 3_600_000);
-    for (let read = 0; read < 6; read++) {
-      await clock.advance({ seconds: 10 });
-      await value.get();
-      await clock.flush();
-    }
-  }
-  expect(loads).toBe(11);
 });

@@ -45,6 +45,7 @@ describe.concurrent('the process ends by itself right after the last read, and t
     ['a failed reload in its cool-down', { served: 'first', loads: 2, failures: 1 }],
     ['a value that is due in 30 days', { days: 30 }],
     ['a thousand idle values', { sum: 499_500 }],
+    ['bursts of keyed reads in a group', { keys: 1000 }],
     ['an executor whose task has run', { executions: 1 }],
   ])('%s', async (name, details, logged) => {
     const { ended, report } = await scenario(name);

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { reportOf, runFixture } from './child.ts';
 import type { KeyedBytesCandidate, KeyedBytesReport } from './fixtures/keyed-bytes.ts';
-import type { Report } from './fixtures/live-timers.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // the processes fill caches, and measure again on a busy machine
 
@@ -20,22 +19,5 @@ describe('100,000 keys beside lru-cache with a ttl', () => {
     const [lruCache, ...tickless] = reports.map(({ bytesPerKey }) => bytesPerKey) as [number, ...number[]];
     expect(lruCache).toBeGreaterThan(50); // what was measured is a cache
     expect(Math.max(...tickless) / lruCache).toBeLessThanOrEqual(MOST);
-  });
-});
-
-describe('after bursts of reads', () => {
-  it('no timer is left, and the process ends by itself', async () => {
-    const ended = await runFixture('keyed-bursts', { args: ['a cache in a group'] });
-    const { resources, liveTimers } = reportOf<Report>(ended);
-    expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
-    expect(ended.lingered).toBeLessThan(30_000);
-    expect(liveTimers).toBe(0);
-    expect(resources).not.toContain('Timeout');
-    expect(resources).not.toContain('Immediate');
-  });
-
-  it('control: the count includes the timer that lru-cache keeps for its ttl', async () => {
-    const ended = await runFixture('keyed-bursts', { args: ['control: lru-cache with a ttl'] });
-    expect(reportOf<Report>(ended).liveTimers).toBe(1);
   });
 });

@@ -90,23 +90,7 @@ export const signalled = [
 ];
 
 export const more = [
-  memoryBackend(),
-  fileBackend({ directory: '/var/lib/app/snapshots' }),
-  sqliteBackend({ client: new Database('app.db', { timeout: 50 }) }),
-  sqliteBackend({ client: new DatabaseSync('app.db') }),
-  redisBackend({ client: new Redis() }),
-  redisBackend({ client: new Cluster(nodes) }),
-  redisBackend({ client: createClient() }),
-  redisBackend({ client: createClientPool() }),
-  redisBackend({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
-  redisBackend({
-    client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'localhost', port: 26379 }] }),
-  }),
-  postgresBackend({ client: new Pool() }),
-  postgresBackend({ client: new Client() }),
-  postgresBackend({ client: postgres({ max: 2 }) }),
   mysqlBackend({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
-  mongodbBackend({ collection: collections.collection('snapshots') }),
   dynamodbBackend({ client: new DynamoDB() }),
   etcdBackend({ endpoints: ['http://localhost:2379'], user: { name: 'app', password: 'secret' } }),
 ];

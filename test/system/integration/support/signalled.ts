@@ -16,8 +16,8 @@ export interface SignalledOptions {
   readonly url: string;
   readonly space: string;
   readonly propagateWithin: number;
-  /** @default true */
-  readonly hasSignals?: boolean;
+  /** `client`: of PostgreSQL one that is connected, not a function that connects one. @default true */
+  readonly hasSignals?: boolean | 'client';
   readonly leaseFor?: number;
   readonly keepVersions?: number;
 }
@@ -48,12 +48,14 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
       await listener.connect();
       return listener;
     };
-    const signals = hasSignals ? connect : undefined;
+    const signals = hasSignals === 'client' ? await connect() : connect;
     return {
       shared: {
         backend: {
           lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
-          store: storeOf(postgresBackend({ client, table: `${space}_store`, ...some, signals })),
+          store: storeOf(
+            postgresBackend({ client, table: `${space}_store`, ...some, ...(hasSignals && { signals }) }),
+          ),
         },
         propagateWithin,
       },
