@@ -171,7 +171,7 @@ export const leftOutFiles = [
 
 /** Tests that are left out by their names, `suite > test`: most measure times. */
 export const leftOut = [
-  /^SQLite with node:sqlite > /, // in another process, where no mutant can be switched on
+  /^SQLite with node:sqlite, /, // in another process, where no mutant can be switched on
   /cost a hundred times as much as 1,000/,
   /takes time in proportion to the length/,
   /costs the same with 100 and with 100,000 keys/,

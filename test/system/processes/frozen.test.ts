@@ -141,20 +141,4 @@ describe('processes that share a lock and a store', () => {
     expect(totals[0]).toBe(1);
     expect(totals[1]).toBeLessThan(1 + all.length); // without a lock each would load again
   });
-
-  it('replace one that is frozen while it holds the lease, and take nothing from it later', async () => {
-    const [holder, second, third] = [
-      await Frozen.start('400', '60000', directory),
-      await Frozen.start('0', '60000', directory),
-      await Frozen.start('0', '60000', directory),
-    ];
-    holder.ask();
-    await holder.says(/^loading/);
-    holder.freeze();
-    await sleep(400);
-    const { loadedAt, loads } = await second.invokeWhole();
-    expect(loads).toBe(1);
-    await holder.thawFor(2000);
-    expect(await third.invokeWhole()).toEqual({ loadedAt, loads: 0 });
-  });
 });

@@ -4,7 +4,7 @@ import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 const MINUTE = 60_000;
 const hang = (): Promise<never> => new Promise(() => {});
 
-// Twin of test/system/jest/fake-timers.jest.js: the same scenarios under the fake timers of Jest.
+// test/system/jest/fake-timers.jest.js has more scenarios, under the fake timers of Jest.
 describe('the fake timers of Vitest move a value without a clock of its own', () => {
   beforeEach(() => void vi.useFakeTimers({ now: new Date('2026-11-20T12:00:00Z') }));
   afterEach(() => void vi.useRealTimers());
@@ -27,23 +27,6 @@ describe('the fake timers of Vitest move a value without a clock of its own', ()
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('the pauses between tries pass', async () => {
-    const startedAt: number[] = [];
-    const begin = Date.now();
-    const load = vi.fn(async () => {
-      startedAt.push(Date.now() - begin);
-      if (startedAt.length < 3) throw new Error('down');
-      return 'up';
-    });
-    const value = new RefreshingValue({ name: 'v', load, retry: { minTimeout: 1000, randomize: false } });
-    const got = value.get();
-    await vi.advanceTimersByTimeAsync(999);
-    expect(load).toHaveBeenCalledTimes(1);
-    await vi.advanceTimersByTimeAsync(2001);
-    expect(await got).toBe('up');
-    expect(startedAt).toEqual([0, 1000, 3000]); // two retries, the pause twice as long each time
-  });
-
   it('a load that hangs is aborted at its deadline', async () => {
     const load = vi.fn((_: { signal: AbortSignal }) => hang());
     const value = new RefreshingValue({ name: 'v', load, timeout: { seconds: 5 } });
@@ -54,20 +37,5 @@ describe('the fake timers of Vitest move a value without a clock of its own', ()
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(true);
     expect(isTicklessError(await got, 'TIMED_OUT')).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('setSystemTime steps the wall clock only: a delay is not moved by it', async () => {
-    const load = vi.fn(async () => load.mock.calls.length);
-    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
-    await value.get();
-    vi.setSystemTime(Date.now() + 3 * 60 * MINUTE);
-    await vi.advanceTimersByTimeAsync(9 * MINUTE);
-    await value.get();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(load).toHaveBeenCalledTimes(1);
-    await vi.advanceTimersByTimeAsync(MINUTE);
-    await value.get();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(load).toHaveBeenCalledTimes(2);
   });
 });

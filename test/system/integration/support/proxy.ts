@@ -55,8 +55,6 @@ export class FaultProxy {
    * is among them where it is one of these (`HELLO`, `SET`).
    */
   readonly commands: PassedCommand[] = [];
-  /** Reads of whatever size that came from clients. */
-  chunks = 0;
   latencyMs = 0;
   readonly losses: Set<Loss> = new Set();
   readonly #target: URL;
@@ -111,11 +109,6 @@ export class FaultProxy {
       };
       this.losses.add({ matching, times, then, left: times, lost: onLost });
     });
-  }
-
-  /** Loses the answers to the next so many requests; each ends its connection. @returns resolves when all are lost. */
-  dropReplies(times: number): Promise<void> {
-    return this.loseReplies({ times });
   }
 
   /** Nothing arrives any more, either way, ends of connections neither; it waits for `heal`. New connections open. */
@@ -186,7 +179,6 @@ class ProxiedConnection {
     this.#server = server;
     this.#conversation = conversation;
     this.#carry(client, server, (bytes) => {
-      proxy.chunks += 1;
       for (const request of conversation.fromClient(bytes)) this.#onRequest(request);
       return bytes;
     });

@@ -19,7 +19,6 @@ export interface SignalledOptions {
   /** `client`: of PostgreSQL one that is connected, not a function that connects one. @default true */
   readonly hasSignals?: boolean | 'client';
   readonly leaseFor?: number;
-  readonly keepVersions?: number;
 }
 
 /** A backend with signals, with clients of its own. */
@@ -35,8 +34,8 @@ export interface Signalled {
 const ignore = (): void => {};
 
 export async function openSignalled(kind: SignalledKind, options: SignalledOptions): Promise<Signalled> {
-  const { url, space, propagateWithin, hasSignals = true, leaseFor = 5000, keepVersions } = options;
-  const some = { timeout: 2000, ...(keepVersions && { keepVersions }) };
+  const { url, space, propagateWithin, hasSignals = true, leaseFor = 5000 } = options;
+  const timeout = 2000;
   if (kind === 'pg') {
     const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', ignore);
@@ -54,7 +53,7 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
         backend: {
           lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
           store: storeOf(
-            postgresBackend({ client, table: `${space}_store`, ...some, ...(hasSignals && { signals }) }),
+            postgresBackend({ client, table: `${space}_store`, timeout, ...(hasSignals && { signals }) }),
           ),
         },
         propagateWithin,
@@ -79,7 +78,7 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
       shared: {
         backend: {
           lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
-          store: storeOf(redisBackend({ client, prefix: prefixes.store, ...some, signals })),
+          store: storeOf(redisBackend({ client, prefix: prefixes.store, timeout, signals })),
         },
         propagateWithin,
       },
@@ -96,7 +95,7 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
     await one.connect();
   }
   const backend = redisBackend({
-    ...{ client, prefix: `${space}:`, leaseFor, ...some },
+    ...{ client, prefix: `${space}:`, leaseFor, timeout },
     signals: hasSignals ? subscriber : undefined,
   });
   return {
