@@ -13,6 +13,7 @@ import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { freePort } from './support/ports.ts';
 
 // A server that accepts connections and never answers. The clients have the settings of docs/cluster.md.
 
@@ -49,39 +50,27 @@ const clients: Readonly<Record<Name, Connect>> = {
   ioredis(port, settings) {
     const client = new Redis({ port, host, ...(settings && SETTINGS.ioredis) });
     client.on('error', () => {});
-    return {
-      lock: lockOf(redisBackend({ client })),
-      store: storeOf(redisBackend({ client })),
-      end: () => client.disconnect(),
-    };
+    const open = () => redisBackend({ client });
+    return { lock: lockOf(open()), store: storeOf(open()), end: () => client.disconnect() };
   },
   'node-redis'(port, settings) {
     const { socket, ...own } = settings ? SETTINGS['node-redis'] : { socket: {} };
     const client = createClient({ ...own, socket: { port, host, ...socket } });
     client.on('error', () => {});
     client.connect().catch(() => {});
-    return {
-      lock: lockOf(redisBackend({ client })),
-      store: storeOf(redisBackend({ client })),
-      end: () => client.destroy(),
-    };
+    const open = () => redisBackend({ client });
+    return { lock: lockOf(open()), store: storeOf(open()), end: () => client.destroy() };
   },
   pg(port, settings) {
     const client = new pg.Pool({ port, ...account, ...(settings && SETTINGS.pg) });
     client.on('error', () => {});
-    return {
-      lock: lockOf(postgresBackend({ client })),
-      store: storeOf(postgresBackend({ client })),
-      end: () => {},
-    };
+    const open = () => postgresBackend({ client });
+    return { lock: lockOf(open()), store: storeOf(open()), end: () => {} };
   },
   mysql2(port, settings) {
     const client = createPool({ port, ...account, ...(settings && SETTINGS.mysql2) });
-    return {
-      lock: lockOf(mysqlBackend({ client })),
-      store: storeOf(mysqlBackend({ client })),
-      end: () => {},
-    };
+    const open = () => mysqlBackend({ client });
+    return { lock: lockOf(open()), store: storeOf(open()), end: () => {} };
   },
 };
 
@@ -107,8 +96,10 @@ describe.each(Object.keys(SETTINGS) as Name[])('%s', (name) => {
   it.each([
     ['the documented settings', true],
     ['its defaults', false],
-  ])('with %s: a cold read waits for one time-out, later ones do not wait', async (_, settings) => {
-    const { lock, store, end } = clients[name]((server.address() as AddressInfo).port, settings);
+    ['the documented settings, and nobody there', true],
+  ])('with %s: a cold read waits for one time-out, later ones do not wait', async (what, settings) => {
+    const { port } = server.address() as AddressInfo;
+    const { lock, store, end } = clients[name](what.endsWith('there') ? await freePort() : port, settings);
     try {
       await sleep(100); // the client has connected, as far as it can
       const waits: number[] = [];

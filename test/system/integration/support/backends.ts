@@ -62,6 +62,11 @@ export const snapshotKey = (space: string, name: string): string => `${storePref
 // A client that can't be reached tells so by events, which its user listens to.
 const ignore = (): void => {};
 
+/** Waits for a connection for a while. */
+async function soon(connected: Promise<unknown>): Promise<void> {
+  await Promise.race([connected.catch(ignore), new Promise((resolve) => setTimeout(resolve, 300))]);
+}
+
 /** The adapters, and what is done to their records. */
 type Adapters = Omit<Connected, 'close' | 'destroy'>;
 
@@ -209,8 +214,7 @@ export const backends: readonly Backend[] = [
     async connect(url) {
       const client = createClient({ url });
       client.on('error', ignore);
-      const connected = client.connect().catch(ignore); // it goes on trying by itself
-      await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, 300))]);
+      await soon(client.connect()); // it goes on trying by itself
       return {
         ...redis(client),
         close: () => client.close(),
@@ -229,8 +233,7 @@ export const backends: readonly Backend[] = [
     async connect(url) {
       const client = new pg.Client(url);
       client.on('error', ignore);
-      const connected = client.connect().catch(ignore);
-      await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, 300))]);
+      await soon(client.connect());
       return {
         ...postgres(client),
         close: () => client.end(),
@@ -270,14 +273,10 @@ export const backends: readonly Backend[] = [
     acquireCommands: 2,
     async connect(url) {
       const pool = createPool(url);
-      const lock = (space: string, options?: BackendOptions): Lock =>
-        lockWithoutBlocks(pool, lockTable(space), options);
-      const store = (space: string, options?: BackendOptions): Store =>
-        storeWithoutBlocks(pool, storeTable(space), options);
       return {
         ...mysql(pool),
-        lock,
-        store,
+        lock: (space, options) => lockWithoutBlocks(pool, lockTable(space), options),
+        store: (space, options) => storeWithoutBlocks(pool, storeTable(space), options),
         close: () => pool.end(),
         destroy: () => void pool.end().catch(ignore),
       };

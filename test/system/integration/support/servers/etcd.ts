@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../ports.ts';
+import { allOrNone } from './all-or-none.ts';
 import type { Kind } from './kind.ts';
 import { program, versionOf } from './programs.ts';
 import type { RealServer, StartOptions } from './server.ts';
@@ -23,17 +24,7 @@ export async function startEtcdCluster(count = 3, options: StartOptions = {}): P
   const peers: Record<string, string> = {};
   for (let i = 0; i < count; i += 1) peers[`member${i}`] = `http://127.0.0.1:${await freePort()}`;
   const starts = Object.keys(peers).map(async (name) => startServer(await etcdKind(name, peers), options));
-  const started = await Promise.allSettled(starts);
-  const members = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const close = async (): Promise<void> => {
-    await Promise.all(members.map((member) => member.close()));
-  };
-  try {
-    await Promise.all(starts);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const { all: members, close } = await allOrNone(starts);
   return { members, close };
 }
 
@@ -47,7 +38,6 @@ async function etcdKind(name: string, peers: Readonly<Record<string, string>>): 
     version: await versionOf(file),
     keepsData: true,
     saysReady: /ready to serve client requests|serving insecure client requests/,
-    endsBy: 'SIGKILL',
     async initialise({ directory }) {
       await mkdir(join(directory, 'data'), { mode: 0o700 });
     },
@@ -66,8 +56,5 @@ async function etcdKind(name: string, peers: Readonly<Record<string, string>>): 
       return { file, args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]) };
     },
     url,
-    count() {
-      throw new Error('etcd counts no commands by clients');
-    },
   };
 }

@@ -31,14 +31,14 @@ export interface Kind<K extends RealServerKind = ServerKind> {
   readonly keepsData: boolean;
   /** What it prints when it takes commands. */
   readonly saysReady: RegExp;
-  /** What ends it at once, so that nothing of it is left in the system. */
-  readonly endsBy: NodeJS.Signals;
+  /** What ends it at once, so that nothing of it is left in the system. @default SIGKILL */
+  readonly endsBy?: NodeJS.Signals;
   /** Takes back what else the system keeps for it when it was killed and its data go. Never throws. */
   forget?(place: Place): void;
-  /** Fills an empty place with what it starts from. */
-  initialise(place: Place): Promise<void>;
+  /** Fills an empty place with what it starts from. @default with nothing */
+  initialise?(place: Place): Promise<void>;
   command(place: Place, options: StartOptions): Command;
   url(place: Place): string;
-  /** @param lines called for each line that it prints from now on. */
-  count(place: Place, onLine: (listener: (line: string) => void) => void): CommandCount;
+  /** @param lines called for each line that it prints from now on. @default it can't be asked */
+  count?(place: Place, onLine: (listener: (line: string) => void) => void): CommandCount;
 }

@@ -25,7 +25,6 @@ async function mariadbKind(): Promise<Kind> {
     version: await versionOf(file),
     keepsData: true,
     saysReady: /ready for connections/,
-    endsBy: 'SIGKILL',
     async initialise({ directory }) {
       const data = join(directory, 'data');
       await mkdir(data);

@@ -29,7 +29,6 @@ async function pgbouncerKind(server: URL, settings: PgbouncerSettings): Promise<
     version: await versionOf(file),
     keepsData: true,
     saysReady: /process up: PgBouncer/,
-    endsBy: 'SIGKILL',
     async initialise(place) {
       if (as !== undefined) await chown(place.directory, as.uid, as.gid);
       const target: Record<string, string> = {
@@ -54,8 +53,5 @@ async function pgbouncerKind(server: URL, settings: PgbouncerSettings): Promise<
     },
     command: (place) => ({ file, args: [ini(place)], as }),
     url: ({ port }) => `postgres://postgres@127.0.0.1:${port}/${database}`,
-    count() {
-      throw new Error('PgBouncer is not asked for its count of commands');
-    },
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { allOrNone } from './all-or-none.ts';
 import { startRedis } from './redis.ts';
 import type { RealServer } from './server.ts';
 
@@ -16,13 +17,8 @@ const SLOTS = 16_384;
 /** Starts one, of three nodes. */
 export async function startRedisCluster(count = 3): Promise<RedisCluster> {
   const starts = Array.from({ length: count }, () => startRedis({ isCluster: true }));
-  const started = await Promise.allSettled(starts);
-  const nodes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const close = async (): Promise<void> => {
-    await Promise.all(nodes.map((node) => node.close()));
-  };
+  const { all: nodes, close } = await allOrNone(starts);
   try {
-    await Promise.all(starts);
     await join(nodes);
   } catch (error) {
     await close();

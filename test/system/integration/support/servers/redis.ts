@@ -31,7 +31,6 @@ async function redisKind(keepsData: boolean, isCluster: boolean): Promise<Kind> 
     version: await versionOf(file),
     keepsData,
     saysReady: /Ready to accept connections/,
-    endsBy: 'SIGKILL',
     async initialise({ directory }) {
       await mkdir(join(directory, 'data'));
     },

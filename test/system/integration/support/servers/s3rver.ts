@@ -20,8 +20,6 @@ const KIND: Kind<'s3rver'> = {
   version: (require('s3rver/package.json') as { version: string }).version,
   keepsData: true,
   saysReady: /listening on/,
-  endsBy: 'SIGKILL',
-  async initialise() {},
   command: ({ port, directory }) => ({
     file: process.execPath,
     args: [

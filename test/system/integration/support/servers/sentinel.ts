@@ -26,7 +26,6 @@ async function sentinelKind(primaryPort: number): Promise<Kind<'sentinel'>> {
     version: await versionOf(file),
     keepsData: true,
     saysReady: /\+monitor master/,
-    endsBy: 'SIGKILL',
     async initialise(place) {
       await mkdir(data(place));
       const lines = [
@@ -41,8 +40,5 @@ async function sentinelKind(primaryPort: number): Promise<Kind<'sentinel'>> {
     },
     command: (place) => ({ file, args: [configuration(place), '--sentinel'] }),
     url: ({ port }) => `redis://127.0.0.1:${port}`,
-    count() {
-      throw new Error('a sentinel is not asked for its count of commands');
-    },
   };
 }

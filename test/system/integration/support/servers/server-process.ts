@@ -77,7 +77,7 @@ class ServerProcess<K extends RealServerKind> implements RealServer<K> {
   }
 
   async begin(): Promise<void> {
-    await this.#kind.initialise(this.#place);
+    await this.#kind.initialise?.(this.#place);
     await this.#launch();
   }
 
@@ -160,7 +160,7 @@ class ServerProcess<K extends RealServerKind> implements RealServer<K> {
     const timer = setTimeout(() => killAll(pid), END_WITHIN_MS);
     await this.#ended(() => {
       thawAll(pid);
-      process.kill(pid, this.#kind.endsBy);
+      process.kill(pid, this.#kind.endsBy ?? 'SIGKILL');
     });
     clearTimeout(timer);
   }
@@ -173,14 +173,15 @@ class ServerProcess<K extends RealServerKind> implements RealServer<K> {
     if (empty) {
       this.#kind.forget?.(this.#place);
       await rm(join(this.#place.directory, 'data'), { recursive: true, force: true });
-      await this.#kind.initialise(this.#place);
+      await this.#kind.initialise?.(this.#place);
     }
     await this.#launch();
   }
 
   async commandsServed(): Promise<number> {
     this.#pid();
-    this.#count ??= this.#kind.count(this.#place, (listener) => this.#listeners.add(listener));
+    this.#count ??= this.#kind.count?.(this.#place, (listener) => this.#listeners.add(listener));
+    if (this.#count === undefined) throw new Error(`${this.label} is not asked for its count of commands`);
     return this.#count.served();
   }
 
