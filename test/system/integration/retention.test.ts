@@ -108,10 +108,11 @@ const SERVED = backends.map(({ name, engine, connect }) => ({
   name,
   open: (): Promise<Spaces> => connect(inject(engine).url),
 }));
+const OPENED = [...SERVED, SQLITE];
 
 describe('records that nobody has used for the retention are deleted, and no others', () => {
-  describe.each([...SERVED, SQLITE])('$name', ({ name, open }) => {
-    const space = `retention_${process.pid}_${name.replaceAll(/\W/g, '_')}`;
+  describe.each(OPENED)('$name', ({ name, open }) => {
+    const space = `retention_${process.pid}_${OPENED.findIndex((one) => one.name === name)}`;
     let client: Spaces;
     beforeAll(async () => {
       client = await open();
