@@ -1,6 +1,7 @@
 import { Backend } from './backend.ts';
 import { LeaseBook } from './lease-book.ts';
 import { Machine } from './machine.ts';
+import { WEATHER } from './network.ts';
 import type { Process } from './process.ts';
 import type { Random } from './random.ts';
 import { Referee } from './referee.ts';
@@ -39,6 +40,7 @@ export abstract class Cluster<P extends Process = Process> {
   abstract readonly source: { revision: number };
   #steps = 0;
   #born = 0;
+  #last = 0;
 
   constructor({ seed, random, isTraced, longestBackoff, keepVersions }: ClusterOptions) {
     this.seed = seed;
@@ -60,6 +62,32 @@ export abstract class Cluster<P extends Process = Process> {
     const { scenario } = this;
     this.trace.add('world', () => JSON.stringify(scenario));
     for (let index = 0; index < scenario.instances; index++) this.instances.push(this.start(index));
+  }
+
+  /** The last in the order of loads and changes. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The next in the order of loads and changes. */
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  /** The instances that have not closed. */
+  get open(): P[] {
+    return this.instances.filter(({ closing }) => closing === 'no');
+  }
+
+  /** Ends all faults. */
+  mend(): void {
+    this.trace.add('world', () => 'all is mended');
+    this.backend.isUp = true;
+    for (const { link, machine } of this.instances) {
+      link.weather = WEATHER.sound;
+      machine.goOn();
+    }
   }
 
   /** Starts a process. */

@@ -173,13 +173,10 @@ export class Instance extends Process {
     for (const part of [this.report, this.codes]) part.resume({ here: true });
   }
 
-  override close(timeout: number): Promise<unknown> {
+  protected override closeAll(timeout: number): Promise<unknown> {
     for (const subject of this.subjects.values()) this.world.change(subject, 'close');
-    this.closing = 'closing';
     const parts = [...this.singles, this.codes, ...(this.group === undefined ? [] : [this.group])];
-    return Promise.all(parts.map((part) => part.close({ timeout }))).then(() => {
-      this.closing = 'closed';
-    });
+    return Promise.all(parts.map((part) => part.close({ timeout })));
   }
 
   #runNightly({ signal, token }: LockedContext): unknown {

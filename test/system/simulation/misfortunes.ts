@@ -86,6 +86,22 @@ const misfortunes: Readonly<Record<string, Misfortune<Cluster>>> = {
   },
 };
 
+/** The source is in another state from now on: one of these. */
+export function moodOf<N extends string, M>(
+  weight: number,
+  moods: Readonly<Record<N, M>>,
+  names: readonly N[],
+): Misfortune<Pick<Cluster, 'random' | 'trace'> & { readonly source: { mood: M } }> {
+  return {
+    weight,
+    act: ({ world: { random, source, trace } }) => {
+      const name = random.pick(names);
+      source.mood = moods[name];
+      trace.add('source', () => `is ${name} from now on`);
+    },
+  };
+}
+
 /** Faults at random times, and changes of the data of the source. */
 export class Misfortunes<W extends Cluster> {
   readonly #world: W;

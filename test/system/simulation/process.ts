@@ -50,5 +50,13 @@ export abstract class Process {
   /** A load runs, where a fault has the most effect. */
   abstract get isLoading(): boolean;
 
-  abstract close(timeout: number): Promise<unknown>;
+  /** Closes all of its members. */
+  protected abstract closeAll(timeout: number): Promise<unknown>;
+
+  close(timeout: number): Promise<unknown> {
+    this.closing = 'closing';
+    return this.closeAll(timeout).then(() => {
+      this.closing = 'closed';
+    });
+  }
 }

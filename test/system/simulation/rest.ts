@@ -1,5 +1,5 @@
 import { CALENDAR_MS, type Instance } from './instance.ts';
-import { type Message, WEATHER } from './network.ts';
+import type { Message } from './network.ts';
 import { MOODS } from './source.ts';
 import type { Call } from './subject.ts';
 import type { World } from './world.ts';
@@ -50,13 +50,8 @@ export class Rest {
     const { timeline, referee } = world;
     world.misfortunes.end();
     world.actions.end();
-    world.trace.add('world', () => 'all is mended');
-    world.backend.isUp = true;
     world.source.mood = MOODS.calm;
-    for (const { link, machine } of world.instances) {
-      link.weather = WEATHER.sound;
-      machine.goOn();
-    }
+    world.mend();
     const mendedAt = timeline.now;
     for (const instance of world.instances) instance.resume();
     await this.#readsFor(mendedAt + LONGEST_MS / 1.5, 2000);
@@ -101,8 +96,7 @@ export class Rest {
     const { maxStaleness, whenTooStale, hasLock, hasStore } = this.#world.scenario;
     // Without a store a round serves the one that has won it; where all read at the same moments, one may lose each race.
     const mayFail = (maxStaleness < Infinity && whenTooStale === 'throw') || (hasLock && !hasStore);
-    for (const instance of this.#world.instances) {
-      if (instance.closing !== 'no') continue;
+    for (const instance of this.#world.open) {
       for (const { id, options, peek, inspect } of instance.subjects.values()) {
         // A task that is always done elsewhere keeps its last failure.
         if (id.endsWith('nightly') || id.includes('[')) continue;
@@ -119,8 +113,8 @@ export class Rest {
 
   /** A value that is loaded now has reached every instance two periods later. */
   async #agrees(): Promise<void> {
-    const { scenario, instances, timeline, referee } = this.#world;
-    const [first, ...others] = instances.filter(({ closing }) => closing === 'no');
+    const { scenario, timeline, referee } = this.#world;
+    const [first, ...others] = this.#world.open;
     if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
     timeline.plan(0, () => this.#world.actions.refresh(first));
     const settledAt = timeline.now + 2000;
@@ -147,7 +141,7 @@ export class Rest {
    */
   async #followsTheWall(): Promise<void> {
     const world = this.#world;
-    const open = world.instances.filter(({ closing }) => closing === 'no');
+    const { open } = world;
     const order = world.next();
     // A load that is running ends by the new clock, which is as good as a load that begins after the step.
     const underWay = new Set(open.flatMap((instance) => [...instance.subject('calendar').running]));

@@ -4,7 +4,7 @@ import { Commands } from './commands.ts';
 import { Instance } from './instance.ts';
 import { Leases } from './leases.ts';
 import type { Machine } from './machine.ts';
-import { type Misfortune, Misfortunes } from './misfortunes.ts';
+import { Misfortunes, moodOf } from './misfortunes.ts';
 import { CLIENT_TIMEOUT_MS, isWrite, type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
@@ -21,16 +21,6 @@ interface Freshness {
   /** The load that returned it, or last confirmed it. */
   by: LoadRun | undefined;
 }
-
-/** The source is in another state from now on. */
-const mood: Misfortune<World> = {
-  weight: 8,
-  act: ({ world: { random, source, trace } }) => {
-    const name = random.pick(['well', 'well', 'ill', 'down'] as const);
-    source.mood = MOODS[name];
-    trace.add('source', () => `is ${name} from now on`);
-  },
-};
 
 /** A cluster whose members are of all kinds: values, keys, tasks, a group. */
 export class World extends Cluster<Instance> {
@@ -55,7 +45,6 @@ export class World extends Cluster<Instance> {
   readonly #writesUnderWay: Map<Message, number> = new Map();
   /** The last arrival of a write of a name with a token for which its sender no longer waited. */
   readonly #stragglers: Map<string, number> = new Map();
-  #last = 0;
 
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed);
@@ -69,19 +58,10 @@ export class World extends Cluster<Instance> {
     this.nightly = new Nightly(this);
     this.#rest = new Rest(this);
     this.actions = new Actions(this);
-    this.misfortunes = new Misfortunes<World>(this, { mood });
+    this.misfortunes = new Misfortunes<World>(this, {
+      mood: moodOf(8, MOODS, ['well', 'well', 'ill', 'down']),
+    });
     this.startAll();
-  }
-
-  /** The last in the order of loads and changes. */
-  get last(): number {
-    return this.#last;
-  }
-
-  /** The next in the order of loads and changes. */
-  next(): number {
-    this.#last += 1;
-    return this.#last;
   }
 
   protected override make(name: string, machine: Machine): Instance {

@@ -76,11 +76,8 @@ export class DataInstance extends Process implements Holder {
     return this.running.size > 0;
   }
 
-  override close(timeout: number): Promise<unknown> {
-    this.closing = 'closing';
-    return this.prices.close({ timeout }).then(() => {
-      this.closing = 'closed';
-    });
+  protected override closeAll(timeout: number): Promise<unknown> {
+    return this.prices.close({ timeout });
   }
 
   #emitted(world: DataWorld, event: EventOf<EventType>): void {

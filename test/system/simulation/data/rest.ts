@@ -1,4 +1,3 @@
-import { WEATHER } from '../network.ts';
 import type { DataInstance } from './instance.ts';
 import { noteOf } from './persons.ts';
 import type { DataWorld } from './world.ts';
@@ -21,45 +20,24 @@ export class DataRest {
   }
 
   async come(): Promise<void> {
-    const { timeline, persons, misfortunes, signals, source, backend, instances, trace } = this.#world;
+    const { timeline, persons, misfortunes, signals, source } = this.#world;
     misfortunes.end();
     signals?.end();
     persons.end();
     source.end();
-    trace.add('world', () => 'all is mended');
-    backend.isUp = true;
-    for (const { link, machine } of instances) {
-      link.weather = WEATHER.sound;
-      machine.goOn();
-    }
+    this.#world.mend();
     const steps = [() => this.#isWell(), () => this.#putsBack(), () => this.#isStill()];
     await this.#readsFor(LONGEST_MS);
     for (const step of steps)
       if (this.#world.referee.violation === undefined && timeline.now > 0) await step();
   }
 
-  /** The instances that have not closed. */
-  get #open(): DataInstance[] {
-    return this.#world.instances.filter(({ closing }) => closing === 'no');
-  }
-
-  async #readsFor(ms: number): Promise<void> {
-    const { timeline, persons, random } = this.#world;
-    const until = timeline.now + ms;
-    const again = (): void => {
-      if (timeline.now >= until) return;
-      // Those that always read at the same moments may find the lock held by the same instance each time.
-      for (const instance of this.#open)
-        instance.machine.receive(random.between(0, READS_EVERY_MS), () => persons.read(instance));
-      timeline.plan(READS_EVERY_MS, again);
-    };
-    timeline.plan(0, again);
-    timeline.plan(ms, () => {});
-    await this.#world.until(() => timeline.now >= until);
+  #readsFor(ms: number): Promise<void> {
+    return this.#world.readsFor(ms, READS_EVERY_MS, (instance) => this.#world.persons.read(instance));
   }
 
   async #isWell(): Promise<void> {
-    for (const { name, status, held, waiting } of this.#open) {
+    for (const { name, status, held, waiting } of this.#world.open) {
       this.#holds(held !== undefined, () => `${name}: it has no value: ${status?.lastError}`);
       this.#holds(waiting <= 1, () => `${name}: ${waiting} calls are not answered`);
     }
@@ -67,7 +45,7 @@ export class DataRest {
 
   async #putsBack(): Promise<void> {
     const { persons, scenario, shelf } = this.#world;
-    const [first, ...others] = this.#open;
+    const [first, ...others] = this.#world.open;
     if (!scenario.hasPins || first === undefined || others.length === 0) return;
     await this.#readsFor(scenario.period * 3); // there is a version to go back to
     const { present } = shelf;
@@ -79,7 +57,7 @@ export class DataRest {
     await this.#readsFor(FOLLOWS_MS);
     const pinned = shelf.present;
     this.#holds(pinned?.order !== undefined, () => `${first.name}: it puts no version back`);
-    for (const { name, held, status, servesOwn } of this.#open) {
+    for (const { name, held, status, servesOwn } of this.#world.open) {
       const note = noteOf({ id: pinned?.order as number });
       const isThere = held?.serial === pinned?.serial && status?.pinned?.note === note;
       this.#holds(isThere || servesOwn, () => {
@@ -89,7 +67,7 @@ export class DataRest {
     const last = others.at(-1) as DataInstance;
     void persons.unpin(last);
     await this.#readsFor(FOLLOWS_MS);
-    for (const { name, held, status } of this.#open) {
+    for (const { name, held, status } of this.#world.open) {
       const isReleased = status?.pinned === undefined && held?.serial !== pinned?.serial;
       this.#holds(
         isReleased,
@@ -100,14 +78,10 @@ export class DataRest {
 
   /** Without reads nothing happens. */
   async #isStill(): Promise<void> {
-    const { timeline, instances } = this.#world;
+    const { timeline } = this.#world;
     const since = timeline.now;
     await this.#world.until(() => timeline.now > since + LONGEST_MS);
-    for (const { name, machine, waiting, closing } of instances) {
-      if (closing === 'closing') continue;
-      this.#world.referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs without reads`);
-      this.#world.referee.holds(4, waiting === 0, () => `${name}: ${waiting} calls are never answered`);
-    }
+    this.#world.isStill();
   }
 
   #holds(condition: boolean, message: () => string): void {

@@ -1,7 +1,6 @@
-import { Cluster } from '../cluster.ts';
 import type { Machine } from '../machine.ts';
-import { type Misfortune, Misfortunes } from '../misfortunes.ts';
-import { type Message, type Wire, wordsOfAnswer } from '../network.ts';
+import { Misfortunes, moodOf } from '../misfortunes.ts';
+import type { Message } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
 import { DataInstance } from './instance.ts';
@@ -12,8 +11,8 @@ import { type DataScenario, drawDataScenario } from './scenario.ts';
 import { Shelf } from './shelf.ts';
 import { SignalNetwork } from './signals.ts';
 import { DataSource, MOODS } from './source.ts';
-import { Troubles } from './troubles.ts';
 import type { DataRun, DataWatch } from './watch.ts';
+import { WatchedCluster } from './watched-cluster.ts';
 import { watchesOf } from './watches/index.ts';
 
 /** The random numbers of a data world are not those of the other world with its seed. */
@@ -25,20 +24,11 @@ const STREAM_OF_MARKS = 0x6d_61_72_6b;
 /** Nor are those of signals. */
 const STREAM_OF_SIGNALS = 0x68_69_6e_74;
 
-const mood: Misfortune<DataWorld> = {
-  weight: 6,
-  act: ({ world: { random, source, trace } }) => {
-    const name = random.pick(['well', 'ill'] as const);
-    source.mood = MOODS[name];
-    trace.add('source', () => `is ${name} from now on`);
-  },
-};
-
 /**
  * A cluster whose source returns bad data now and then, and whose versions people put back, pin and replace. It shares
  * nothing with the {@link World} of its seed.
  */
-export class DataWorld extends Cluster<DataInstance> {
+export class DataWorld extends WatchedCluster<DataInstance, DataRun> {
   readonly scenario: DataScenario;
   readonly marks: MarksScenario;
   readonly markRandom: Random;
@@ -47,14 +37,11 @@ export class DataWorld extends Cluster<DataInstance> {
   readonly source: DataSource<DataInstance>;
   readonly persons: Persons;
   readonly misfortunes: Misfortunes<DataWorld>;
-  readonly runs: Map<number, DataRun> = new Map();
   /** The last load under each token. */
   readonly loadsUnder: Map<number, DataRun> = new Map();
   readonly shelf: Shelf;
   readonly watches: readonly DataWatch[];
   readonly #rest: DataRest;
-  readonly #troubles: Troubles = new Troubles(this);
-  #last = 0;
 
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
@@ -69,17 +56,11 @@ export class DataWorld extends Cluster<DataInstance> {
     this.signals = hasSignals ? new SignalNetwork(this, signalRandom) : undefined;
     this.source = new DataSource<DataInstance>(this);
     this.persons = new Persons(this);
-    this.misfortunes = new Misfortunes<DataWorld>(this, { mood });
+    this.misfortunes = new Misfortunes<DataWorld>(this, { mood: moodOf(6, MOODS, ['well', 'ill']) });
     this.shelf = new Shelf(this);
     this.watches = watchesOf(this);
     this.#rest = new DataRest(this);
     this.startAll();
-  }
-
-  /** The next in the order of loads and orders. */
-  next(): number {
-    this.#last += 1;
-    return this.#last;
   }
 
   protected override make(name: string, machine: Machine): DataInstance {
@@ -97,45 +78,18 @@ export class DataWorld extends Cluster<DataInstance> {
     return this.verdict(this.runs.size);
   }
 
-  protected override check(): void {
-    if (this.#troubles.look()) for (const watch of this.watches) watch.spoiled?.();
-    for (const instance of this.instances) {
-      const { machine } = instance;
-      if (machine.hasCrashed || !machine.isTouched) continue;
-      machine.isTouched = false;
-      instance.held = instance.prices.peek();
-      instance.status = instance.prices.inspect();
-      for (const watch of this.watches) watch.stepped?.(instance);
-    }
+  protected override stepped(instance: DataInstance): void {
+    instance.held = instance.prices.peek();
+    instance.status = instance.prices.inspect();
+    for (const watch of this.watches) watch.stepped?.(instance);
   }
 
-  /** For so long it could do all that it had to. */
-  isWellFor(instance: DataInstance, ms: number): boolean {
-    return this.#troubles.isWellFor(instance, ms);
-  }
-
-  began(run: DataRun): void {
-    this.runs.set(run.serial, run);
+  override began(run: DataRun): void {
     if (run.token !== undefined) this.loadsUnder.set(run.token, run);
-    for (const watch of this.watches) watch.began?.(run);
+    super.began(run);
   }
 
-  /** @param instanceOf the process, once it is made. */
-  wireOf(name: string, instanceOf: () => DataInstance): Wire {
-    const what = ({ step, token }: Message): string => `${step}${token ? ` ${token}` : ''}`;
-    return {
-      sent: (message) => {
-        this.trace.add(name, () => `${what(message)} →`);
-        for (const watch of this.watches) watch.sent?.(instanceOf(), message);
-      },
-      failed: (message, how) => {
-        instanceOf().faultAt = this.timeline.now;
-        this.trace.add(name, () => `${what(message)} ${how}`);
-      },
-      arrived: (message, answer) => {
-        this.trace.add('backend', () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
-        for (const watch of this.watches) watch.arrived?.(instanceOf(), message, answer);
-      },
-    };
+  protected override shown({ step, token }: Message): string {
+    return `${step}${token ? ` ${token}` : ''}`;
   }
 }

@@ -84,11 +84,8 @@ export class DeployedInstance extends Process {
     return this.running > 0;
   }
 
-  override close(timeout: number): Promise<unknown> {
-    this.closing = 'closing';
-    return this.rates.close({ timeout }).then(() => {
-      this.closing = 'closed';
-    });
+  protected override closeAll(timeout: number): Promise<unknown> {
+    return this.rates.close({ timeout });
   }
 
   /** Reads the value, and what follows from it. */

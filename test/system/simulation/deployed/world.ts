@@ -85,7 +85,6 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   readonly storeBackend: Backend;
   readonly #misfortunes: Misfortunes<DeployedWorld>;
   #loads = 0;
-  #last = 0;
   #isOver = false;
   /** The source has no further values. */
   #isSettled = false;
@@ -131,17 +130,6 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     this.instances[index] = this.start(index);
   }
 
-  /** The last number of a value. */
-  get last(): number {
-    return this.#last;
-  }
-
-  /** The number of the next value. */
-  next(): number {
-    this.#last += 1;
-    return this.#last;
-  }
-
   order(instance: DeployedInstance, words: string, ask: () => Promise<unknown>): void {
     this.trace.add(instance.name, () => `${words} everywhere`);
     instance.waiting += 1;
@@ -173,26 +161,21 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   }
 
   async #rest(): Promise<void> {
-    const { timeline, backend, storeBackend, instances, referee } = this;
+    const { timeline, storeBackend, instances, referee } = this;
     this.#misfortunes.end();
     this.#isOver = true;
-    this.trace.add('world', () => 'all is mended');
-    backend.isUp = true;
     storeBackend.isUp = true;
-    for (const { link, storeLink, machine } of instances) {
-      link.weather = WEATHER.sound;
-      storeLink.weather = WEATHER.sound;
-      machine.goOn();
-    }
+    for (const { storeLink } of instances) storeLink.weather = WEATHER.sound;
+    this.mend();
     await this.#readsFor(CALM_MS);
-    for (const { name, rates } of this.#open()) {
+    for (const { name, rates } of this.open) {
       const { age = Number.POSITIVE_INFINITY } = rates.inspect();
       referee.holds(22, age < CALM_MS, () => {
         return `${name}: it is ${age.toFixed(0)} ms old, and all is mended since ${CALM_MS} ms`;
       });
     }
     await this.#readsFor(LONGEST_MS);
-    for (const { name, rates } of this.#open()) {
+    for (const { name, rates } of this.open) {
       const serial = rates.peek()?.serial ?? 0;
       referee.holds('rest', serial > 0, () => `${name}: it has no value of the source`);
     }
@@ -209,18 +192,13 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     }
   }
 
-  /** The instances that have not closed. */
-  #open(): DeployedInstance[] {
-    return this.instances.filter(({ closing }) => closing === 'no');
-  }
-
   /** Every instance is read each second. */
   async #readsFor(ms: number): Promise<void> {
     const { timeline, random } = this;
     const until = timeline.now + ms;
     const again = (): void => {
       if (timeline.now >= until) return;
-      for (const instance of this.#open()) {
+      for (const instance of this.open) {
         instance.machine.receive(random.between(0, READS_EVERY_MS), () => instance.read());
       }
       timeline.plan(READS_EVERY_MS, again);
@@ -233,7 +211,7 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   /** All instances have one value, and those that check the store are in the fleet with its version. */
   async #agree(): Promise<void> {
     const { referee, scenario, storeBackend } = this;
-    const open = this.#open();
+    const { open } = this;
     const serials = open.map(({ rates }) => rates.peek()?.serial);
     referee.holds('rest', new Set(serials).size <= 1, () => `the instances have the values ${serials}`);
     if (scenario.propagateWithin === Number.POSITIVE_INFINITY) return;

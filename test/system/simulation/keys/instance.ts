@@ -65,11 +65,8 @@ export class KeysInstance extends Process {
     return [...this.keys.values()].some(({ running }) => running.size > 0);
   }
 
-  override close(timeout: number): Promise<unknown> {
-    this.closing = 'closing';
-    return this.cache.close({ timeout }).then(() => {
-      this.closing = 'closed';
-    });
+  protected override closeAll(timeout: number): Promise<unknown> {
+    return this.cache.close({ timeout });
   }
 
   #load(
