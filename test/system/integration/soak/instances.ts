@@ -3,6 +3,7 @@
 
 import { getEventListeners, setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { liveTimerCount } from '../../processes/fixtures/live-timers.ts';
 import { Random } from '../../simulation/random.ts';
 import { Census } from '../../soak/census.ts';
 import { listenForComplaints } from '../../soak/complaints.ts';
@@ -10,7 +11,6 @@ import { SAMPLES } from '../../soak/samples.ts';
 import { settledHeap } from '../../soak/settled-heap.ts';
 import { added, none } from '../../soak/verdict.ts';
 import { Instance, type Surroundings, type Tally } from './instance.ts';
-import { countTimers } from './timers.ts';
 import { LOOK_FOR_MS, type Told } from './told.ts';
 import { Traffic } from './traffic.ts';
 
@@ -36,7 +36,6 @@ const ENGINES = [
 /** The first of each engine stay to the end. */
 const PASSING = [2, 4];
 
-const runningTimers = countTimers();
 const complaints = listenForComplaints();
 
 const census = new Census();
@@ -52,7 +51,7 @@ const sockets = (): number =>
 
 tell({ kind: 'begun' }); // so that its pipe is among what was there before
 const resourcesBefore = process.getActiveResourcesInfo();
-const timersBefore = runningTimers();
+const timersBefore = liveTimerCount();
 
 async function soak(): Promise<void> {
   const traffic = new Traffic(new Random(1), tally, census, longLived.signal);
@@ -85,7 +84,7 @@ async function sample(): Promise<void> {
   const live = {
     ...census.live,
     'listeners of the caller': listeners(),
-    timers: runningTimers(),
+    timers: liveTimerCount(),
     sockets: sockets(),
   };
   tell({ kind: 'sample', sample: { heap, live, done: { ...tally, 'ms of processor': processorMs() } } });
@@ -104,7 +103,7 @@ tell({
   kind: 'over',
   cpu: processorMs() / 1000 / process.uptime(),
   checks: [
-    none('timers left', runningTimers() - timersBefore),
+    none('timers left', liveTimerCount() - timersBefore),
     none("listeners left on a caller's signal", listeners()),
     ...Object.entries(census.live).map(([kind, count]) => none(`${kind} left`, count)),
     none('handles and requests left', added(resourcesBefore, process.getActiveResourcesInfo())),

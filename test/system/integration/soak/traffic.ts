@@ -1,4 +1,5 @@
 import type { RefreshingCache, RefreshingValue } from '../../../../src/index.ts';
+import { type Deed, drawDeed } from '../../simulation/deed.ts';
 import type { Random } from '../../simulation/random.ts';
 import type { Census } from '../../soak/census.ts';
 import type { Instance, Payload, Tally } from './instance.ts';
@@ -7,19 +8,52 @@ import type { Instance, Payload, Tally } from './instance.ts';
 const FEW_KEYS = 40;
 const POPULAR = 80;
 
-const DEEDS = {
-  refresh: 4,
-  invalidate: 4,
-  drop: 2,
-  set: 2,
-  delete: 4,
-  listen: 4,
-  many: 4,
-  task: 4,
-  execute: 2,
-  start: 4,
-  clear: 1,
-} as const;
+/** Who is called. */
+interface Scene {
+  readonly instance: Instance;
+  readonly tally: Tally;
+  readonly value: Instance['values'][number];
+  readonly cache: RefreshingCache<number, Payload>;
+  readonly key: number;
+  /** Of a caller who lives as long as the process. */
+  readonly signal: AbortSignal;
+  readonly isEven: () => boolean;
+  readonly drop: (promise: Promise<unknown>) => void;
+}
+
+const DEEDS: Readonly<Record<string, Deed<Scene>>> = {
+  refresh: {
+    weight: 4,
+    act: ({ drop, isEven, value, cache, key }) => drop(isEven() ? value.refresh() : cache.refresh(key)),
+  },
+  invalidate: { weight: 4, act: ({ value, cache, key }) => void [value.invalidate(), cache.invalidate(key)] },
+  drop: { weight: 2, act: ({ cache, key }) => void cache.invalidate(key, { drop: true }) },
+  set: { weight: 2, act: ({ value }) => void value.set({ id: 0, words: [] }) },
+  delete: { weight: 4, act: ({ cache, key }) => void cache.delete(key) },
+  listen: {
+    weight: 4,
+    act: ({ value, tally }) => {
+      const off = value.on('load-ended', () => {
+        tally.events += 1;
+      });
+      setTimeout(off, 1000);
+    },
+  },
+  many: {
+    weight: 4,
+    act: ({ drop, cache, key, signal }) => drop(cache.getMany([key, key + 1, key + 2], { signal })),
+  },
+  task: { weight: 4, act: ({ drop, instance }) => drop(instance.task()) },
+  execute: { weight: 2, act: ({ drop, instance }) => drop(instance.executor.execute()) },
+  start: {
+    weight: 4,
+    act: ({ drop, instance }) => {
+      drop(instance.executor.requestStart());
+      instance.group.requestStart();
+    },
+  },
+  clear: { weight: 1, act: ({ cache }) => void cache.clear() },
+};
 
 /** What the callers of the instances do. */
 export class Traffic {
@@ -79,51 +113,13 @@ export class Traffic {
   }
 
   #act(instance: Instance): void {
-    const { executor, group, task } = instance;
     const value = this.#pick(instance.values);
     const cache = this.#pick(instance.caches);
     const key = this.#key(instance, cache);
-    switch (this.#dice.weighted<keyof typeof DEEDS>(DEEDS)) {
-      case 'refresh':
-        this.#drop(this.#dice.chance(1 / 2) ? value.refresh() : cache.refresh(key));
-        return;
-      case 'invalidate':
-        value.invalidate();
-        cache.invalidate(key);
-        return;
-      case 'drop':
-        cache.invalidate(key, { drop: true });
-        return;
-      case 'set':
-        value.set({ id: 0, words: [] });
-        return;
-      case 'delete':
-        cache.delete(key);
-        return;
-      case 'listen': {
-        const off = value.on('load-ended', () => {
-          this.#tally.events += 1;
-        });
-        setTimeout(off, 1000);
-        return;
-      }
-      case 'many':
-        this.#drop(cache.getMany([key, key + 1, key + 2], { signal: this.#longLived }));
-        return;
-      case 'task':
-        this.#drop(task());
-        return;
-      case 'execute':
-        this.#drop(executor.execute());
-        return;
-      case 'start':
-        this.#drop(executor.requestStart());
-        group.requestStart();
-        return;
-      case 'clear':
-        cache.clear();
-        return;
-    }
+    const drop = (promise: Promise<unknown>): void => this.#drop(promise);
+    const isEven = (): boolean => this.#dice.chance(1 / 2);
+    const { tally, signal } = { tally: this.#tally, signal: this.#longLived };
+    drawDeed(DEEDS, this.#dice).act({ instance, tally, value, cache, key, signal, isEven, drop });
   }
 
   /** Lets go of a promise, as careless callers do, but counts. */

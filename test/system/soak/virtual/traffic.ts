@@ -1,4 +1,5 @@
-import type { EventType, PeriodicExecutor } from '../../../../src/index.ts';
+import type { EventType } from '../../../../src/index.ts';
+import { type Deed, drawDeed } from '../../simulation/deed.ts';
 import type { Cache, Service, Value } from './service.ts';
 import { type Payload, payload } from './source.ts';
 import type { World } from './world.ts';
@@ -10,42 +11,139 @@ const FEW_KEYS = 60;
 /** Most reads are of recently read keys; over the hour there are millions of different ones. */
 const POPULAR = 120;
 
-const READS = {
-  get: 30,
-  current: 15,
-  peek: 2,
-  inspect: 2,
-  patient: 6,
-  'long-lived signal': 8,
-  'long-lived signal, patient': 4,
-  'signal of a request': 4,
-  'signal that is aborted at once': 1,
-  waitUntil: 3,
-} as const;
-
-const DEEDS = {
-  refresh: 6,
-  invalidate: 6,
-  drop: 3,
-  set: 4,
-  'request start': 6,
-  pause: 1,
-  listen: 6,
-  reschedule: 1,
-  tag: 2,
-  where: 1,
-  delete: 6,
-  clear: 1,
-  many: 8,
-  task: 2,
-  execute: 3,
-  'passing members': 1,
-  'inspect the group': 2,
-  ready: 1,
-} as const;
-
 /** For loads that end at once: a deadline that outlives its load shows in a pause. */
 const LONG_TIMEOUT_MS = 600_000;
+
+/** A value or a key, as a reader sees it. */
+interface Reading {
+  readonly world: World;
+  get(options?: Parameters<Value['get']>[0]): Promise<Payload>;
+  current(): unknown;
+  peek(): unknown;
+  inspect(): unknown;
+  /** Some callers drop the promise, which must not become an unhandled rejection. */
+  drop(promise: Promise<unknown>): void;
+}
+
+const READS: Readonly<Record<string, Deed<Reading>>> = {
+  get: { weight: 30, act: ({ drop, get }) => drop(get()) },
+  current: { weight: 15, act: ({ world, current }) => world.attempt(current) },
+  peek: { weight: 2, act: ({ world, peek }) => world.attempt(peek) },
+  inspect: { weight: 2, act: ({ world, inspect }) => world.attempt(inspect) },
+  patient: { weight: 6, act: ({ world, drop, get }) => drop(get({ patience: world.dice.whole(0, 200) })) },
+  'long-lived signal': {
+    weight: 8,
+    act: ({ world, drop, get }) => drop(get({ signal: world.longLived.signal })),
+  },
+  'long-lived signal, patient': {
+    weight: 4,
+    act: ({ world: { longLived, dice }, drop, get }) =>
+      drop(get({ signal: longLived.signal, patience: dice.whole(0, 200) })),
+  },
+  'signal of a request': {
+    weight: 4,
+    act: ({ world: { census, dice, clock }, drop, get }) => {
+      const request = new AbortController();
+      census.add('signals of requests', request.signal);
+      drop(get({ signal: request.signal, patience: 100 }));
+      if (dice.chance(1 / 2)) clock.setTimeout(() => request.abort(), dice.whole(0, 100));
+    },
+  },
+  'signal that is aborted at once': {
+    weight: 1,
+    act: ({ drop, get }) => drop(get({ signal: AbortSignal.abort() })),
+  },
+  waitUntil: {
+    weight: 3,
+    act: ({ world, drop, get }) => drop(get({ waitUntil: (end) => world.drop(end) })),
+  },
+};
+
+/** Who is called: a value, or a key of a cache, of a service. */
+interface Scene {
+  readonly world: World;
+  readonly service: Service;
+  readonly traffic: Traffic;
+  readonly value: Value;
+  readonly cache: Cache;
+  readonly key: number;
+  readonly isKeyed: boolean;
+}
+
+const DEEDS: Readonly<Record<string, Deed<Scene>>> = {
+  refresh: {
+    weight: 6,
+    act: ({ world, isKeyed, cache, key, value }) =>
+      world.drop(isKeyed ? cache.refresh(key) : value.refresh()),
+  },
+  invalidate: {
+    weight: 6,
+    act: ({ isKeyed, cache, key, value }) => void (isKeyed ? cache.invalidate(key) : value.invalidate()),
+  },
+  drop: {
+    weight: 3,
+    act: ({ isKeyed, cache, key, value }) =>
+      void (isKeyed ? cache.invalidate(key, { drop: true }) : value.invalidate({ drop: true })),
+  },
+  set: {
+    weight: 4,
+    act: ({ world, isKeyed, cache, key, value }) =>
+      void (isKeyed ? cache.set(key, payload(world)) : value.set(payload(world))),
+  },
+  'request start': {
+    weight: 6,
+    act: ({ world, service, isKeyed, cache }) => {
+      const { dice } = world;
+      const member = isKeyed ? cache : dice.pick(service.executors);
+      const wait = dice.chance(1 / 2);
+      // A synchronous task whose first run fails throws.
+      world.drop(new Promise<void>((resolve) => resolve(member.requestStart({ wait }))));
+      service.group.requestStart(dice.chance(1 / 2) ? { waitUntil: (end) => world.drop(end) } : {});
+    },
+  },
+  pause: {
+    weight: 1,
+    act: ({ world: { dice, clock }, service }) => {
+      const member = dice.pick(service.members);
+      member.pause();
+      clock.setTimeout(() => member.resume(), dice.whole(0, 3000));
+    },
+  },
+  listen: {
+    weight: 6,
+    act: ({ world: { dice, clock, census, tally }, service }) => {
+      const listener = (): void => {
+        tally.events += 1;
+      };
+      census.add('listeners of events', listener);
+      clock.setTimeout(dice.pick(service.members).on(dice.pick(TYPES), listener), dice.whole(0, 10_000));
+    },
+  },
+  reschedule: { weight: 1, act: ({ world, value }) => value.reschedule(world.dice.between(300, 2000)) },
+  tag: {
+    weight: 2,
+    act: ({ world: { dice }, cache }) =>
+      void cache.invalidateTag(dice.pick(['nl', 'be', `${dice.whole(0, 1e9)}`])),
+  },
+  where: { weight: 1, act: ({ cache }) => void cache.invalidateWhere((key) => key % 7 === 0) },
+  delete: { weight: 6, act: ({ cache, key }) => void cache.delete(key) },
+  clear: { weight: 1, act: ({ isKeyed, cache }) => void (isKeyed ? cache.clear() : cache.invalidate()) },
+  many: { weight: 8, act: ({ traffic, cache }) => traffic.readMany(cache) },
+  task: { weight: 2, act: ({ world, service }) => world.drop(service.task()) },
+  execute: {
+    weight: 3,
+    act: ({ world, service }) => world.drop(world.dice.pick(service.executors).execute()),
+  },
+  'passing members': { weight: 1, act: ({ traffic }) => traffic.visit() },
+  'inspect the group': {
+    weight: 2,
+    act: ({ service: { group } }) => void [group.health(), group.inspect()],
+  },
+  ready: {
+    weight: 1,
+    act: ({ world, service }) => world.drop(service.group.ready({ timeout: world.dice.whole(0, 1000) })),
+  },
+};
 
 /** The callers of one service. */
 export class Traffic {
@@ -62,21 +160,17 @@ export class Traffic {
 
   /** Makes some reads and one or two other calls. */
   go(reads: number): void {
-    const { dice } = this.#world;
+    const { dice, tally } = this.#world;
     for (let i = 0; i < reads; i++) {
-      this.#world.tally.reads += 1;
+      tally.reads += 1;
       if (dice.chance(1 / 2)) this.#readValue();
       else this.#readKey();
     }
     if (dice.chance(1 / 2)) this.#act();
   }
 
-  #pick<T>(list: readonly T[]): T {
-    return this.#world.dice.pick(list);
-  }
-
   #value(): Value {
-    return this.#pick([...this.#service.values, this.#service.alone]);
+    return this.#world.dice.pick([...this.#service.values, this.#service.alone]);
   }
 
   #key(cache: Cache): number {
@@ -97,7 +191,7 @@ export class Traffic {
   }
 
   #readKey(): void {
-    const cache = this.#pick(this.#service.caches);
+    const cache = this.#world.dice.pick(this.#service.caches);
     const key = this.#key(cache);
     this.#read({
       get: (options) => cache.get(key, options),
@@ -107,132 +201,24 @@ export class Traffic {
     });
   }
 
-  #read(reading: {
-    get(options?: Parameters<Value['get']>[0]): Promise<Payload>;
-    current(): unknown;
-    peek(): unknown;
-    inspect(): unknown;
-  }): void {
+  #read(reading: Omit<Reading, 'world' | 'drop'>): void {
     const world = this.#world;
-    const { dice, longLived, clock } = world;
-    const how = dice.weighted<keyof typeof READS>(READS);
-    // Some callers drop the promise, which must not become an unhandled rejection.
-    const drop = dice.chance(1 / 10) ? () => {} : (promise: Promise<unknown>) => world.drop(promise);
-    switch (how) {
-      case 'get':
-        drop(reading.get());
-        return;
-      case 'current':
-      case 'peek':
-      case 'inspect':
-        world.attempt(() => reading[how]());
-        return;
-      case 'patient':
-        drop(reading.get({ patience: dice.whole(0, 200) }));
-        return;
-      case 'long-lived signal':
-        drop(reading.get({ signal: longLived.signal }));
-        return;
-      case 'long-lived signal, patient':
-        drop(reading.get({ signal: longLived.signal, patience: dice.whole(0, 200) }));
-        return;
-      case 'signal of a request': {
-        const request = new AbortController();
-        world.census.add('signals of requests', request.signal);
-        drop(reading.get({ signal: request.signal, patience: 100 }));
-        if (dice.chance(1 / 2)) clock.setTimeout(() => request.abort(), dice.whole(0, 100));
-        return;
-      }
-      case 'signal that is aborted at once':
-        drop(reading.get({ signal: AbortSignal.abort() }));
-        return;
-      case 'waitUntil':
-        drop(reading.get({ waitUntil: (end) => world.drop(end) }));
-        return;
-    }
+    const deed = drawDeed(READS, world.dice);
+    const drop = world.dice.chance(1 / 10) ? () => {} : (promise: Promise<unknown>) => world.drop(promise);
+    deed.act({ ...reading, world, drop });
   }
 
   #act(): void {
     const world = this.#world;
-    const { dice, clock } = world;
-    const { group, caches, executors, task, members } = this.#service;
     const value = this.#value();
-    const cache = this.#pick(caches);
+    const cache = world.dice.pick(this.#service.caches);
     const key = this.#key(cache);
-    const isKeyed = dice.chance(1 / 2);
-    switch (dice.weighted<keyof typeof DEEDS>(DEEDS)) {
-      case 'refresh':
-        world.drop(isKeyed ? cache.refresh(key) : value.refresh());
-        return;
-      case 'invalidate':
-        isKeyed ? cache.invalidate(key) : value.invalidate();
-        return;
-      case 'drop':
-        isKeyed ? cache.invalidate(key, { drop: true }) : value.invalidate({ drop: true });
-        return;
-      case 'set':
-        isKeyed ? cache.set(key, payload(world)) : value.set(payload(world));
-        return;
-      case 'request start': {
-        const member = isKeyed ? cache : this.#pick(executors);
-        const wait = dice.chance(1 / 2);
-        // A synchronous task whose first run fails throws.
-        world.drop(new Promise<void>((resolve) => resolve(member.requestStart({ wait }))));
-        group.requestStart(dice.chance(1 / 2) ? { waitUntil: (end) => world.drop(end) } : {});
-        return;
-      }
-      case 'pause': {
-        const member = this.#pick(members);
-        member.pause();
-        clock.setTimeout(() => member.resume(), dice.whole(0, 3000));
-        return;
-      }
-      case 'listen': {
-        const listener = (): void => {
-          world.tally.events += 1;
-        };
-        world.census.add('listeners of events', listener);
-        clock.setTimeout(this.#pick(members).on(this.#pick(TYPES), listener), dice.whole(0, 10_000));
-        return;
-      }
-      case 'reschedule':
-        value.reschedule(dice.between(300, 2000));
-        return;
-      case 'tag':
-        cache.invalidateTag(this.#pick(['nl', 'be', `${dice.whole(0, 1e9)}`]));
-        return;
-      case 'where':
-        cache.invalidateWhere((key) => key % 7 === 0);
-        return;
-      case 'delete':
-        cache.delete(key);
-        return;
-      case 'clear':
-        isKeyed ? cache.clear() : cache.invalidate();
-        return;
-      case 'many':
-        this.#readMany(cache);
-        return;
-      case 'task':
-        world.drop(task());
-        return;
-      case 'execute':
-        world.drop(this.#pick(executors as readonly PeriodicExecutor[]).execute());
-        return;
-      case 'passing members':
-        this.#visit();
-        return;
-      case 'inspect the group':
-        group.health();
-        group.inspect();
-        return;
-      case 'ready':
-        world.drop(group.ready({ timeout: dice.whole(0, 1000) }));
-        return;
-    }
+    const isKeyed = world.dice.chance(1 / 2);
+    const scene = { world, service: this.#service, traffic: this, value, cache, key, isKeyed };
+    drawDeed(DEEDS, world.dice).act(scene);
   }
 
-  #readMany(cache: Cache): void {
+  readMany(cache: Cache): void {
     const keys = Array.from({ length: 20 }, () => this.#key(cache));
     const { signal } = this.#world.longLived;
     this.#world.drop(
@@ -241,7 +227,7 @@ export class Traffic {
   }
 
   /** A member that leaves the group after a while. */
-  #visit(): void {
+  visit(): void {
     const world = this.#world;
     const { group, values } = this.#service;
     this.#members += 1;
