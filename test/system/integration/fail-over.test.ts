@@ -1,4 +1,3 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createConnection, createPool } from 'mysql2/promise';
@@ -8,6 +7,8 @@ import { redisBackend } from '../../../src/backends/redis.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { rejectionOf } from '../../support/settle.ts';
+import { type FaultProxy, startProxy } from './support/proxy.ts';
 import { type RealServer, startMariadb, startRedis } from './support/servers.ts';
 
 // A fail-over behind one name: the old primary stays up and takes no writes, and new connections reach the new one.
@@ -19,38 +20,11 @@ afterEach(async () => {
 
 let tables = 0;
 
-interface Endpoint {
-  readonly port: number;
-  /** New connections reach that port from now on. */
-  moveTo(port: number): void;
-}
-
-async function endpointOf(first: number): Promise<Endpoint> {
-  let primary = first;
-  const open = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(primary, '127.0.0.1');
-    client.pipe(upstream).pipe(client);
-    for (const socket of [client, upstream]) {
-      open.add(socket);
-      socket.on('close', () => {
-        client.destroy();
-        upstream.destroy();
-      });
-      socket.on('error', () => {});
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  ended.push(() => {
-    for (const socket of open) socket.destroy();
-    server.close();
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    moveTo(port) {
-      primary = port;
-    },
-  };
+/** The name of a cluster. */
+async function endpointOf(primary: RealServer): Promise<FaultProxy> {
+  const proxy = await startProxy(primary);
+  ended.push(() => proxy.close());
+  return proxy;
 }
 
 /** Each step fails at most as often as there are connections to the old primary. */
@@ -97,12 +71,12 @@ describe('MariaDB', () => {
       },
     ],
   ])('%s leaves a server that has become read-only', async (_, open) => {
-    const [old, fresh] = servers;
-    const admin = await createConnection(old?.url as string);
+    const [old, fresh] = servers as [RealServer, RealServer];
+    const admin = await createConnection(old.url);
     ended.push(() => admin.end());
     await admin.query('SET GLOBAL read_only = 0');
-    const endpoint = await endpointOf(old?.port as number);
-    const { client, end } = open(`mysql://app:p@127.0.0.1:${endpoint.port}/tickless`);
+    const endpoint = await endpointOf(old);
+    const { client, end } = open(endpoint.url.replace('root@', 'app:p@'));
     ended.push(end);
     const table = `t${++tables}`;
     const [lock, store] = [lockOf(mysqlBackend({ client, table })), storeOf(mysqlBackend({ client, table }))];
@@ -110,7 +84,7 @@ describe('MariaDB', () => {
     await lock.inspect('table');
     await Promise.all(names.map((name) => lock.acquire({ name }))); // all connections are open
     await admin.query('SET GLOBAL read_only = 1');
-    endpoint.moveTo(fresh?.port as number);
+    endpoint.moveTo(fresh);
     await expectBack(lock, store, CONNECTIONS);
   });
 });
@@ -123,11 +97,10 @@ describe('Redis', () => {
     'a client whose reconnectOnError looks whether an error %s READONLY leaves a server that has become a replica',
     async (_, isOfReplica) => {
       const [old, fresh] = await Promise.all([startRedis(), startRedis()]);
-      for (const server of [old, fresh]) ended.push(() => server?.close());
-      const endpoint = await endpointOf(old?.port as number);
+      for (const server of [old, fresh]) ended.push(() => server.close());
+      const endpoint = await endpointOf(old);
       const seen: string[] = [];
-      const client = new Redis({
-        port: endpoint.port,
+      const client = new Redis(endpoint.url, {
         reconnectOnError: ({ message }) => {
           seen.push(message);
           return isOfReplica(message) ? 2 : false;
@@ -138,10 +111,10 @@ describe('Redis', () => {
       const [lock, store] = [lockOf(redisBackend({ client })), storeOf(redisBackend({ client }))];
       await lock.acquire({ name: 'before' });
       await lock.acquire({ name: 'before too' }); // by the digest of the script
-      const admin = new Redis(old?.url as string);
+      const admin = new Redis(old.url);
       ended.push(() => admin.disconnect());
-      await admin.replicaof('127.0.0.1', fresh?.port as number);
-      endpoint.moveTo(fresh?.port as number);
+      await admin.replicaof('127.0.0.1', fresh.port);
+      endpoint.moveTo(fresh);
       await expectBack(lock, store, 1);
       expect(seen.filter((message) => !/^(READONLY|NOSCRIPT) /.test(message))).toEqual([]);
     },
@@ -155,11 +128,8 @@ describe('Redis', () => {
     const lock = lockOf(redisBackend({ client }));
     const store = storeOf(redisBackend({ client }));
     const error = async (step: () => Promise<unknown>): Promise<string> => {
-      const thrown = await step().then(
-        () => expect.unreachable(),
-        (one) => one as Error,
-      );
-      return (thrown.cause as Error).message;
+      const { cause } = (await rejectionOf(step())) as Error;
+      return (cause as Error).message;
     };
     await lock.acquire({ name: 'a' });
     await store.write('a', 'payload');

@@ -66,6 +66,14 @@ describe('a record in Redis that was edited', () => {
     expect(await lock.list({ prefix: name })).toMatchObject([{ name, state: 'running' }]);
   });
 
+  it('reads prolong a snapshot that was written again with its token but without a keepFor', async () => {
+    await store.write('prolonged', '', 1, undefined, 1000);
+    await store.write('prolonged', '', 1);
+    await client.pexpire(`${prefix}snapshot/prolonged`, 50_000);
+    await store.read('prolonged');
+    expect(await client.pttl(`${prefix}snapshot/prolonged`)).toBeGreaterThan(60_000);
+  });
+
   it('a write again for longer is another one', async () => {
     await store.write('again', '1', 5, undefined, 2000);
     await store.write('again', '1', 5, undefined, 60_000);

@@ -1,5 +1,4 @@
 import Database from 'better-sqlite3';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
@@ -7,7 +6,7 @@ import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { backends, snapshotKey } from './support/backends.ts';
+import { backends } from './support/backends.ts';
 
 const HOUR = 3_600_000;
 const RETENTION_MS = 1000;
@@ -143,20 +142,4 @@ describe('records that nobody has used for the retention are deleted, and no oth
     expect(await open().history('used')).toHaveLength(3);
     client.close();
   });
-});
-
-it('Redis: reads prolong a snapshot that was written again with its token but without a keepFor', async () => {
-  const backend = backends.find(({ engine }) => engine === 'redis') as (typeof backends)[number];
-  const space = `prolonged_${process.pid}`;
-  const client = await backend.connect(inject('redis').url);
-  const admin = new Redis(inject('redis').url);
-  const store = client.store(space, { retention: HOUR } as never);
-  await store.write('v', '', 1, undefined, RETENTION_MS);
-  await store.write('v', '', 1);
-  const key = snapshotKey(space, 'v');
-  await admin.pexpire(key, HOUR / 2);
-  await store.read('v');
-  expect(await admin.pttl(key)).toBeGreaterThan(HOUR / 2);
-  admin.disconnect();
-  await client.destroy();
 });

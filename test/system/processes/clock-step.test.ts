@@ -4,7 +4,7 @@ import { libfaketime, withFakeTime } from './faketime.ts';
 import { type ClockStepReport, DELAY_MS } from './fixtures/clock-step.ts';
 
 describe.concurrent('a wall clock that is stepped in a real process', () => {
-  beforeAll(() => void libfaketime(), 300_000);
+  beforeAll(() => libfaketime().then(() => {}), 300_000);
 
   async function stepBy(by: string, ...args: string[]): Promise<ClockStepReport> {
     const ended = await withFakeTime((env) => runFixture('clock-step', { args: [by, ...args], env }));

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,23 +23,28 @@ function findLibrary(): string | undefined {
     .find((path) => existsSync(path));
 }
 
+interface Debian {
+  canInstallPackages(): boolean;
+  installPackages(packages: readonly string[]): void;
+}
+
 /**
  * The path of libfaketime, which steps the wall clock of one process. If it is missing, it is installed on Debian (or a
  * derivative) as root.
  *
  * @throws if it is missing and cannot be installed, with advice.
  */
-export function libfaketime(): string {
+export async function libfaketime(): Promise<string> {
   const found = findLibrary();
   if (found !== undefined) return found;
   const advice = 'These tests need libfaketime: apt-get install faketime (or the like), then run them again.';
-  if (!isDebian() || process.getuid?.() !== 0) throw new Error(advice);
+  const { href } = new URL('../../../scripts/support/debian.mjs', import.meta.url);
+  const { canInstallPackages, installPackages } = (await import(href)) as Debian;
+  if (!canInstallPackages()) throw new Error(advice);
   try {
-    apt('update');
-    apt('install', '-y', '--no-install-recommends', 'faketime');
+    installPackages(['faketime']);
   } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
-    throw new Error(`${advice}\napt-get failed: ${stderr}`, { cause: error });
+    throw new Error(`${advice}\n${(error as Error).message}`, { cause: error });
   }
   const installed = findLibrary();
   if (installed === undefined)
@@ -48,31 +52,15 @@ export function libfaketime(): string {
   return installed;
 }
 
-function isDebian(): boolean {
-  return existsSync('/etc/os-release') && /\bdebian\b/.test(readFileSync('/etc/os-release', 'utf8'));
-}
-
-function apt(...args: string[]): void {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // Waits for the lock of another apt-get instead of failing.
-  const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
-  execFileSync('apt-get', [...options, ...args], {
-    env,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
 /**
- * Runs an action with the environment of a process whose wall clock has the offset in the file
- * `FAKETIME_TIMESTAMP_FILE`
- * ("+0", "-3600"), read again at each reading of the clock. The monotonic clock is not faked: with a faked one
- * Node aborts on a step backwards.
+ * Runs an action with the environment of a process whose wall clock has the offset in the file `FAKETIME_TIMESTAMP_FILE`
+ * ("+0", "-3600"), read again at each reading of the clock. The monotonic clock is not faked: with a faked one Node aborts on
+ * a step backwards.
  */
 export async function withFakeTime<R>(
   run: (env: Readonly<Record<string, string>>) => Promise<R>,
 ): Promise<R> {
-  const library = libfaketime();
+  const library = await libfaketime();
   const directory = await mkdtemp(join(tmpdir(), 'tickless-faketime-'));
   try {
     const file = join(directory, 'offset');

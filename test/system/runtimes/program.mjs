@@ -55,15 +55,6 @@ const checks = {
     }
   },
 
-  async 'first reads share one load'() {
-    let loads = 0;
-    const value = new RefreshingValue({ name: 'v', load: async () => ++loads });
-    const reads = await Promise.all(Array.from({ length: 1000 }, () => value.get()));
-    check(loads === 1 && reads.every((read) => read === 1), 'one load');
-    const promise = value.get();
-    check(value.get() === promise, 'one promise');
-  },
-
   async 'a due value is served, and reloads behind'() {
     let loads = 0;
     const value = new RefreshingValue({ name: 'v', load: async () => ++loads, schedule: 20 });
@@ -95,31 +86,6 @@ const checks = {
     check(value.current === 1, 'served');
     await sleep(20);
     check(value.peek() === 2, 'reloaded');
-  },
-
-  async 'retries, then fails, then cools down'() {
-    let calls = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => {
-        calls += 1;
-        throw new Error('down');
-      },
-      retry: { retries: 2, minTimeout: 5 },
-    });
-    const error = await rejectionOf(value.get());
-    check(
-      isTicklessError(error, 'LOAD_FAILED') && error.attempts === 3 && error.cause.message === 'down',
-      'three tries',
-    );
-    await rejectionOf(value.get());
-    try {
-      value.current;
-      check(false, 'throws');
-    } catch (thrown) {
-      check(isTicklessError(thrown, 'NOT_LOADED'), 'NOT_LOADED');
-    }
-    check(calls === 3, 'cooled down');
   },
 
   async 'a load that never settles ends at its deadline'() {
@@ -223,15 +189,6 @@ const checks = {
     const error = await rejectionOf(value.refresh());
     check(isTicklessError(error, 'LOAD_FAILED') && error.message.includes('more than maxBytes'), 'it is cut');
     check((await value.get()) === first, 'nothing is lost');
-  },
-
-  async 'wrong options are named'() {
-    try {
-      new RefreshingValue({ name: 'v', load: () => 1, timeout: -1 });
-      check(false, 'throws');
-    } catch (error) {
-      check(isTicklessError(error, 'OPTION') && error.message.includes(': timeout must'), 'OPTION');
-    }
   },
 };
 

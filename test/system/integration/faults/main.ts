@@ -178,8 +178,8 @@ async function play(scenario: Scenario, fleet: Fleet, judge: Judge): Promise<boo
   return true;
 }
 
-function withWrongClocks(): Promise<Fleet> {
-  const library = libfaketime();
+async function withWrongClocks(): Promise<Fleet> {
+  const library = await libfaketime();
   return Fleet.start(engine, INSTANCES, (by) => ({
     LD_PRELOAD: library,
     DONT_FAKE_MONOTONIC: '1', // with that faked too, timers would be

@@ -57,7 +57,7 @@ export class FaultProxy {
   readonly commands: PassedCommand[] = [];
   latencyMs = 0;
   readonly losses: Set<Loss> = new Set();
-  readonly #target: URL;
+  #target: URL;
   readonly #kind: ServerKind;
   readonly #server: Server = createServer((client) => this.#accept(client));
   readonly #open: Set<ProxiedConnection> = new Set();
@@ -130,6 +130,11 @@ export class FaultProxy {
   /** What is sent from now on, either way, arrives that many milliseconds later. */
   latency(ms: number): void {
     this.latencyMs = ms;
+  }
+
+  /** New connections reach another server of its kind from now on. */
+  moveTo({ url }: Pick<RealServer, 'url'>): void {
+    this.#target = new URL(url);
   }
 
   /** Ends all connections at once. New ones are taken. */
