@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
@@ -12,10 +12,10 @@ import { startRedis } from './redis.ts';
 import { HOSTILE, listen, startWorld, type World } from './world.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Where the pictures of the documents are put; nowhere without it. */
 /** A group's line. Times of the locale. */
 const ONE_CAUSE = /21 members, failing since \d+:\d\d( [AP]M)?, \d+ s: HTTP 502 from pricing.internal/;
 
+/** Where the pictures of the documents are put; nowhere without it. */
 const PICTURES = process.env.TICKLESS_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 
@@ -30,14 +30,24 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
+async function worldOf(...of: Parameters<typeof startWorld>): Promise<World> {
+  const world = await startWorld(...of);
+  open.push(() => world.close());
+  return world;
+}
+
+async function opened(...of: Parameters<typeof openPage>): Promise<Watched> {
+  const watched = await openPage(...of);
+  open.push(() => watched.context.close());
+  return watched;
+}
+
 async function visit(
   options: ConsoleOptions = {},
-  context: Parameters<typeof openPage>[2] = {},
+  context: Parameters<typeof openPage>[1] = {},
 ): Promise<Watched & { world: World }> {
-  const world = await startWorld(options);
-  open.push(() => world.close());
-  const watched = await openPage(world.url, context);
-  open.push(() => watched.context.close());
+  const world = await worldOf(options);
+  const watched = await opened(world.url, context);
   await watched.page.getByRole('link', { name: 'prices', exact: true }).waitFor();
   return { ...watched, world };
 }
@@ -46,6 +56,22 @@ async function openMember(page: Page, name: string): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click();
   await page.getByRole('heading', { name: 'On this instance' }).waitFor();
 }
+
+/** Visits a service some of whose requests go another way. */
+async function visitBy(
+  routes: Readonly<Record<string, (route: Route) => unknown>>,
+  place = '',
+): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly world: World }> {
+  const world = await worldOf();
+  const context = await newContext();
+  for (const [path, handle] of Object.entries(routes)) await context.route(path, handle);
+  const page = await context.newPage();
+  await page.goto(`${world.url}${place}`);
+  return { context, page, world };
+}
+
+/** A stream that is open can't be cut from here. */
+const WITHOUT_STREAM = { '**/api/live': (route: Route) => route.abort() };
 
 /** As of the documents. */
 function basicLogin(request: Request): string | Response {
@@ -140,11 +166,7 @@ describe('the page', () => {
       await page.getByRole('link', { name: 'All members' }).click();
     }
     const width = await beyondWidth(page);
-    expect({ width, title: await page.title(), wrong }).toEqual({
-      width: 0,
-      title: '1: read fails – tickless console',
-      wrong: [],
-    });
+    expect([width, await page.title(), wrong]).toEqual([0, '1: read fails – tickless console', []]);
   });
 
   itInFull('shows a change, an outage and its end within a second, without a reload', async () => {
@@ -188,12 +210,7 @@ describe('the page', () => {
   itInFull(
     'says that the service is gone and since when, in the tab too, and when it is there again',
     async () => {
-      const world = await startWorld();
-      open.push(() => world.close());
-      const context = await newContext();
-      await context.route('**/api/live', (route) => route.abort()); // a stream that is open can't be cut from here
-      const page = await context.newPage();
-      await page.goto(world.url);
+      const { context, page } = await visitBy(WITHOUT_STREAM);
       const sign = page.locator('.cell.ok').first();
       await sign.waitFor({ timeout: 20_000 });
       const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');
@@ -213,12 +230,7 @@ describe('the page', () => {
   );
 
   itInFull('asks every few seconds where events are not to be had', async () => {
-    const world = await startWorld();
-    open.push(() => world.close());
-    const context = await newContext();
-    await context.route('**/api/live', (route) => route.abort());
-    const page = await context.newPage();
-    await page.goto(world.url);
+    const { page, world } = await visitBy(WITHOUT_STREAM);
     await page.getByText('Live events are not available').waitFor({ timeout: 30_000 });
     world.source.isDown = true;
     await world.instances[0]?.prices.refresh().catch(() => {});
@@ -229,37 +241,21 @@ describe('the page', () => {
   });
 
   itInFull('says when a service does not answer, instead of waiting for ever', async () => {
-    const world = await startWorld();
-    open.push(() => world.close());
-    const context = await newContext();
-    await context.route('**/api/locks*', () => {}); // is never answered
-    const page = await context.newPage();
-    await page.goto(`${world.url}#/locks`);
+    const { page } = await visitBy({ '**/api/locks*': () => {} }, '#/locks'); // is never answered
     await page.getByText('the console did not answer within 15 s').waitFor({ timeout: 30_000 });
   });
 
   itInFull('says that access is refused, and how to set authorize', async () => {
-    const { page } = await openPage(
-      await (async () => {
-        const world = await startWorld({ authorize: undefined });
-        open.push(() => world.close());
-        return world.url;
-      })(),
-    );
+    const { page } = await opened((await worldOf({ authorize: undefined })).url);
     expect(await page.locator('body').innerText()).toContain('The console needs the option authorize');
   });
 
   it('is behind a login of the browser, with the changes that follow and the actions', async () => {
-    const world = await startWorld({ authorize: basicLogin });
-    open.push(() => world.close());
+    const world = await worldOf({ authorize: basicLogin });
     const stranger = await (await newContext()).request.get(world.url);
-    expect({ status: stranger.status(), text: await stranger.text() }).toEqual({
-      status: 401,
-      text: 'log in',
-    });
+    expect([stranger.status(), await stranger.text()]).toEqual([401, 'log in']);
     const httpCredentials = { username: 'ann', password: 'correct horse' };
-    const { page, context, wrong } = await openPage(world.url, { httpCredentials });
-    open.push(() => context.close());
+    const { page, wrong } = await opened(world.url, { httpCredentials });
     await page.getByText('Live').waitFor();
     await openMember(page, 'prices');
     expect(await act(page, 'Refresh now')).toContain('loaded');
@@ -269,15 +265,13 @@ describe('the page', () => {
   itInFull(
     'tells of the trouble to whoever comes afterwards: the last executions on all instances',
     async () => {
-      const world = await startWorld();
-      open.push(() => world.close());
+      const world = await worldOf();
       const [{ prices }, other] = world.instances as readonly [World['instances'][0], World['instances'][0]];
       world.source.isDown = true;
       for (const one of [prices, other.prices]) await one.refresh().catch(() => {});
       world.source.isDown = false;
       await prices.refresh();
-      const { page, context, wrong } = await openPage(world.url);
-      open.push(() => context.close());
+      const { page, wrong } = await opened(world.url);
       await openMember(page, 'prices');
       const rows = page.getByRole('region', { name: 'Executions' }).getByRole('row');
       const failed = rows.filter({ hasText: 'forced' }).filter({
@@ -294,10 +288,7 @@ describe('the page', () => {
         await page.getByRole('link', { name: 'All members' }).click();
         await openMember(page, name);
         await page.getByRole('heading', { name: 'On all instances' }).waitFor();
-        expect({ name, versions: await page.getByText('newest version').count() }).toEqual({
-          name,
-          versions: 0,
-        });
+        expect([name, await page.getByText('newest version').count()]).toEqual([name, 0]);
       }
       expect(wrong).toEqual([]);
     },
@@ -325,13 +316,11 @@ describe('two instances on one Redis', () => {
   itInFull('are both seen; an outage of it appears, and goes', async () => {
     const redis = await startRedis();
     open.push(() => redis.stop());
-    const world = await startWorld({}, redis.backends);
-    open.push(() => world.close());
-    const { page, context, wrong } = await openPage(world.url);
-    open.push(() => context.close());
+    const { url, read } = await worldOf({}, redis.backends);
+    const { page, wrong } = await opened(url);
     const row = page.getByRole('row', { name: /^prices/ });
     const cells = row.getByRole('cell', { name: /: version/ });
-    const reading = setInterval(() => void world.read(), 200);
+    const reading = setInterval(() => void read(), 200);
     open.push(async () => clearInterval(reading));
     await expect.poll(() => cells.count(), { timeout: 20_000 }).toBe(3);
     await redis.pause();
@@ -536,10 +525,7 @@ describe('operators', () => {
     answer.resolve();
     await page.getByText(/Refresh now: loaded/).waitFor();
     expect(await page.getByRole('dialog', { name: 'Pause' }).count()).toBe(1);
-    expect({ paused: world.instances[0]?.prices.inspect().paused, wrong }).toEqual({
-      paused: false,
-      wrong: [],
-    });
+    expect([world.instances[0]?.prices.inspect().paused, wrong]).toEqual([false, []]);
   });
 
   it('take part by the keyboard alone', async () => {
@@ -701,8 +687,7 @@ describe('2,000 members on 20 instances', () => {
         server.closeAllConnections();
         server.close();
       });
-      const { page, context, wrong } = await openPage(url);
-      open.push(() => context.close());
+      const { page, wrong } = await opened(url);
       await page.getByText('2,000 members, 20 instances').waitFor();
       await page.waitForTimeout(1500);
       const scroll = (): Promise<string | null | undefined> =>
