@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { S3, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -122,14 +122,16 @@ describe('faults at the socket', () => {
     expect((error as Error).cause).toMatchObject({ name: 'SlowDown' });
   });
 
+  /** Sends some bytes, and cuts the connection. */
+  const cutAfter = (headers: OutgoingHttpHeaders) => (response: ServerResponse) =>
+    void response.writeHead(200, headers).write('[1', () => response.destroy());
+  const tooMany = 's3://b/k has more than maxBytes (1000) bytes';
+
   it.each<[what: string, answer: (response: ServerResponse) => void, message: string]>([
     [
       'more bytes than it may have are announced',
-      (response) => {
-        response.writeHead(200, { 'content-length': '10000000000' });
-        response.write('1');
-      },
-      's3://b/k has more than maxBytes (1000) bytes',
+      (response) => void response.writeHead(200, { 'content-length': '10000000000' }).write('1'),
+      tooMany,
     ],
     [
       'more bytes come, without an end',
@@ -138,30 +140,18 @@ describe('faults at the socket', () => {
         const more = (): void => void response.write('1'.repeat(400), (error) => !error && more());
         more();
       },
-      's3://b/k has more than maxBytes (1000) bytes',
+      tooMany,
     ],
     [
       'the connection is cut',
-      (response) => {
-        response.writeHead(200, { 'content-length': '100' });
-        response.write('[1', () => response.destroy());
-      },
+      cutAfter({ 'content-length': '100' }),
       's3://b/k failed after 2 bytes: aborted',
     ],
-    [
-      'a chunked body is cut',
-      (response) => {
-        response.writeHead(200);
-        response.write('[1', () => response.destroy());
-      },
-      's3://b/k failed after 2 bytes: aborted',
-    ],
+    ['a chunked body is cut', cutAfter({}), 's3://b/k failed after 2 bytes: aborted'],
     [
       'the checksum is that of other bytes',
-      (response) => {
-        response.writeHead(200, { 'content-length': '1', 'x-amz-checksum-crc32': 'AAAAAA==' });
-        response.end('1');
-      },
+      (response) =>
+        response.writeHead(200, { 'content-length': '1', 'x-amz-checksum-crc32': 'AAAAAA==' }).end('1'),
       's3://b/k failed after 1 bytes: Checksum mismatch',
     ],
     ['nothing is answered', (response) => void response.destroy(), "s3://b/k can't be read: socket hang up"],
@@ -179,10 +169,7 @@ describe('faults at the socket', () => {
     ['before the answer', () => {}],
     [
       'while the body drips',
-      (response) => {
-        response.writeHead(200, { 'content-length': '100' });
-        response.write('[');
-      },
+      (response) => void response.writeHead(200, { 'content-length': '100' }).write('['),
     ],
   ])('its signal ends it %s, and the connection', async (_, slowAnswer) => {
     const control = new AbortController();
@@ -218,14 +205,15 @@ it('checks its options at once', () => {
   const code = 'OPTION';
   const client = connect(server.url);
   const good = { client, bucket: 'b', key: 'k' };
-  for (const wrong of [
+  const wrongOnes = [
     { client: {} },
     { bucket: '' },
     { key: 1 },
     { versionId: '' },
     { maxBytes: 0 },
     { etag: 1 },
-  ])
+  ];
+  for (const wrong of wrongOnes)
     expect(() => objectSource({ ...good, ...wrong } as never)).toThrow(expect.objectContaining({ code }));
   expect(() => objectSource(undefined as never)).toThrow(expect.objectContaining({ code }));
 });

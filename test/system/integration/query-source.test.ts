@@ -437,17 +437,18 @@ describe('PgBouncer in transaction mode', () => {
 });
 
 describe('SQLite', () => {
-  it('by better-sqlite3', async () => {
+  const database = (statements = ''): Sqlite.Database => {
     const client = new Sqlite(':memory:');
     ended.push(() => client.close());
-    client.exec("CREATE TABLE t (id INTEGER, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b')");
-    const options = {
-      client,
-      sql: 'SELECT * FROM t WHERE id < ?',
-      params: [9],
-      changed: 'SELECT max(id) FROM t',
-    };
-    const rows = new SourceUser(querySource(options));
+    return client.exec(statements);
+  };
+  const user = (options: QuerySourceOptions<unknown>) => new SourceUser(querySource(options));
+
+  it('by better-sqlite3', async () => {
+    const client = database("CREATE TABLE t (id INTEGER, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b')");
+    const sql = 'SELECT * FROM t WHERE id < ?';
+    const options = { client, sql, params: [9], changed: 'SELECT max(id) FROM t' };
+    const rows = user(options);
     expect(await rows.load()).toEqual([
       { id: 1, v: 'a' },
       { id: 2, v: 'b' },
@@ -455,20 +456,18 @@ describe('SQLite', () => {
     expect(await rows.load()).toBe('kept');
     client.exec("INSERT INTO t VALUES (3, 'c')");
     expect(await rows.load()).toHaveLength(3);
-    const bounded = new SourceUser(querySource({ ...options, maxRows: 2 }));
-    await expect(bounded.load()).rejects.toThrow('it has more than maxRows (2) rows');
+    const bounded = user({ ...options, maxRows: 2 }).load();
+    await expect(bounded).rejects.toThrow('it has more than maxRows (2) rows');
     client.exec("INSERT INTO t VALUES (4, 'd')"); // no statement is still being read
     const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
-    const most = new SourceUser(querySource({ client, sql: endless, maxRows: 10 }));
-    await expect(most.load()).rejects.toThrow('it has more than maxRows (10) rows');
+    const most = user({ client, sql: endless, maxRows: 10 }).load();
+    await expect(most).rejects.toThrow('it has more than maxRows (10) rows');
   });
 
   it('sees each column of the cheap query, also of two with one name', async () => {
-    const client = new Sqlite(':memory:');
-    ended.push(() => client.close());
-    client.exec('CREATE TABLE a (v INTEGER); INSERT INTO a VALUES (1)');
+    const client = database('CREATE TABLE a (v INTEGER); INSERT INTO a VALUES (1)');
     const changed = 'SELECT (SELECT max(v) FROM a) AS v, 1 AS v';
-    const rows = new SourceUser(querySource({ client, sql: 'SELECT v FROM a', changed }));
+    const rows = user({ client, sql: 'SELECT v FROM a', changed });
     expect(await rows.load()).toEqual([{ v: 1 }]);
     client.exec('UPDATE a SET v = 2');
     expect(await rows.load()).toEqual([{ v: 2 }]);
@@ -481,14 +480,10 @@ describe('SQLite', () => {
   });
 
   it('keeps the hash of a long answer of the cheap query, and any type of column', async () => {
-    const client = new Sqlite(':memory:').defaultSafeIntegers();
-    ended.push(() => client.close());
-    client.exec(
-      "CREATE TABLE t (id INTEGER, v TEXT, b BLOB); INSERT INTO t VALUES (9007199254740993, 'a', x'ff')",
-    );
-    const long = new SourceUser(
-      querySource({ client, sql: 'SELECT id FROM t', changed: "SELECT id, b, printf('%300s', v) FROM t" }),
-    );
+    const client = database('CREATE TABLE t (id INTEGER, v TEXT, b BLOB)').defaultSafeIntegers();
+    client.exec("INSERT INTO t VALUES (9007199254740993, 'a', x'ff')");
+    const changed = "SELECT id, b, printf('%300s', v) FROM t";
+    const long = user({ client, sql: 'SELECT id FROM t', changed });
     expect(await long.load()).toEqual([{ id: 9_007_199_254_740_993n }]);
     expect(long.meta?.changed).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(await long.load()).toBe('kept');
@@ -499,10 +494,8 @@ describe('SQLite', () => {
   });
 
   it('does not keep the value of another statement, or of other values', async () => {
-    const client = new Sqlite(':memory:');
-    ended.push(() => client.close());
-    const changed = 'SELECT 1';
-    const one = new SourceUser(querySource({ client, sql: 'SELECT ? AS n', params: [1], changed }));
+    const [client, changed] = [database(), 'SELECT 1'];
+    const one = user({ client, sql: 'SELECT ? AS n', params: [1], changed });
     await one.load();
     const others = [
       { sql: 'SELECT ? AS n', params: [2] },
@@ -511,11 +504,11 @@ describe('SQLite', () => {
       { sql: 'SELECT ? AS n', params: [1], source: 'another database' },
     ];
     for (const other of others) {
-      const user = new SourceUser(querySource({ client, changed, ...other }));
-      user.previous = one.previous;
-      expect(await user.load()).toEqual([{ n: other.params[0] }]);
-      expect(await user.load()).toBe('kept');
-      one.previous = user.previous;
+      const another = user({ client, changed, ...other });
+      another.previous = one.previous;
+      expect(await another.load()).toEqual([{ n: other.params[0] }]);
+      expect(await another.load()).toBe('kept');
+      one.previous = another.previous;
     }
   });
 
@@ -526,8 +519,7 @@ describe('SQLite', () => {
     if (name === 'node:sqlite' && process.getBuiltinModule('node:sqlite' as 'node:fs') === undefined) return;
     const client = await open();
     client.exec('CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)');
-    const rows = (sql: string, more = {}): SourceUser<unknown> =>
-      new SourceUser(querySource({ client, sql, ...more }));
+    const rows = (sql: string, more = {}) => user({ client, sql, ...more });
     for (const sql of [
       'INSERT INTO t VALUES (2) RETURNING id',
       'DELETE FROM t',
@@ -550,8 +542,8 @@ describe('SQLite', () => {
   it('a database that is closed', async () => {
     const client = new Sqlite(':memory:');
     client.close();
-    const load = new SourceUser(querySource({ client, sql: 'SELECT 1' })).load();
-    await expect(load).rejects.toThrow('query failed: The database connection is not open (SELECT 1)');
+    const message = 'query failed: The database connection is not open (SELECT 1)';
+    await expect(user({ client, sql: 'SELECT 1' }).load()).rejects.toThrow(message);
   });
 
   const node = inject('nodeWithSqlite');

@@ -44,12 +44,6 @@ describe('SQLite', () => {
     for (const one of [reader, writer]) one.close();
   });
 
-  it('a thousand reports are listed', async () => {
-    const store = storeOf(sqliteBackend({ client, table: 'reported' }));
-    for (let i = 0; i < 1001; i += 1) await store.versions([], { ...report, instance: `${i}` });
-    expect(await store.reports()).toHaveLength(1000);
-  });
-
   it('more names than one statement takes are several', async () => {
     const store = storeOf(sqliteBackend({ client, table: 'many_names' }));
     const names = Array.from({ length: 10_001 }, (_, i) => `name ${i}`);
