@@ -1,5 +1,33 @@
 import type { Deed, Scene } from './deed.ts';
 import { KEYS } from './instance.ts';
+import type { Change } from './subject.ts';
+
+/** A change of the value of the scene, or of its key. */
+function byHand(
+  weight: number,
+  kind: Change['kind'],
+  change: (scene: Scene) => unknown,
+  of: 'subject' | 'ofKey' = 'subject',
+): Deed<Scene> {
+  const act = (scene: Scene): void => {
+    scene.world.change(scene[of], kind);
+    void change(scene);
+  };
+  return { weight, act };
+}
+
+/** A change of all keys. */
+function ofAllKeys(
+  weight: number,
+  kind: Change['kind'],
+  change: (codes: Scene['instance']['codes']) => unknown,
+): Deed<Scene> {
+  const act = ({ world, instance }: Scene): void => {
+    for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), kind);
+    void change(instance.codes);
+  };
+  return { weight, act };
+}
 
 /** Actions of operators. */
 export const changes: Readonly<Record<string, Deed<Scene>>> = {
@@ -14,24 +42,11 @@ export const changes: Readonly<Record<string, Deed<Scene>>> = {
   },
   execute: {
     weight: 3,
-    act: ({ caller, instance }) => {
-      caller.call(instance.subject('report'), 'execute', () => instance.report.execute());
-    },
+    act: ({ caller, instance }) =>
+      caller.call(instance.subject('report'), 'execute', () => instance.report.execute()),
   },
-  invalidate: {
-    weight: 8,
-    act: ({ world, subject, value }) => {
-      world.change(subject, 'invalidate');
-      value.invalidate({ here: true });
-    },
-  },
-  drop: {
-    weight: 4,
-    act: ({ world, subject, value }) => {
-      world.change(subject, 'drop');
-      value.invalidate({ drop: true, here: true });
-    },
-  },
+  invalidate: byHand(8, 'invalidate', ({ value }) => value.invalidate({ here: true })),
+  drop: byHand(4, 'drop', ({ value }) => value.invalidate({ drop: true, here: true })),
   set: {
     weight: 6,
     act: ({ caller, subject, value }) => caller.set(subject, (set) => value.set(set, { here: true })),
@@ -41,48 +56,17 @@ export const changes: Readonly<Record<string, Deed<Scene>>> = {
     act: ({ caller, ofKey, instance, key }) =>
       caller.set(ofKey, (set) => instance.codes.set(key, set, { here: true })),
   },
-  invalidateKey: {
-    weight: 5,
-    act: ({ world, ofKey, instance, key }) => {
-      world.change(ofKey, 'invalidate');
-      instance.codes.invalidate(key, { here: true });
-    },
-  },
-  delete: {
-    weight: 4,
-    act: ({ world, ofKey, instance, key }) => {
-      world.change(ofKey, 'drop');
-      instance.codes.delete(key, { here: true });
-    },
-  },
-  clear: {
-    weight: 1,
-    act: ({ world, instance }) => {
-      for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'drop');
-      instance.codes.clear({ here: true });
-    },
-  },
-  invalidateAll: {
-    weight: 2,
-    act: ({ world, instance }) => {
-      for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'invalidate');
-      instance.codes.invalidateWhere(() => true);
-    },
-  },
-  invalidateTag: {
-    weight: 2,
-    act: ({ world, instance }) => {
-      for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'tag');
-      instance.codes.invalidateTag('tagged', { here: true });
-    },
-  },
-  pause: {
-    weight: 2,
-    act: ({ world, subject, value }) => {
-      world.change(subject, 'pause');
-      value.pause({ here: true });
-    },
-  },
+  invalidateKey: byHand(
+    5,
+    'invalidate',
+    ({ instance, key }) => instance.codes.invalidate(key, { here: true }),
+    'ofKey',
+  ),
+  delete: byHand(4, 'drop', ({ instance, key }) => instance.codes.delete(key, { here: true }), 'ofKey'),
+  clear: ofAllKeys(1, 'drop', (codes) => codes.clear({ here: true })),
+  invalidateAll: ofAllKeys(2, 'invalidate', (codes) => codes.invalidateWhere(() => true)),
+  invalidateTag: ofAllKeys(2, 'tag', (codes) => codes.invalidateTag('tagged', { here: true })),
+  pause: byHand(2, 'pause', ({ value }) => value.pause({ here: true })),
   resume: {
     weight: 6,
     act: ({ caller, instance, world }) => {
