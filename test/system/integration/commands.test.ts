@@ -30,17 +30,11 @@ describe.each(ownKinds)('%s', (kind) => {
         wire: proxy.commands.length,
       });
       /** By the server's own count, and by what has passed the wire. */
-      const commandsOf = async <R>(step: () => Promise<R>): Promise<{ answer: R; counts: unknown }> => {
+      const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
         const before = await counts();
         const answer = await step();
         const after = await counts();
-        return {
-          answer,
-          counts: { server: after.server - before.server, wire: after.wire - before.wire },
-        };
-      };
-      const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
-        const { answer, counts: found } = await commandsOf(step);
+        const found = { server: after.server - before.server, wire: after.wire - before.wire };
         expect.soft(found, String(step)).toEqual({ server: expected, wire: expected });
         return answer;
       };
@@ -93,12 +87,8 @@ describe.each(ownKinds)('%s', (kind) => {
       expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
 
       // With the commands of a round: where it would be another command it is dropped.
-      const member = new RefreshingValue({
-        name: 'member',
-        backend: { store },
-        load: () => 1,
-        schedule: { hours: 1 },
-      });
+      const options = { name: 'member', backend: { store }, schedule: { hours: 1 } };
+      const member = new RefreshingValue({ ...options, load: () => 1 });
       await expectCommands(1 + putting, async () => {
         const published = new Promise((resolve) => onRound(member, 'published', resolve));
         await member.get();

@@ -10,8 +10,8 @@ import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { expectAnswers } from './support/answers.ts';
 import { backends, type Connected } from './support/backends.ts';
-import { useAll } from './support/use-all.ts';
 
 const CLIENTS = 10;
 /** Each time a table that nobody knows: the first time may go well by luck. */
@@ -85,10 +85,11 @@ describe('SQLite with better-sqlite3', () => {
     client.exec(sqliteTable('locks'));
     client.exec(sqliteTable('stores'));
     const schema = client.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
-    await useAll(
-      lockOf(sqliteBackend({ client, table: 'locks' })),
-      storeOf(sqliteBackend({ client, table: 'stores' })),
-    );
+    const lock = lockOf(sqliteBackend({ client, table: 'locks' }));
+    await expectAnswers({
+      lock,
+      store: storeOf(sqliteBackend({ client, table: 'stores', keepVersions: 3 })),
+    });
     expect(client.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all()).toEqual(schema);
     client.close();
   });
