@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
-import { keep, loaded, RefreshingValue } from '../../../src/index.ts';
+import { absent, keep, loaded, RefreshingValue } from '../../../src/index.ts';
 import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
@@ -76,6 +76,19 @@ describe('a refused value', () => {
     await Promise.resolve();
     expect(value.inspect().refused?.reason).toBe(REASON);
     void refreshed.catch(() => {});
+  });
+
+  it('is forgotten once a load has succeeded, also where its value was dropped meanwhile', async () => {
+    const { value, source } = await refused();
+    const answer = new Deferred<unknown>();
+    source.now = answer.promise;
+    const read = value.refresh();
+    value.invalidate({ drop: true });
+    expect(value.inspect().refused?.reason).toBe(REASON);
+    source.now = new Promise(() => {}); // the next load
+    answer.resolve([1, 2, 3]);
+    await expect(read).resolves.toEqual([1, 2, 3]);
+    expect([value.peek(), value.inspect().refused]).toEqual([undefined, undefined]);
   });
 
   it('is not forgotten by what a load returns after its deadline', async () => {
@@ -353,6 +366,16 @@ describe('of a key', () => {
     expect(cache.inspect('a')?.refused).toBeUndefined();
     cache.invalidateTag('t');
     expect(cache.inspect('a')?.isDue).toBe(true);
+  });
+
+  it('is forgotten once the source does not have the key', async () => {
+    const source: { now: unknown } = { now: 1 };
+    const { cache } = fakeCache({ load: () => source.now, accept: () => 'no' });
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(cache.inspect('a')?.refused?.reason).toBe('no');
+    source.now = absent();
+    await expect(cache.refresh('a')).rejects.toMatchObject({ code: 'ABSENT' });
+    expect(cache.inspect('a')).toMatchObject({ state: 'absent', refused: undefined });
   });
 
   it('keeps the differences of the last 100 keys', async () => {
