@@ -407,9 +407,9 @@ describe('in a cluster', () => {
   const accept = notEmpty<string>({ sizeOf: ({ length }) => (length > 4 ? 0 : length) });
 
   /** Two instances with `one`, of which the first has refused `three`. */
-  async function refusedOnOne() {
+  async function refusedOnOne(own: { propagateWithin?: number } = {}) {
     const cluster = new ManualCluster();
-    const [one, two] = await cluster.warm(2, { accept, random: () => 0 });
+    const [one, two] = await cluster.warm(2, { accept, random: () => 0, ...own });
     await cluster.clock.advance(1100);
     await cluster.read(one);
     await cluster.end(one, 1, 'three');
@@ -444,6 +444,18 @@ describe('in a cluster', () => {
     await cluster.clock.advance(1000);
     await end;
     expect([one.value.peek(), two.value.peek()]).toEqual(['two', 'two']);
+  });
+
+  it('is forgotten once a check has found a newer value, without a load', async () => {
+    const { cluster, one, two } = await refusedOnOne({ propagateWithin: 100 });
+    const set = two.value.set('two');
+    await cluster.clock.flush();
+    await set;
+    one.link.take();
+    await cluster.clock.advance(100);
+    await cluster.read(one);
+    expect(one.link.take()).not.toContain('acquire');
+    expect(one.value.inspect()).toMatchObject({ value: 'two', refused: undefined });
   });
 
   it('is served here, and rejects, where it could not be published', async () => {
