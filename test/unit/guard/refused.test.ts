@@ -369,11 +369,11 @@ describe('of a key', () => {
   });
 
   it('is forgotten once the source does not have the key', async () => {
-    const source: { now: unknown } = { now: 1 };
-    const { cache } = fakeCache({ load: () => source.now, accept: () => 'no' });
+    let isGone = false;
+    const { cache } = fakeCache({ load: () => (isGone ? absent() : 'a'), accept: () => 'no' });
     await expect(cache.get('a')).rejects.toMatchObject({ code: 'REFUSED' });
     expect(cache.inspect('a')?.refused?.reason).toBe('no');
-    source.now = absent();
+    isGone = true;
     await expect(cache.refresh('a')).rejects.toMatchObject({ code: 'ABSENT' });
     expect(cache.inspect('a')).toMatchObject({ state: 'absent', refused: undefined });
   });
