@@ -137,7 +137,7 @@ export class Settler<T> {
       const error = this.#errorOf(cause, run);
       return this.#failed(run, end, error, round?.fail(error));
     }
-    entry.endRefusal(); // whatever becomes of the value
+    entry.endRefusal(); // also where its value is dropped
     const isDropped = outdatedBy === 'drop';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
     const isOutdated = isDropped || this.#isOutdated(entry, result, outdatedBy);

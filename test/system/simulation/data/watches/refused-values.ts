@@ -5,7 +5,7 @@ import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
 /**
- * The status tells the last refused value until a load has succeeded, whatever becomes of its value, or a newer value of any kind is in place.
+ * The status tells the last refused value until a load has succeeded, also where its value is dropped, or a newer value of any kind is in place.
  * A load that is forced lets pass nothing but what was looked at: here no two editions are the same.
  */
 export class RefusedValues implements DataWatch {
