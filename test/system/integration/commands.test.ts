@@ -20,103 +20,106 @@ describe.each(ownKinds)('%s', (kind) => {
   afterAll(() => server?.close());
 
   const ofThisKind = backends.filter(({ engine }) => engine === kind);
-  it.each(ofThisKind)('$name: each step is one command', async ({ connect, acquireCommands: changing }) => {
-    const proxy = await startProxy(server);
-    const client = await connect(proxy.url);
-    try {
-      const [lock, store] = [client.lock('commands'), client.store('commands')];
-      const counts = async (): Promise<{ server: number; wire: number }> => ({
-        server: await server.commandsServed(),
-        wire: proxy.commands.length,
-      });
-      /** By the server's own count, and by what has passed the wire. */
-      const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
-        const before = await counts();
-        const answer = await step();
-        const after = await counts();
-        const found = { server: after.server - before.server, wire: after.wire - before.wire };
-        expect.soft(found, String(step)).toEqual({ server: expected, wire: expected });
-        return answer;
-      };
-      const isMysql = changing > 1; // reads what it has written, and needs a transaction where that is not enough
-      const putting = isMysql ? 5 : 1;
-      // Makes the tables, and has the server learn the scripts.
-      const first = await leaseOf(lock, { name: 'warm-up' });
-      await lock.inspect('warm-up');
-      await lock.extend(first);
-      await lock.release(first, { as: 'abandoned' });
-      await lock.forceRelease('warm-up', 1);
-      await store.write('warm-up', 'payload');
-      await store.write('warm-up', 'payload', 1);
-      await store.read('warm-up');
-      await store.delete('warm-up');
-      const older = client.store('commands', { keepVersions: 3 });
-      for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
-      await older.read('warm-up', undefined, 1);
-      await older.history('warm-up');
-      await older.delete('warm-up');
-      const report = { instance: 'one', text: '{"a":1}', keepFor: 60_000 };
-      for (const any of [older, store]) await any.versions(['warm-up'], report); // old ones are purged behind it
-      await store.reports();
-      await quiet(() => server.commandsServed());
+  it.each(ofThisKind)(
+    '$name: each step is one command',
+    async ({ connect, acquireCommands: changing = 1 }) => {
+      const proxy = await startProxy(server);
+      const client = await connect(proxy.url);
+      try {
+        const [lock, store] = [client.lock('commands'), client.store('commands')];
+        const counts = async (): Promise<{ server: number; wire: number }> => ({
+          server: await server.commandsServed(),
+          wire: proxy.commands.length,
+        });
+        /** By the server's own count, and by what has passed the wire. */
+        const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
+          const before = await counts();
+          const answer = await step();
+          const after = await counts();
+          const found = { server: after.server - before.server, wire: after.wire - before.wire };
+          expect.soft(found, String(step)).toEqual({ server: expected, wire: expected });
+          return answer;
+        };
+        const isMysql = changing > 1; // reads what it has written, and needs a transaction where that is not enough
+        const putting = isMysql ? 5 : 1;
+        // Makes the tables, and has the server learn the scripts.
+        const first = await leaseOf(lock, { name: 'warm-up' });
+        await lock.inspect('warm-up');
+        await lock.extend(first);
+        await lock.release(first, { as: 'abandoned' });
+        await lock.forceRelease('warm-up', 1);
+        await store.write('warm-up', 'payload');
+        await store.write('warm-up', 'payload', 1);
+        await store.read('warm-up');
+        await store.delete('warm-up');
+        const older = client.store('commands', { keepVersions: 3 });
+        for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
+        await older.read('warm-up', undefined, 1);
+        await older.history('warm-up');
+        await older.delete('warm-up');
+        const report = { instance: 'one', text: '{"a":1}', keepFor: 60_000 };
+        for (const any of [older, store]) await any.versions(['warm-up'], report); // old ones are purged behind it
+        await store.reports();
+        await quiet(() => server.commandsServed());
 
-      const lease = await expectCommands(changing, () => leaseOf(lock, { name: 'one' }));
-      await expectCommands(changing, () => lock.acquire({ name: 'one' })); // held
-      await expectCommands(changing, () => lock.extend(lease));
-      await expectCommands(changing, () => lock.release(lease, { as: 'done', holdFor: 60_000 }));
-      await expectCommands(changing, () => lock.acquire({ name: 'one' })); // done
-      await expectCommands(1, () => lock.inspect('one'));
-      await expectCommands(changing, () => lock.forceRelease('one', lease.token));
-      await expectCommands(changing, () => store.write('one', 'payload', lease.token));
-      await expectCommands(changing, () => store.write('one', 'payload', 1)); // refused
-      await expectCommands(putting, () => store.write('one', 'payload'));
-      await expectCommands(1, () => store.read('one'));
-      await expectCommands(1, () => store.read('one', lease.token));
-      await expectCommands(1, () => store.delete('one'));
+        const lease = await expectCommands(changing, () => leaseOf(lock, { name: 'one' }));
+        await expectCommands(changing, () => lock.acquire({ name: 'one' })); // held
+        await expectCommands(changing, () => lock.extend(lease));
+        await expectCommands(changing, () => lock.release(lease, { as: 'done', holdFor: 60_000 }));
+        await expectCommands(changing, () => lock.acquire({ name: 'one' })); // done
+        await expectCommands(1, () => lock.inspect('one'));
+        await expectCommands(changing, () => lock.forceRelease('one', lease.token));
+        await expectCommands(changing, () => store.write('one', 'payload', lease.token));
+        await expectCommands(changing, () => store.write('one', 'payload', 1)); // refused
+        await expectCommands(putting, () => store.write('one', 'payload'));
+        await expectCommands(1, () => store.read('one'));
+        await expectCommands(1, () => store.read('one', lease.token));
+        await expectCommands(1, () => store.delete('one'));
 
-      const sharesCommands = kind !== 'mariadb';
-      for (const count of [1, 100, 500, 1000]) {
-        const names = Array.from({ length: count }, (_, i) => `name ${i}`);
-        const reading = kind === 'redis' ? 1 : Math.ceil(count / 500);
-        await expectCommands(reading, () => store.versions(names));
-        // PostgreSQL sends one statement for 500 edits, whatever they do.
-        const both = kind === 'postgres' ? Math.ceil((count + 1) / 500) : reading;
-        await expectCommands(sharesCommands ? both : both + putting, () => store.versions(names, report));
+        const sharesCommands = kind !== 'mariadb';
+        for (const count of [1, 100, 500, 1000]) {
+          const names = Array.from({ length: count }, (_, i) => `name ${i}`);
+          const reading = kind === 'redis' ? 1 : Math.ceil(count / 500);
+          await expectCommands(reading, () => store.versions(names));
+          // PostgreSQL sends one statement for 500 edits, whatever they do.
+          const both = kind === 'postgres' ? Math.ceil((count + 1) / 500) : reading;
+          await expectCommands(sharesCommands ? both : both + putting, () => store.versions(names, report));
+        }
+        const looks = kind === 'redis' ? 2 : 1; // their names, and then each
+        expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
+
+        // With the commands of a round: where it would be another command it is dropped.
+        const options = { name: 'member', backend: { store }, schedule: { hours: 1 } };
+        const member = new RefreshingValue({ ...options, load: () => 1 });
+        await expectCommands(1 + putting, async () => {
+          const published = new Promise((resolve) => onRound(member, 'published', resolve));
+          await member.get();
+          await published;
+        });
+        expect(await store.reports()).toHaveLength(sharesCommands ? 2 : 1);
+        await member.close();
+        await store.delete('member');
+        await quiet(() => server.commandsServed());
+
+        const batch = isMysql ? 7 : 1;
+        for (const token of [5, 6, 7, 8])
+          await expectCommands(batch, () => older.write('one', 'payload', token));
+        await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused
+        await expectCommands(batch, () => older.write('one', 'payload'));
+        await expectCommands(1, () => older.read('one'));
+        await expectCommands(1, () => older.read('one', undefined, 8));
+        expect(await expectCommands(1, () => older.history('one'))).toHaveLength(3);
+        await expectCommands(1, () => older.delete('one'));
+      } finally {
+        client.destroy();
+        await proxy.close();
       }
-      const looks = kind === 'redis' ? 2 : 1; // their names, and then each
-      expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
-
-      // With the commands of a round: where it would be another command it is dropped.
-      const options = { name: 'member', backend: { store }, schedule: { hours: 1 } };
-      const member = new RefreshingValue({ ...options, load: () => 1 });
-      await expectCommands(1 + putting, async () => {
-        const published = new Promise((resolve) => onRound(member, 'published', resolve));
-        await member.get();
-        await published;
-      });
-      expect(await store.reports()).toHaveLength(sharesCommands ? 2 : 1);
-      await member.close();
-      await store.delete('member');
-      await quiet(() => server.commandsServed());
-
-      const batch = isMysql ? 7 : 1;
-      for (const token of [5, 6, 7, 8])
-        await expectCommands(batch, () => older.write('one', 'payload', token));
-      await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused
-      await expectCommands(batch, () => older.write('one', 'payload'));
-      await expectCommands(1, () => older.read('one'));
-      await expectCommands(1, () => older.read('one', undefined, 8));
-      expect(await expectCommands(1, () => older.history('one'))).toHaveLength(3);
-      await expectCommands(1, () => older.delete('one'));
-    } finally {
-      client.destroy();
-      await proxy.close();
-    }
-  });
+    },
+  );
 
   it.each(ofThisKind)(
     '$name: 500 cold keys of loadMany are a handful of commands',
-    async ({ name: own, connect, acquireCommands }) => {
+    async ({ name: own, connect, acquireCommands = 1 }) => {
       const client = await connect(server.url);
       try {
         const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
@@ -159,7 +162,7 @@ describe.each(ownKinds)('%s', (kind) => {
 
   it.each(ofThisKind)(
     '$name: long loads of 500 keys, and instances that wait for them, are a handful of commands',
-    async ({ name: own, connect, acquireCommands }) => {
+    async ({ name: own, connect, acquireCommands = 1 }) => {
       const instances = await Promise.all(Array.from({ length: 6 }, () => connect(server.url)));
       const place = `long_${own.replaceAll(/\W+/g, '_')}`;
       const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands

@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.close());
 
-const ofCluster = { engine: 'redis', reconnects: true, acquireCommands: 1 } as const;
 /** The addresses of a url. */
 const addresses = (url: string): string[] => url.replace('redis://', '').split(',');
 const ignore = (): void => {};
@@ -36,7 +35,7 @@ async function connectNodeRedis(url: string) {
 }
 
 const withIoredis: Backend = {
-  ...{ name: 'ioredis', ...ofCluster },
+  ...{ name: 'ioredis', engine: 'redis' },
   async connect(url) {
     const client = connectIoredis(url);
     return {
@@ -48,7 +47,7 @@ const withIoredis: Backend = {
 };
 
 const withNodeRedis: Backend = {
-  ...{ name: 'node-redis', ...ofCluster },
+  ...{ name: 'node-redis', engine: 'redis' },
   async connect(url) {
     const client = await connectNodeRedis(url);
     return {

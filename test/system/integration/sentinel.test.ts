@@ -150,7 +150,7 @@ describe.each(Object.entries(clients))('Redis Sentinel with %s', (_, connect) =>
 });
 
 const sentinelClient: Backend = {
-  ...{ name: 'node-redis', engine: 'redis', reconnects: true, acquireCommands: 1 },
+  ...{ name: 'node-redis', engine: 'redis' },
   async connect(url) {
     const { hostname: host, port } = new URL(url);
     const client = createSentinel({

@@ -120,7 +120,7 @@ describe.each(ownKinds)('%s', (kind) => {
       } finally {
         await server.restart();
       }
-      const after = backend.reconnects ? before : await connect();
+      const after = backend.reconnects === false ? await connect() : before;
       await untilServed(after);
       const { token } = held;
       expect(await after.lock.acquire({ name: 'killed' })).toMatchObject({ kind: 'held', token });
@@ -135,7 +135,7 @@ describe.each(ownKinds)('%s', (kind) => {
       const held = await leaseOf(before.lock, { name: 'emptied' });
       const written = await before.store.write('emptied', 'payload');
       await server.restart({ empty: true });
-      const after = backend.reconnects ? before : await connect();
+      const after = backend.reconnects === false ? await connect() : before;
       await untilServed(after);
       expect(await after.store.read('emptied')).toBeUndefined();
       expect(await after.lock.extend(held)).toBe(false);
@@ -157,7 +157,7 @@ describe.each(ownKinds)('%s', (kind) => {
           await lost;
           const answer = await step(direct);
           proxy.cut();
-          if (!backend.reconnects) through = await connect(proxy.url);
+          if (backend.reconnects === false) through = await connect(proxy.url);
           await untilServed(through);
           return answer;
         };

@@ -43,7 +43,6 @@ describe.concurrent('the process ends by itself right after the last read, and t
       /^tickless: v: reads are refused, there is no value; load failed .+\n$/,
     ],
     ['a failed reload in its cool-down', { served: 'first', loads: 2, failures: 1 }],
-    ['a value that is due in 30 days', { days: 30 }],
     ['a thousand idle values', { sum: 499_500 }],
     ['bursts of keyed reads in a group', { keys: 1000 }],
     ['an executor whose task has run', { executions: 1 }],

@@ -1,13 +1,10 @@
 // Processes that a serverless platform freezes between two invocations, which SIGSTOP and SIGCONT do as well.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Invocation } from './fixtures/invocations.ts';
 
 const READS = 50;
@@ -25,7 +22,7 @@ class Frozen {
     this.#lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
   }
 
-  /** @param args how long a load takes, the period, and the directory of a lock and a store. */
+  /** @param args how long a load takes. */
   static async start(...args: string[]): Promise<Frozen> {
     const script = fileURLToPath(new URL('fixtures/invocations.ts', import.meta.url));
     const { NODE_OPTIONS: _, ...env } = process.env;
@@ -61,15 +58,6 @@ class Frozen {
     return JSON.parse(answer);
   }
 
-  /** Freezes it when what has gone to `waitUntil` is over too. @returns how many loads it has begun by then. */
-  async invokeWhole(): Promise<Invocation> {
-    this.ask();
-    const { loadedAt }: Invocation = JSON.parse(await this.says(/^{/));
-    const over = await this.says(/^over/);
-    this.freeze();
-    return { loadedAt, loads: Number(over.split(' ')[1]) };
-  }
-
   /** Thaws it for a while without an invocation. */
   async thawFor(ms: number): Promise<void> {
     this.#child.kill('SIGCONT');
@@ -87,16 +75,10 @@ class Frozen {
 }
 
 const running = new Set<Frozen>();
-let directory: string;
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'frozen-'));
-});
 
 afterEach(() => {
   for (const frozen of running) frozen.kill();
   running.clear();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
 describe('a process that is frozen behind each answer', () => {
@@ -125,20 +107,5 @@ describe('a process that is frozen behind each answer', () => {
     const { loadedAt, loads } = await frozen.invoke();
     expect(loadedAt[0]).toBeGreaterThan(first[0] as number);
     expect(loads).toBeLessThanOrEqual(3); // the third may have been due
-  });
-});
-
-describe('processes that share a lock and a store', () => {
-  it('load once for all, where the platform waits for what was started', async () => {
-    const args = ['0', '5000', directory];
-    const all = [await Frozen.start(...args), await Frozen.start(...args), await Frozen.start(...args)];
-    const totals: number[] = [];
-    for (let round = 1; round <= 2; round++) {
-      const seen = await Promise.all(all.map((frozen) => frozen.invokeWhole()));
-      totals.push(seen.reduce((sum, { loads }) => sum + loads, 0));
-      await sleep(5500);
-    }
-    expect(totals[0]).toBe(1);
-    expect(totals[1]).toBeLessThan(1 + all.length); // without a lock each would load again
   });
 });

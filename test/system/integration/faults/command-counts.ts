@@ -100,7 +100,7 @@ export class CommandCounts {
   /** The commands of each since the last time. */
   #take(): string[][] {
     return this.#proxies.map(({ commands }) => {
-      const taken = commands.splice(0).map(({ text }) => text);
+      const taken = commands.splice(0);
       const kept = taken.filter((text) => !PURGE.test(text));
       this.#purges += taken.length - kept.length;
       return kept;

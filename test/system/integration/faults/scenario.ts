@@ -57,27 +57,27 @@ export class Judge {
     this.figures.push({ label, value: shown(value), isBroken: false });
   }
 
-  atMost(label: string, value: number, most: number, unit = ''): void {
-    const bound = `≤ ${shown(most)}${unit}`;
-    this.figures.push({ label, value: `${shown(value)}${unit}`, bound, isBroken: !(value <= most) });
+  #judge(label: string, value: string, bound: string, holds: boolean): void {
+    this.figures.push({ label, value, bound, isBroken: !holds });
+  }
+
+  atMost(label: string, value: number, most: number): void {
+    this.#judge(label, shown(value), `≤ ${shown(most)}`, value <= most);
   }
 
   atLeast(label: string, value: number, least: number): void {
-    const bound = `≥ ${shown(least)}`;
-    this.figures.push({ label, value: shown(value), bound, isBroken: !(value >= least) });
+    this.#judge(label, shown(value), `≥ ${shown(least)}`, value >= least);
   }
 
   /** A span between two processes: what the machine was late by at most is added to the bound, within reason. */
   within(label: string, spans: readonly number[], most: number): void {
     const noise = Math.min(NOISE + this.#lateness, MOST_NOISE);
     const longest = Math.max(...spans);
-    const value = `${shown(longest)} ms`;
-    const bound = `≤ ${shown(most)} ms + noise`;
-    this.figures.push({ label, value, bound, isBroken: !(longest <= most + noise) });
+    this.#judge(label, `${shown(longest)} ms`, `≤ ${shown(most)} ms + noise`, longest <= most + noise);
   }
 
   is(label: string, value: number, wanted: number): void {
-    this.figures.push({ label, value: shown(value), bound: shown(wanted), isBroken: value !== wanted });
+    this.#judge(label, shown(value), shown(wanted), value === wanted);
   }
 
   none(label: string, found: readonly string[]): void {

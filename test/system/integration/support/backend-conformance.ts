@@ -15,7 +15,7 @@ export const NOBODY = '127.0.0.1:1';
  *
  * @param url called when the tests begin.
  */
-export function backendConformance({ connect, acquireCommands }: Backend, url: () => string): void {
+export function backendConformance({ connect, acquireCommands = 1 }: Backend, url: () => string): void {
   const space = `conformance_${randomUUID().slice(0, 8)}`;
   let clients: Connected[] = [];
   beforeAll(async () => {

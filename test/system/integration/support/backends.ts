@@ -43,10 +43,10 @@ export interface Connected {
 export interface Backend {
   readonly name: string;
   readonly engine: ServerKind;
-  /** Does the client connect again by itself? */
-  readonly reconnects: boolean;
-  /** Commands that an acquire takes, once all is warm. */
-  readonly acquireCommands: number;
+  /** Does the client connect again by itself? @default true */
+  readonly reconnects?: boolean;
+  /** Commands that an acquire takes, once all is warm. @default 1 */
+  readonly acquireCommands?: number;
   /** Does not wait for the server, unless the client has to be connected by hand. */
   connect(url: string): Promise<Connected>;
 }
@@ -162,8 +162,6 @@ function storeWithoutBlocks(client: MysqlClient, table: string, options: Backend
 export const postgresPool: Backend = {
   name: 'PostgreSQL with a pool',
   engine: 'postgres',
-  reconnects: true,
-  acquireCommands: 1,
   async connect(url) {
     const pool = new pg.Pool({ connectionString: url });
     pool.on('error', ignore);
@@ -176,8 +174,6 @@ export function postgresJsBackend(options: postgresJs.Options<Record<string, nev
   return {
     name: 'PostgreSQL with postgres.js',
     engine: 'postgres',
-    reconnects: true,
-    acquireCommands: 1,
     async connect(url) {
       const sql = postgresJs(url, { onnotice: ignore, fetch_types: false, ...options });
       return {
@@ -194,8 +190,6 @@ export const backends: readonly Backend[] = [
   {
     name: 'Redis with ioredis',
     engine: 'redis',
-    reconnects: true,
-    acquireCommands: 1,
     async connect(url) {
       const client = new Redis(url);
       client.on('error', ignore);
@@ -209,8 +203,6 @@ export const backends: readonly Backend[] = [
   {
     name: 'Redis with node-redis',
     engine: 'redis',
-    reconnects: true,
-    acquireCommands: 1,
     async connect(url) {
       const client = createClient({ url });
       client.on('error', ignore);
@@ -229,7 +221,6 @@ export const backends: readonly Backend[] = [
     name: 'PostgreSQL with a single client',
     engine: 'postgres',
     reconnects: false,
-    acquireCommands: 1,
     async connect(url) {
       const client = new pg.Client(url);
       client.on('error', ignore);
@@ -245,8 +236,6 @@ export const backends: readonly Backend[] = [
   {
     name: 'MariaDB with a pool of promises',
     engine: 'mariadb',
-    reconnects: true,
-    acquireCommands: 1,
     async connect(url) {
       const pool = createPool(url);
       return { ...mysql(pool), close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
@@ -255,8 +244,6 @@ export const backends: readonly Backend[] = [
   {
     name: 'MariaDB with a pool of callbacks',
     engine: 'mariadb',
-    reconnects: true,
-    acquireCommands: 1,
     async connect(url) {
       const pool = createCallbackPool(url);
       return {
@@ -269,7 +256,6 @@ export const backends: readonly Backend[] = [
   {
     name: 'MariaDB as MySQL, without blocks',
     engine: 'mariadb',
-    reconnects: true,
     acquireCommands: 2,
     async connect(url) {
       const pool = createPool(url);

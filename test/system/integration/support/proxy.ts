@@ -26,14 +26,6 @@ export interface LossOptions {
   readonly then?: 'cut' | 'silence';
 }
 
-/** A command that went through, in the order in which they were passed on. */
-export interface PassedCommand {
-  /** Which connection, counted from 1. */
-  readonly connection: number;
-  /** With parameters. What is no text is shown as latin1. */
-  readonly text: string;
-}
-
 interface Loss extends Required<Omit<LossOptions, 'matching'>> {
   readonly matching: string | RegExp;
   left: number;
@@ -52,16 +44,15 @@ export class FaultProxy {
   /**
    * The commands that clients have sent and that were passed on to the server. Redis: each request. PostgreSQL: simple
    * queries and executions. MariaDB: queries and executions of prepared statements. What drivers send when they connect
-   * is among them where it is one of these (`HELLO`, `SET`).
+   * is among them where it is one of these (`HELLO`, `SET`). With parameters; what is no text is shown as latin1.
    */
-  readonly commands: PassedCommand[] = [];
+  readonly commands: string[] = [];
   latencyMs = 0;
   readonly losses: Set<Loss> = new Set();
   #target: URL;
   readonly #kind: ServerKind;
   readonly #server: Server = createServer((client) => this.#accept(client));
   readonly #open: Set<ProxiedConnection> = new Set();
-  #connectionCount = 0;
   #whole: Promise<void> = Promise.resolve();
   #heal: (() => void) | undefined;
 
@@ -153,13 +144,7 @@ export class FaultProxy {
   #accept(client: Socket): void {
     const { hostname, port } = this.#target;
     const server = connect(Number(port) || DEFAULT_PORTS[this.#kind], hostname);
-    const connection = new ProxiedConnection(
-      this,
-      ++this.#connectionCount,
-      client,
-      server,
-      CONVERSATIONS[this.#kind](),
-    );
+    const connection = new ProxiedConnection(this, client, server, CONVERSATIONS[this.#kind]());
     this.#open.add(connection);
     client.once('close', () => this.#open.delete(connection));
   }
@@ -168,7 +153,6 @@ export class FaultProxy {
 /** A client's connection and ours to the server. */
 class ProxiedConnection {
   readonly #proxy: FaultProxy;
-  readonly #number: number;
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #conversation: Conversation;
@@ -177,9 +161,8 @@ class ProxiedConnection {
   /** The first answer that is not to arrive. */
   #loss: { readonly of: number; readonly loss: Loss } | undefined;
 
-  constructor(proxy: FaultProxy, number: number, client: Socket, server: Socket, conversation: Conversation) {
+  constructor(proxy: FaultProxy, client: Socket, server: Socket, conversation: Conversation) {
     this.#proxy = proxy;
-    this.#number = number;
     this.#client = client;
     this.#server = server;
     this.#conversation = conversation;
@@ -220,7 +203,7 @@ class ProxiedConnection {
 
   #onRequest({ text, commands }: Request): void {
     this.#requested += 1;
-    for (let i = 0; i < commands; i++) this.#proxy.commands.push({ connection: this.#number, text });
+    for (let i = 0; i < commands; i++) this.#proxy.commands.push(text);
     if (this.#loss !== undefined || commands === 0) return;
     for (const loss of this.#proxy.losses) {
       const { matching } = loss;

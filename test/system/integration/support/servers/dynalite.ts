@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type { Kind } from './kind.ts';
-import type { RealServer, StartOptions } from './server.ts';
+import type { RealServer } from './server.ts';
 import { startServer } from './server-process.ts';
 
 const require = createRequire(import.meta.url);
 
 /** Starts a dynalite: a server of the API of DynamoDB, in memory. */
-export function startDynalite(options: StartOptions = {}): Promise<RealServer<'dynalite'>> {
-  return startServer(KIND, options);
+export function startDynalite(): Promise<RealServer<'dynalite'>> {
+  return startServer(KIND);
 }
 
 const KIND: Kind<'dynalite'> = {

@@ -2,7 +2,7 @@ import { chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Kind, Place } from './kind.ts';
 import { program, versionOf } from './programs.ts';
-import type { RealServer, StartOptions } from './server.ts';
+import type { RealServer } from './server.ts';
 import { startServer } from './server-process.ts';
 import { unprivileged } from './unprivileged.ts';
 
@@ -13,9 +13,8 @@ export type PgbouncerSettings = Readonly<Record<string, string | number>>;
 export async function startPgbouncer(
   postgresUrl: string,
   settings: PgbouncerSettings = {},
-  options: StartOptions = {},
 ): Promise<RealServer<'pgbouncer'>> {
-  return startServer(await pgbouncerKind(new URL(postgresUrl), settings), options);
+  return startServer(await pgbouncerKind(new URL(postgresUrl), settings));
 }
 
 async function pgbouncerKind(server: URL, settings: PgbouncerSettings): Promise<Kind<'pgbouncer'>> {

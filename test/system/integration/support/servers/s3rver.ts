@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Kind } from './kind.ts';
-import type { RealServer, StartOptions } from './server.ts';
+import type { RealServer } from './server.ts';
 import { startServer } from './server-process.ts';
 
 const require = createRequire(import.meta.url);
@@ -10,8 +10,8 @@ const require = createRequire(import.meta.url);
 export const BUCKET = 'reference-data';
 
 /** Starts an s3rver: a server of the API of S3, with its objects in files. It has no versions of objects. */
-export function startS3rver(options: StartOptions = {}): Promise<RealServer<'s3rver'>> {
-  return startServer(KIND, options);
+export function startS3rver(): Promise<RealServer<'s3rver'>> {
+  return startServer(KIND);
 }
 
 const KIND: Kind<'s3rver'> = {

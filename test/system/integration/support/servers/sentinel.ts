@@ -2,18 +2,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Kind, Place } from './kind.ts';
 import { program, versionOf } from './programs.ts';
-import type { RealServer, StartOptions } from './server.ts';
+import type { RealServer } from './server.ts';
 import { startServer } from './server-process.ts';
 
 /** The name of the primary at a sentinel. */
 export const SENTINEL_NAME = 'tickless';
 
 /** Starts a sentinel that decides alone. Start the replicas first: it asks for new ones every ten seconds. */
-export async function startSentinel(
-  primaryPort: number,
-  options: StartOptions = {},
-): Promise<RealServer<'sentinel'>> {
-  return startServer(await sentinelKind(primaryPort), options);
+export async function startSentinel(primaryPort: number): Promise<RealServer<'sentinel'>> {
+  return startServer(await sentinelKind(primaryPort));
 }
 
 async function sentinelKind(primaryPort: number): Promise<Kind<'sentinel'>> {

@@ -82,11 +82,11 @@ class ServerProcess<K extends RealServerKind> implements RealServer<K> {
   }
 
   async #launch(): Promise<void> {
-    const { env, args = [] } = this.#options;
+    const { args = [] } = this.#options;
     const { file, args: own, as } = this.#kind.command(this.#place, this.#options);
     const child = spawn(file, [...own, ...args], {
       cwd: this.#place.directory,
-      env: { ...process.env, TZ: ZONE, LC_ALL: 'C.UTF-8', ...env },
+      env: { ...process.env, TZ: ZONE, LC_ALL: 'C.UTF-8' },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...as,
     });

@@ -49,8 +49,6 @@ export interface RealServer<K extends RealServerKind = ServerKind> {
 
 /** How a server is started. */
 export interface StartOptions {
-  /** Further variables of its environment, such as those of libfaketime. */
-  readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of its program. */
   readonly args?: readonly string[];
 }
