@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { onRound } from '../../support/events.ts';
@@ -25,95 +25,94 @@ describe.each(ownKinds)('%s', (kind) => {
     async ({ connect, acquireCommands: changing = 1 }) => {
       const proxy = await startProxy(server);
       const client = await connect(proxy.url);
-      try {
-        const [lock, store] = [client.lock('commands'), client.store('commands')];
-        const counts = async (): Promise<{ server: number; wire: number }> => ({
-          server: await server.commandsServed(),
-          wire: proxy.commands.length,
-        });
-        /** By the server's own count, and by what has passed the wire. */
-        const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
-          const before = await counts();
-          const answer = await step();
-          const after = await counts();
-          const found = { server: after.server - before.server, wire: after.wire - before.wire };
-          expect.soft(found, String(step)).toEqual({ server: expected, wire: expected });
-          return answer;
-        };
-        const isMysql = changing > 1; // reads what it has written, and needs a transaction where that is not enough
-        const putting = isMysql ? 5 : 1;
-        // Makes the tables, and has the server learn the scripts.
-        const first = await leaseOf(lock, { name: 'warm-up' });
-        await lock.inspect('warm-up');
-        await lock.extend(first);
-        await lock.release(first, { as: 'abandoned' });
-        await lock.forceRelease('warm-up', 1);
-        await store.write('warm-up', 'payload');
-        await store.write('warm-up', 'payload', 1);
-        await store.read('warm-up');
-        await store.delete('warm-up');
-        const older = client.store('commands', { keepVersions: 3 });
-        for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
-        await older.read('warm-up', undefined, 1);
-        await older.history('warm-up');
-        await older.delete('warm-up');
-        const report = { instance: 'one', text: '{"a":1}', keepFor: 60_000 };
-        for (const any of [older, store]) await any.versions(['warm-up'], report); // old ones are purged behind it
-        await store.reports();
-        await quiet(() => server.commandsServed());
-
-        const lease = await expectCommands(changing, () => leaseOf(lock, { name: 'one' }));
-        await expectCommands(changing, () => lock.acquire({ name: 'one' })); // held
-        await expectCommands(changing, () => lock.extend(lease));
-        await expectCommands(changing, () => lock.release(lease, { as: 'done', holdFor: 60_000 }));
-        await expectCommands(changing, () => lock.acquire({ name: 'one' })); // done
-        await expectCommands(1, () => lock.inspect('one'));
-        await expectCommands(changing, () => lock.forceRelease('one', lease.token));
-        await expectCommands(changing, () => store.write('one', 'payload', lease.token));
-        await expectCommands(changing, () => store.write('one', 'payload', 1)); // refused
-        await expectCommands(putting, () => store.write('one', 'payload'));
-        await expectCommands(1, () => store.read('one'));
-        await expectCommands(1, () => store.read('one', lease.token));
-        await expectCommands(1, () => store.delete('one'));
-
-        const sharesCommands = kind !== 'mariadb';
-        for (const count of [1, 100, 500, 1000]) {
-          const names = Array.from({ length: count }, (_, i) => `name ${i}`);
-          const reading = kind === 'redis' ? 1 : Math.ceil(count / 500);
-          await expectCommands(reading, () => store.versions(names));
-          // PostgreSQL sends one statement for 500 edits, whatever they do.
-          const both = kind === 'postgres' ? Math.ceil((count + 1) / 500) : reading;
-          await expectCommands(sharesCommands ? both : both + putting, () => store.versions(names, report));
-        }
-        const looks = kind === 'redis' ? 2 : 1; // their names, and then each
-        expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
-
-        // With the commands of a round: where it would be another command it is dropped.
-        const options = { name: 'member', backend: { store }, schedule: { hours: 1 } };
-        const member = new RefreshingValue({ ...options, load: () => 1 });
-        await expectCommands(1 + putting, async () => {
-          const published = new Promise((resolve) => onRound(member, 'published', resolve));
-          await member.get();
-          await published;
-        });
-        expect(await store.reports()).toHaveLength(sharesCommands ? 2 : 1);
-        await member.close();
-        await store.delete('member');
-        await quiet(() => server.commandsServed());
-
-        const batch = isMysql ? 7 : 1;
-        for (const token of [5, 6, 7, 8])
-          await expectCommands(batch, () => older.write('one', 'payload', token));
-        await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused
-        await expectCommands(batch, () => older.write('one', 'payload'));
-        await expectCommands(1, () => older.read('one'));
-        await expectCommands(1, () => older.read('one', undefined, 8));
-        expect(await expectCommands(1, () => older.history('one'))).toHaveLength(3);
-        await expectCommands(1, () => older.delete('one'));
-      } finally {
+      onTestFinished(async () => {
         client.destroy();
         await proxy.close();
+      });
+      const [lock, store] = [client.lock('commands'), client.store('commands')];
+      const counts = async (): Promise<{ server: number; wire: number }> => ({
+        server: await server.commandsServed(),
+        wire: proxy.commands.length,
+      });
+      /** By the server's own count, and by what has passed the wire. */
+      const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
+        const before = await counts();
+        const answer = await step();
+        const after = await counts();
+        const found = { server: after.server - before.server, wire: after.wire - before.wire };
+        expect.soft(found, String(step)).toEqual({ server: expected, wire: expected });
+        return answer;
+      };
+      const isMysql = changing > 1; // reads what it has written, and needs a transaction where that is not enough
+      const putting = isMysql ? 5 : 1;
+      // Makes the tables, and has the server learn the scripts.
+      const first = await leaseOf(lock, { name: 'warm-up' });
+      await lock.inspect('warm-up');
+      await lock.extend(first);
+      await lock.release(first, { as: 'abandoned' });
+      await lock.forceRelease('warm-up', 1);
+      await store.write('warm-up', 'payload');
+      await store.write('warm-up', 'payload', 1);
+      await store.read('warm-up');
+      await store.delete('warm-up');
+      const older = client.store('commands', { keepVersions: 3 });
+      for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
+      await older.read('warm-up', undefined, 1);
+      await older.history('warm-up');
+      await older.delete('warm-up');
+      const report = { instance: 'one', text: '{"a":1}', keepFor: 60_000 };
+      for (const any of [older, store]) await any.versions(['warm-up'], report); // old ones are purged behind it
+      await store.reports();
+      await quiet(() => server.commandsServed());
+
+      const lease = await expectCommands(changing, () => leaseOf(lock, { name: 'one' }));
+      await expectCommands(changing, () => lock.acquire({ name: 'one' })); // held
+      await expectCommands(changing, () => lock.extend(lease));
+      await expectCommands(changing, () => lock.release(lease, { as: 'done', holdFor: 60_000 }));
+      await expectCommands(changing, () => lock.acquire({ name: 'one' })); // done
+      await expectCommands(1, () => lock.inspect('one'));
+      await expectCommands(changing, () => lock.forceRelease('one', lease.token));
+      await expectCommands(changing, () => store.write('one', 'payload', lease.token));
+      await expectCommands(changing, () => store.write('one', 'payload', 1)); // refused
+      await expectCommands(putting, () => store.write('one', 'payload'));
+      await expectCommands(1, () => store.read('one'));
+      await expectCommands(1, () => store.read('one', lease.token));
+      await expectCommands(1, () => store.delete('one'));
+
+      const sharesCommands = kind !== 'mariadb';
+      for (const count of [1, 100, 500, 1000]) {
+        const names = Array.from({ length: count }, (_, i) => `name ${i}`);
+        const reading = kind === 'redis' ? 1 : Math.ceil(count / 500);
+        await expectCommands(reading, () => store.versions(names));
+        // PostgreSQL sends one statement for 500 edits, whatever they do.
+        const both = kind === 'postgres' ? Math.ceil((count + 1) / 500) : reading;
+        await expectCommands(sharesCommands ? both : both + putting, () => store.versions(names, report));
       }
+      const looks = kind === 'redis' ? 2 : 1; // their names, and then each
+      expect(await expectCommands(looks, () => store.reports())).toHaveLength(1);
+
+      // With the commands of a round: where it would be another command it is dropped.
+      const options = { name: 'member', backend: { store }, schedule: { hours: 1 } };
+      const member = new RefreshingValue({ ...options, load: () => 1 });
+      await expectCommands(1 + putting, async () => {
+        const published = new Promise((resolve) => onRound(member, 'published', resolve));
+        await member.get();
+        await published;
+      });
+      expect(await store.reports()).toHaveLength(sharesCommands ? 2 : 1);
+      await member.close();
+      await store.delete('member');
+      await quiet(() => server.commandsServed());
+
+      const batch = isMysql ? 7 : 1;
+      for (const token of [5, 6, 7, 8])
+        await expectCommands(batch, () => older.write('one', 'payload', token));
+      await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused
+      await expectCommands(batch, () => older.write('one', 'payload'));
+      await expectCommands(1, () => older.read('one'));
+      await expectCommands(1, () => older.read('one', undefined, 8));
+      expect(await expectCommands(1, () => older.history('one'))).toHaveLength(3);
+      await expectCommands(1, () => older.delete('one'));
     },
   );
 
@@ -121,42 +120,39 @@ describe.each(ownKinds)('%s', (kind) => {
     '$name: 500 cold keys of loadMany are a handful of commands',
     async ({ name: own, connect, acquireCommands = 1 }) => {
       const client = await connect(server.url);
-      try {
-        const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
-        const place = own.replaceAll(/\W+/g, '_');
-        const space = { backend: { lock: client.lock(place, patient), store: client.store(place, patient) } };
-        const open = (name: string) =>
-          new RefreshingCache({
-            ...{ ...space, name, schedule: { hours: 1 }, propagateWithin: RARE, timeout: 60_000 },
-            loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, `${name} ${key}`])),
-          });
-        const states = async (name: string): Promise<string[]> => {
-          const records = await space.backend.lock.list({ prefix: `${name}[` });
-          return records.map(({ state }) => state);
-        };
-        const keys = Array.from({ length: 500 }, (_, i) => i);
-        const commandsOf = async (name: string): Promise<number> => {
-          const before = await server.commandsServed();
-          const cache = open(name);
-          const found = await cache.getMany(keys);
-          await cache.close(); // the results are published, and the leases released, behind the reads
-          expect([found.size, found.get(499)]).toEqual([500, `${name} 499`]);
-          await quiet(() => server.commandsServed());
-          return (await server.commandsServed()) - before;
-        };
-        // A table, a pass that deletes, and one key that asks before the others: see docs/cluster.md.
-        const isMysql = acquireCommands > 1; // reads what it has written
-        const first = await commandsOf('first');
-        const next = await commandsOf('k');
-        console.log(`${own}: ${first} commands at first, and ${next}`);
-        expect(first).toBeLessThanOrEqual(kind === 'redis' ? 12 : isMysql ? 30 : 22);
-        expect(next).toBeLessThanOrEqual(isMysql ? 12 : 10);
-        expect(new Set(await states('k'))).toEqual(new Set(['done']));
-        expect(await states('k')).toHaveLength(500);
-        expect(await commandsOf('k')).toBeLessThanOrEqual(3); // adopts all
-      } finally {
-        client.destroy();
-      }
+      onTestFinished(() => client.destroy());
+      const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
+      const place = own.replaceAll(/\W+/g, '_');
+      const space = { backend: { lock: client.lock(place, patient), store: client.store(place, patient) } };
+      const open = (name: string) =>
+        new RefreshingCache({
+          ...{ ...space, name, schedule: { hours: 1 }, propagateWithin: RARE, timeout: 60_000 },
+          loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, `${name} ${key}`])),
+        });
+      const states = async (name: string): Promise<string[]> => {
+        const records = await space.backend.lock.list({ prefix: `${name}[` });
+        return records.map(({ state }) => state);
+      };
+      const keys = Array.from({ length: 500 }, (_, i) => i);
+      const commandsOf = async (name: string): Promise<number> => {
+        const before = await server.commandsServed();
+        const cache = open(name);
+        const found = await cache.getMany(keys);
+        await cache.close(); // the results are published, and the leases released, behind the reads
+        expect([found.size, found.get(499)]).toEqual([500, `${name} 499`]);
+        await quiet(() => server.commandsServed());
+        return (await server.commandsServed()) - before;
+      };
+      // A table, a pass that deletes, and one key that asks before the others: see docs/cluster.md.
+      const isMysql = acquireCommands > 1; // reads what it has written
+      const first = await commandsOf('first');
+      const next = await commandsOf('k');
+      console.log(`${own}: ${first} commands at first, and ${next}`);
+      expect(first).toBeLessThanOrEqual(kind === 'redis' ? 12 : isMysql ? 30 : 22);
+      expect(next).toBeLessThanOrEqual(isMysql ? 12 : 10);
+      expect(new Set(await states('k'))).toEqual(new Set(['done']));
+      expect(await states('k')).toHaveLength(500);
+      expect(await commandsOf('k')).toBeLessThanOrEqual(3); // adopts all
     },
   );
 
@@ -203,24 +199,23 @@ describe.each(ownKinds)('%s', (kind) => {
         await quiet(() => server.commandsServed());
         return (await server.commandsServed()) - before;
       };
-      try {
-        for (const one of open) await one(`warm-up ${open.indexOf(one)}`, 0).getMany(keys.slice(0, 2)); // tables, scripts
-        await quiet(() => server.commandsServed());
-        const short = await commandsOf('short', 0, []);
-        const middle = await commandsOf('middle', 2700, []);
-        const long = await commandsOf('long', 6000, []);
-        expect(middle - short).toBeLessThanOrEqual(10); // 2 of each key, and they are acquired by two commands
-        expect(long - short).toBeLessThanOrEqual(20); // within ten a lease
-        const crowded = await commandsOf('crowd', 2700, others);
-        // However busy the machine is: the questions that one would ask in that time, and a handful before and after them.
-        const ofEach = (questionsIn(waitedMs) + 8) * acquireCommands;
-        console.log(
-          `${own}: ${crowded - middle} commands of ${others.length} that wait for ${waitedMs.toFixed(0)} ms, at most ${ofEach} each`,
-        );
-        expect(crowded - middle).toBeLessThanOrEqual(others.length * ofEach);
-      } finally {
+      onTestFinished(() => {
         for (const client of instances) client.destroy();
-      }
+      });
+      for (const one of open) await one(`warm-up ${open.indexOf(one)}`, 0).getMany(keys.slice(0, 2)); // tables, scripts
+      await quiet(() => server.commandsServed());
+      const short = await commandsOf('short', 0, []);
+      const middle = await commandsOf('middle', 2700, []);
+      const long = await commandsOf('long', 6000, []);
+      expect(middle - short).toBeLessThanOrEqual(10); // 2 of each key, and they are acquired by two commands
+      expect(long - short).toBeLessThanOrEqual(20); // within ten a lease
+      const crowded = await commandsOf('crowd', 2700, others);
+      // However busy the machine is: the questions that one would ask in that time, and a handful before and after them.
+      const ofEach = (questionsIn(waitedMs) + 8) * acquireCommands;
+      console.log(
+        `${own}: ${crowded - middle} commands of ${others.length} that wait for ${waitedMs.toFixed(0)} ms, at most ${ofEach} each`,
+      );
+      expect(crowded - middle).toBeLessThanOrEqual(others.length * ofEach);
     },
     120_000,
   );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
 import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
@@ -190,27 +190,24 @@ it('without its table the error says what to do', async () => {
 
 it('a server that does not answer, or is gone: steps reject in time; empty again, tokens and versions grow', async () => {
   const own = await startDynalite();
-  try {
-    const client = connect(own.url);
-    const [aLock, aStore] = [lock(client, { timeout: 1000 }), store(client, { timeout: 1000 })];
-    await client.createTable(dynamodbTable());
-    const { token } = await leaseOf(aLock, { name: 'a' });
-    const { version } = await aStore.write('a', 'payload');
-    const expectDown = () => expect(aLock.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
-    own.freeze();
-    const begun = performance.now();
-    await expectDown();
-    expect(performance.now() - begun).toBeLessThan(3000);
-    own.thaw();
-    await own.kill();
-    await expectDown();
-    await own.restart({ empty: true });
-    await client.createTable(dynamodbTable());
-    expect((await leaseOf(aLock, { name: 'a' })).token).toBeGreaterThan(token);
-    expect((await aStore.write('a', 'again')).version).toBeGreaterThan(version);
-  } finally {
-    await own.close();
-  }
+  onTestFinished(() => own.close());
+  const client = connect(own.url);
+  const [aLock, aStore] = [lock(client, { timeout: 1000 }), store(client, { timeout: 1000 })];
+  await client.createTable(dynamodbTable());
+  const { token } = await leaseOf(aLock, { name: 'a' });
+  const { version } = await aStore.write('a', 'payload');
+  const expectDown = () => expect(aLock.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
+  own.freeze();
+  const begun = performance.now();
+  await expectDown();
+  expect(performance.now() - begun).toBeLessThan(3000);
+  own.thaw();
+  await own.kill();
+  await expectDown();
+  await own.restart({ empty: true });
+  await client.createTable(dynamodbTable());
+  expect((await leaseOf(aLock, { name: 'a' })).token).toBeGreaterThan(token);
+  expect((await aStore.write('a', 'again')).version).toBeGreaterThan(version);
 });
 
 it('refuses a client without the commands, and a table that is no name', () => {

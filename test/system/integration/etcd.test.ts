@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
 import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
@@ -100,45 +100,39 @@ const isGiven = given !== undefined;
 describe.skipIf(isGiven)('etcd that fails', () => {
   it('frozen or killed: steps reject in time, and go on with the data; emptied: tokens and versions grow', async () => {
     const own = await startEtcd();
-    try {
-      const backend = etcdBackend({ endpoints: own.url, timeout: 1000, leaseFor: 3_600_000 });
-      const [held, written] = [lockOf(backend), storeOf(backend)];
-      const other = lockOf(etcdBackend({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 }));
-      const before = await leaseOf(held, { name: 'a' });
-      const { version } = await written.write('a', 'payload');
-      const expectDown = () => expect(held.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
-      own.freeze();
-      await expectDown();
-      own.thaw();
-      await own.kill();
-      const begun = performance.now();
-      await expectDown();
-      expect(performance.now() - begun).toBeLessThan(3000);
-      await own.restart();
-      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
-      expect(await held.release(before, { as: 'abandoned' })).toBe(true);
-      const { token } = await leaseOf(other, { name: 'a' });
-      await own.restart({ empty: true });
-      expect((await leaseOf(held, { name: 'a' })).token).toBeGreaterThan(token);
-      expect((await written.write('a', 'again')).version).toBeGreaterThan(version);
-    } finally {
-      await own.close();
-    }
+    onTestFinished(() => own.close());
+    const backend = etcdBackend({ endpoints: own.url, timeout: 1000, leaseFor: 3_600_000 });
+    const [held, written] = [lockOf(backend), storeOf(backend)];
+    const other = lockOf(etcdBackend({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 }));
+    const before = await leaseOf(held, { name: 'a' });
+    const { version } = await written.write('a', 'payload');
+    const expectDown = () => expect(held.inspect('a')).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
+    own.freeze();
+    await expectDown();
+    own.thaw();
+    await own.kill();
+    const begun = performance.now();
+    await expectDown();
+    expect(performance.now() - begun).toBeLessThan(3000);
+    await own.restart();
+    expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+    expect(await held.release(before, { as: 'abandoned' })).toBe(true);
+    const { token } = await leaseOf(other, { name: 'a' });
+    await own.restart({ empty: true });
+    expect((await leaseOf(held, { name: 'a' })).token).toBeGreaterThan(token);
+    expect((await written.write('a', 'again')).version).toBeGreaterThan(version);
   });
 
   it('commands that fail together turn to the next endpoint once, also where the first one is silent', async () => {
     const [own, silent] = await Promise.all([startEtcd(), startEtcd()]);
-    try {
-      silent.freeze();
-      const pairOf = (first: string) => {
-        const several = lockOf(etcdBackend({ endpoints: [first, own.url], timeout: 1000 }));
-        return () => Promise.all(['a', 'b'].map((name) => several.inspect(name)));
-      };
-      expect(await pairOf('http://127.0.0.1:1')()).toEqual([undefined, undefined]);
-      await expect.poll(pairOf(silent.url), { timeout: 10_000 }).toEqual([undefined, undefined]);
-    } finally {
-      await Promise.all([own.close(), silent.close()]);
-    }
+    onTestFinished(async () => void (await Promise.all([own.close(), silent.close()])));
+    silent.freeze();
+    const pairOf = (first: string) => {
+      const several = lockOf(etcdBackend({ endpoints: [first, own.url], timeout: 1000 }));
+      return () => Promise.all(['a', 'b'].map((name) => several.inspect(name)));
+    };
+    expect(await pairOf('http://127.0.0.1:1')()).toEqual([undefined, undefined]);
+    await expect.poll(pairOf(silent.url), { timeout: 10_000 }).toEqual([undefined, undefined]);
   });
 
   it('with users and JWT: a token that is too old, as users were changed, is asked for again', async () => {
@@ -161,20 +155,17 @@ describe.skipIf(isGiven)('etcd that fails', () => {
 
   it('with users: a token that has expired is asked for again; a wrong password is an error', async () => {
     const own = await startEtcd({ args: ['--auth-token-ttl', '1'] });
-    try {
-      const user = await withUsers(own.url);
-      const ownStore = storeOf(etcdBackend({ endpoints: own.url, user, timeout: 5000 }));
-      await ownStore.write('a', 'payload');
-      await sleep(3000);
-      expect((await ownStore.read('a'))?.payload).toBe('payload');
-      const wrong = storeOf(etcdBackend({ endpoints: own.url, user: { ...user, password: 'other' } }));
-      await expect(wrong.read('a')).rejects.toThrow(/authentication failed/);
-      await expect(storeOf(etcdBackend({ endpoints: own.url })).read('a')).rejects.toThrow(
-        /user name is empty/,
-      );
-    } finally {
-      await own.close();
-    }
+    onTestFinished(() => own.close());
+    const user = await withUsers(own.url);
+    const ownStore = storeOf(etcdBackend({ endpoints: own.url, user, timeout: 5000 }));
+    await ownStore.write('a', 'payload');
+    await sleep(3000);
+    expect((await ownStore.read('a'))?.payload).toBe('payload');
+    const wrong = storeOf(etcdBackend({ endpoints: own.url, user: { ...user, password: 'other' } }));
+    await expect(wrong.read('a')).rejects.toThrow(/authentication failed/);
+    await expect(storeOf(etcdBackend({ endpoints: own.url })).read('a')).rejects.toThrow(
+      /user name is empty/,
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
@@ -145,36 +145,33 @@ describe.each(ownKinds)('%s', (kind) => {
 
     it('a lost reply: a repeat of the same request gives the same result', async () => {
       const proxy = await startProxy(server);
-      try {
-        const direct = await connect();
-        let through = await connect(proxy.url);
-        await through.lock.acquire({ name: 'warm-up' });
-        await through.store.write('warm-up', 'payload');
-        /** The first time the command arrives, but the client hears nothing of it, and nothing more on that connection. */
-        const twice = async <R>(step: (adapters: Adapters) => Promise<R>): Promise<R> => {
-          const lost = proxy.loseReplies({ then: 'silence' });
-          await expect(step(through)).rejects.toThrow(/is unavailable/);
-          await lost;
-          const answer = await step(direct);
-          proxy.cut();
-          if (backend.reconnects === false) through = await connect(proxy.url);
-          await untilServed(through);
-          return answer;
-        };
-        const request = { name: 'lost', requestId: 'once', leaseFor: 30_000 };
-        const answer = await twice(({ lock }) => lock.acquire(request));
-        expect(answer).toMatchObject({ kind: 'acquired', tookOver: false });
-        const { lease } = answer as Extract<AcquireAnswer, { kind: 'acquired' }>;
-        const { token } = lease;
-        expect(await direct.lock.acquire(request)).toMatchObject({ kind: 'acquired', lease: { token } });
-        expect(await twice(({ lock }) => lock.extend(lease, 60_000))).toBe(true);
-        const written = await twice(({ store }) => store.write('lost', 'payload', token));
-        expect(written).toEqual({ kind: 'written', version: token });
-        expect(await twice(({ lock }) => lock.release(lease, { as: 'done', holdFor: 60_000 }))).toBe(true);
-        expect(await direct.lock.inspect('lost')).toMatchObject({ state: 'done', token });
-      } finally {
-        await proxy.close();
-      }
+      onTestFinished(() => proxy.close());
+      const direct = await connect();
+      let through = await connect(proxy.url);
+      await through.lock.acquire({ name: 'warm-up' });
+      await through.store.write('warm-up', 'payload');
+      /** The first time the command arrives, but the client hears nothing of it, and nothing more on that connection. */
+      const twice = async <R>(step: (adapters: Adapters) => Promise<R>): Promise<R> => {
+        const lost = proxy.loseReplies({ then: 'silence' });
+        await expect(step(through)).rejects.toThrow(/is unavailable/);
+        await lost;
+        const answer = await step(direct);
+        proxy.cut();
+        if (backend.reconnects === false) through = await connect(proxy.url);
+        await untilServed(through);
+        return answer;
+      };
+      const request = { name: 'lost', requestId: 'once', leaseFor: 30_000 };
+      const answer = await twice(({ lock }) => lock.acquire(request));
+      expect(answer).toMatchObject({ kind: 'acquired', tookOver: false });
+      const { lease } = answer as Extract<AcquireAnswer, { kind: 'acquired' }>;
+      const { token } = lease;
+      expect(await direct.lock.acquire(request)).toMatchObject({ kind: 'acquired', lease: { token } });
+      expect(await twice(({ lock }) => lock.extend(lease, 60_000))).toBe(true);
+      const written = await twice(({ store }) => store.write('lost', 'payload', token));
+      expect(written).toEqual({ kind: 'written', version: token });
+      expect(await twice(({ lock }) => lock.release(lease, { as: 'done', holdFor: 60_000 }))).toBe(true);
+      expect(await direct.lock.inspect('lost')).toMatchObject({ state: 'done', token });
     });
 
     it('a closed client: each step rejects at once, and says so', async () => {
