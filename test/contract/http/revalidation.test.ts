@@ -240,19 +240,17 @@ describe('a whole response with an equal value', () => {
   });
 });
 
-describe('the response as the value', () => {
-  it('keeps its fields: only those of the 304 replace them', async () => {
-    const clock = new FakeClock();
-    const load = ({ previous }: { readonly previous?: unknown }) =>
-      previous === undefined
-        ? { status: 200, headers: { 'cache-control': 'max-age=60', age: '50' } }
-        : keep({ headers: { age: '5' } });
-    const value = new RefreshingValue({ name: 'prices', load, schedule: httpFreshness(), clock });
-    await value.get();
-    expectFreshness({ value, clock }, 10);
-    await value.refresh();
-    expectFreshness({ value, clock }, 55);
-  });
+it('the response as the value keeps its fields: only those of the 304 replace them', async () => {
+  const clock = new FakeClock();
+  const load = ({ previous }: { readonly previous?: unknown }) =>
+    previous === undefined
+      ? { status: 200, headers: { 'cache-control': 'max-age=60', age: '50' } }
+      : keep({ headers: { age: '5' } });
+  const value = new RefreshingValue({ name: 'prices', load, schedule: httpFreshness(), clock });
+  await value.get();
+  expectFreshness({ value, clock }, 10);
+  await value.refresh();
+  expectFreshness({ value, clock }, 55);
 });
 
 describe('a key', () => {

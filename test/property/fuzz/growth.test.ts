@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cron } from '../../../src/calendar/index.ts';
 import { withoutCredentials } from '../../../src/console/redact.ts';
 import { deepEqual } from '../../../src/data/deep-equal.ts';
@@ -181,14 +181,15 @@ const SUBJECTS: Readonly<Record<string, readonly [parts: readonly string[], work
   ],
 };
 
-describe('bytes from outside take a time in proportion to their length:', () => {
-  it.each(Object.entries(SUBJECTS))('%s', async (_, [parts, work]) => {
+it.each(Object.entries(SUBJECTS))(
+  'bytes from outside take a time in proportion to their length: %s',
+  async (_, [parts, work]) => {
     await fc.assert(
       fc.asyncProperty(repeated(parts), (text) => expectLinear(work, text)),
       runs(300),
     );
-  });
-});
+  },
+);
 
 /** Values of devalue in which any part may refer to any other one: each text is read, compared and encoded again in no time. */
 const graph: Arbitrary<string> = fc.integer({ min: 2, max: 40 }).chain((size) => {

@@ -125,26 +125,24 @@ describe('a text in the store', () => {
   });
 });
 
-describe('a text in the store, of a key', () => {
-  it('that was written is read, absent ones too; damaged in any way it is not', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.option(fc.jsonValue(), { nil: undefined }), mutation, async (held, mutate) => {
-        const engine = new StubBackend(undefined);
-        await keyedReadOf(storeOf(engine), async () => (held === undefined ? absent() : held));
-        const payload = engine.written[0] as string;
-        const mutated = mutate(payload, payload);
-        const { value: read, events } = await keyedReadOf(storeOf(new StubBackend(rowOf(mutated))));
-        const rejections = events.filter(isOutcome('refused'));
-        if (mutated !== payload) {
-          expect(read).toBe(LOADED);
-          expect(rejections).toMatchObject([{ name: 'c', key: 'k', version: 5 }]);
-        } else {
-          expect(rejections).toEqual([]);
-          if (held === undefined) expect(read).toMatchObject({ code: 'ABSENT' });
-          else expect(JSON.stringify(read)).toBe(JSON.stringify(held));
-        }
-      }),
-      runs(300),
-    );
-  });
+it('a text in the store, of a key, that was written is read, absent ones too; damaged in any way it is not', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.option(fc.jsonValue(), { nil: undefined }), mutation, async (held, mutate) => {
+      const engine = new StubBackend(undefined);
+      await keyedReadOf(storeOf(engine), async () => (held === undefined ? absent() : held));
+      const payload = engine.written[0] as string;
+      const mutated = mutate(payload, payload);
+      const { value: read, events } = await keyedReadOf(storeOf(new StubBackend(rowOf(mutated))));
+      const rejections = events.filter(isOutcome('refused'));
+      if (mutated !== payload) {
+        expect(read).toBe(LOADED);
+        expect(rejections).toMatchObject([{ name: 'c', key: 'k', version: 5 }]);
+      } else {
+        expect(rejections).toEqual([]);
+        if (held === undefined) expect(read).toMatchObject({ code: 'ABSENT' });
+        else expect(JSON.stringify(read)).toBe(JSON.stringify(held));
+      }
+    }),
+    runs(300),
+  );
 });

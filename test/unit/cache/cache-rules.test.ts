@@ -290,33 +290,31 @@ describe('rule 7: a load begun before never overwrites a change that came after'
   });
 });
 
-describe('rule 8: idle means idle', () => {
-  it('there is no timer but for loads under way, however these end', async () => {
-    const { clock, of, cache } = manual({
-      retry: { retries: 1, minTimeout: 100, randomize: false },
-      timeout: 5000,
-    });
-    const [a, b] = [cache.get('a'), rejectionOf(cache.get('b'))];
-    const c = rejectionOf(cache.get('c'));
-    expect(clock.timerCount).toBe(3);
-    of('a').call(0).resolve('a');
-    of('b').call(0).reject(new Error('down'));
-    await a;
-    await clock.advance(100);
-    of('b').call(1).reject(new Error('down'));
-    await b;
-    await clock.flush();
-    expect(clock.timerCount).toBe(1);
-    await clock.advance(5000);
-    expect(await c).toMatchObject({ code: 'TIMED_OUT', key: 'c' });
-    void cache.get('d');
-    cache.clear();
-    cache.set('d', 'd');
-    expect(clock.timerCount).toBe(1); // the aborted load has not settled
-    of('d').call(0).reject(new Error('aborted'));
-    await clock.flush();
-    expect(clock.timerCount).toBe(0);
+it('rule 8: idle means idle: there is no timer but for loads under way, however these end', async () => {
+  const { clock, of, cache } = manual({
+    retry: { retries: 1, minTimeout: 100, randomize: false },
+    timeout: 5000,
   });
+  const [a, b] = [cache.get('a'), rejectionOf(cache.get('b'))];
+  const c = rejectionOf(cache.get('c'));
+  expect(clock.timerCount).toBe(3);
+  of('a').call(0).resolve('a');
+  of('b').call(0).reject(new Error('down'));
+  await a;
+  await clock.advance(100);
+  of('b').call(1).reject(new Error('down'));
+  await b;
+  await clock.flush();
+  expect(clock.timerCount).toBe(1);
+  await clock.advance(5000);
+  expect(await c).toMatchObject({ code: 'TIMED_OUT', key: 'c' });
+  void cache.get('d');
+  cache.clear();
+  cache.set('d', 'd');
+  expect(clock.timerCount).toBe(1); // the aborted load has not settled
+  of('d').call(0).reject(new Error('aborted'));
+  await clock.flush();
+  expect(clock.timerCount).toBe(0);
 });
 
 describe('rule 9: the clocks', () => {

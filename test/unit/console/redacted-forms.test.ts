@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { withoutCredentials } from '../../../src/console/redact.ts';
 import { FORMS as FURTHER, ORDINARY } from './forms-of-secrets.ts';
 
@@ -74,16 +74,12 @@ const PLAIN = [
   'value 17: next load in 551 ms',
 ];
 
-describe('a secret', () => {
-  it.each([...FORMS, ...FURTHER])('is hidden in %s', (form) => {
-    const shown = withoutCredentials(`load failed: ${form}`);
-    expect(shown.toLowerCase()).not.toContain('hunter2');
-    expect(withoutCredentials(shown)).toBe(shown);
-  });
+it.each([...FORMS, ...FURTHER])('a secret is hidden in %s', (form) => {
+  const shown = withoutCredentials(`load failed: ${form}`);
+  expect(shown.toLowerCase()).not.toContain('hunter2');
+  expect(withoutCredentials(shown)).toBe(shown);
 });
 
-describe('an ordinary message', () => {
-  it.each([...PLAIN, ...ORDINARY])('stays as it is: %s', (message) => {
-    expect(withoutCredentials(message)).toBe(message);
-  });
+it.each([...PLAIN, ...ORDINARY])('an ordinary message stays as it is: %s', (message) => {
+  expect(withoutCredentials(message)).toBe(message);
 });

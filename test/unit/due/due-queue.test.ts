@@ -158,22 +158,20 @@ describe('a pass of a DueQueue', () => {
   });
 });
 
-describe('a member that is not due yet after all when it is to start', () => {
-  it('is started in the pass in which it is due', async () => {
-    const { clock, queue, story, member } = make();
-    const a = member('a', 0);
-    a.mayStart = false;
-    const refuse = a.startNext.bind(a);
-    a.startNext = (start) => {
-      a.slot.plan(Math.max(10, clock.monotonic()));
-      return refuse(start);
-    };
-    queue.request();
-    await clock.advance(10);
-    a.mayStart = true;
-    queue.request();
-    expect([story, queue.running]).toEqual([['refuse a', 'start a'], 1]);
-  });
+it('a member that is not due yet after all when it is to start is started in the pass in which it is due', async () => {
+  const { clock, queue, story, member } = make();
+  const a = member('a', 0);
+  a.mayStart = false;
+  const refuse = a.startNext.bind(a);
+  a.startNext = (start) => {
+    a.slot.plan(Math.max(10, clock.monotonic()));
+    return refuse(start);
+  };
+  queue.request();
+  await clock.advance(10);
+  a.mayStart = true;
+  queue.request();
+  expect([story, queue.running]).toEqual([['refuse a', 'start a'], 1]);
 });
 
 describe('the promise of requestAndWait', () => {
@@ -249,23 +247,21 @@ describe('a slot', () => {
   });
 });
 
-describe('a closed DueQueue', () => {
-  it('starts nothing, is not triggered by reads, lets the loads under way end, and resolves its promise then', async () => {
-    const { queue, story, member } = make({ concurrency: 1, piggyback: true });
-    const a = member('a', -2);
-    const { slot } = member('b', -1);
-    const end = queue.requestAndWait();
-    queue.close();
-    slot.plan(-1);
-    expect(queue.piggyback.readsFrom).toBe(Infinity);
-    queue.read();
-    expect(await settled(end)).toBe('pending');
-    a.end(-1);
-    expect(await settled(end)).toEqual({ value: undefined });
-    expect([story, queue.piggyback.readsFrom]).toEqual([['start a', 'end a'], Infinity]);
-    expect(await settled(queue.requestAndWait())).toEqual({ value: undefined });
-    expect(story).toHaveLength(2);
-  });
+it('a closed DueQueue starts nothing, is not triggered by reads, lets the loads under way end, and resolves its promise then', async () => {
+  const { queue, story, member } = make({ concurrency: 1, piggyback: true });
+  const a = member('a', -2);
+  const { slot } = member('b', -1);
+  const end = queue.requestAndWait();
+  queue.close();
+  slot.plan(-1);
+  expect(queue.piggyback.readsFrom).toBe(Infinity);
+  queue.read();
+  expect(await settled(end)).toBe('pending');
+  a.end(-1);
+  expect(await settled(end)).toEqual({ value: undefined });
+  expect([story, queue.piggyback.readsFrom]).toEqual([['start a', 'end a'], Infinity]);
+  expect(await settled(queue.requestAndWait())).toEqual({ value: undefined });
+  expect(story).toHaveLength(2);
 });
 
 describe('readsFrom', () => {

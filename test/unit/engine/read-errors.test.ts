@@ -66,28 +66,24 @@ describe('readError', () => {
   });
 });
 
-describe('retryAt', () => {
-  it('is never in the past', () => {
-    const over = entryWith({ coolDownUntil: NOW - 5, lastError: down });
-    expect(coolingDownError(over, rates).retryAt).toBe(WALL);
-    expect(absentError(over, rates).retryAt).toBe(WALL);
-  });
+it('retryAt is never in the past', () => {
+  const over = entryWith({ coolDownUntil: NOW - 5, lastError: down });
+  expect(coolingDownError(over, rates).retryAt).toBe(WALL);
+  expect(absentError(over, rates).retryAt).toBe(WALL);
 });
 
 it('closedError names the member', () => {
   expect(closedError('rates').message).toMatch(/rates.*is closed/);
 });
 
-describe('notLoadedError', () => {
-  it.each([
-    [entryWith({}), 'open', /not loaded yet: await get\(\) or ready\(\) first$/],
-    [entryWith({}), 'paused', /is paused, and was never loaded$/],
-    [entryWith({}), 'closed', /is closed, and was never loaded$/],
-    [cold, 'open', /not loaded yet: down$/],
-  ] as const)('gives the reason (%#)', (entry, runState, message) => {
-    const error = notLoadedError(entry, runState, 'rates');
-    expect(error.message).toMatch(message);
-    expect(error).toMatchObject({ member: 'rates', key: 'NL' });
-    expect(error.cause).toBe(entry.lastError);
-  });
+it.each([
+  [entryWith({}), 'open', /not loaded yet: await get\(\) or ready\(\) first$/],
+  [entryWith({}), 'paused', /is paused, and was never loaded$/],
+  [entryWith({}), 'closed', /is closed, and was never loaded$/],
+  [cold, 'open', /not loaded yet: down$/],
+] as const)('notLoadedError gives the reason (%#)', (entry, runState, message) => {
+  const error = notLoadedError(entry, runState, 'rates');
+  expect(error.message).toMatch(message);
+  expect(error).toMatchObject({ member: 'rates', key: 'NL' });
+  expect(error.cause).toBe(entry.lastError);
 });

@@ -98,12 +98,7 @@ describe('ready', () => {
     const reports = [group.ready(), group.ready({ timeout: Infinity })];
     for (const report of reports) expect(await report).toEqual({ ok: true, problems: [] });
     expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect({
-      aCount: a.count,
-      bCount: b.count,
-      otherCount: other.count,
-      timerCount: clock.timerCount,
-    }).toEqual({ aCount: 1, bCount: 1, otherCount: 0, timerCount: 0 });
+    expect([a.count, b.count, other.count, clock.timerCount]).toEqual([1, 1, 0, 0]);
   });
 
   it('resolves at once when no member is required, or all were loaded before', async () => {
@@ -111,10 +106,7 @@ describe('ready', () => {
     const cold = group.value({ name: 'cold', load: hang });
     group.value({ name: 'set', load: hang, required: true }).set('by hand');
     expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect({ running: cold.inspect().running, timerCount: clock.timerCount }).toEqual({
-      running: false,
-      timerCount: 0,
-    });
+    expect([cold.inspect().running, clock.timerCount]).toEqual([false, 0]);
   });
 
   it('does not wait for the reload of due members', async () => {
@@ -171,10 +163,7 @@ describe('ready', () => {
         { name: 'down', kind: 'not-loaded', isFatal: true },
       ]);
       const [ofSlow, ofDown] = problems;
-      expect({ error: ofSlow?.error, isLoadFailed: isTicklessError(ofDown?.error, 'LOAD_FAILED') }).toEqual({
-        error: undefined,
-        isLoadFailed: true,
-      });
+      expect([ofSlow?.error, isTicklessError(ofDown?.error, 'LOAD_FAILED')]).toEqual([undefined, true]);
       expect(ofDown?.message).toMatch(/required.*load failed: down$/);
       const { count } = down;
       await clock.advance(DAY);
@@ -204,10 +193,7 @@ describe('ready', () => {
     expect(await settled(hasty)).toMatchObject({ value: { ok: false, problems: [{ kind: 'not-loaded' }] } });
     const patient = group.ready({ timeout: Infinity });
     await clock.advance(40 * DAY);
-    expect({ patient: await settled(patient), timerCount: clock.timerCount }).toEqual({
-      patient: 'pending',
-      timerCount: 0,
-    });
+    expect([await settled(patient), clock.timerCount]).toEqual(['pending', 0]);
     manual.call(0).resolve('x');
     expect(await settled(patient)).toEqual({ value: { ok: true, problems: [] } });
     expect({ peek: a.peek(), calls: manual.calls.length }).toEqual({ peek: 'x', calls: 1 });
@@ -226,10 +212,7 @@ describe('ready', () => {
     const report = group.ready({ timeout: 100 });
     await clock.advance(100);
     const { ok, problems } = await report;
-    expect({ ok, problems: problems.map(({ kind }) => kind).sort() }).toEqual({
-      ok: false,
-      problems: ['not-loaded', 'paused'],
-    });
+    expect([ok, problems.map(({ kind }) => kind).sort()]).toEqual([false, ['not-loaded', 'paused']]);
     a.resume();
     expect(await group.ready()).toEqual({ ok: true, problems: [] });
   });
@@ -348,19 +331,16 @@ describe('health', () => {
     await clock.advance(1001);
     old.pause();
     const { ok, problems } = group.health();
-    expect({
-      ok,
-      problems: problems.map(({ name, kind, isFatal }) => `${name}: ${kind}${isFatal ? '!' : ''}`),
-    }).toEqual({
-      ok: false,
-      problems: [
+    expect([ok, problems.map(({ name, kind, isFatal }) => `${name}: ${kind}${isFatal ? '!' : ''}`)]).toEqual([
+      false,
+      [
         'missing: not-loaded!',
         'too old: too-stale!',
         'too old: paused',
         'paused cache: paused',
         'failing: failing',
       ],
-    });
+    ]);
   });
 
   it('is not ok after close: each member is reported as closed', async () => {
@@ -388,20 +368,13 @@ describe('close', () => {
     expect(manual.live).toBe(6); // two for the readers, four that the group started
     const closing = group.close();
     await clock.advance(9999);
-    expect({ closing: await settled(closing), end: await settled(ends[0] as Promise<void>) }).toEqual({
-      closing: 'pending',
-      end: 'pending',
-    });
+    expect([await settled(closing), await settled(ends[0] as Promise<void>)]).toEqual(['pending', 'pending']);
     for (const call of manual.calls) call.resolve('x');
     expect(await Promise.all(reads)).toEqual(['x', 'x']);
     expect(await settled(closing)).toEqual({ value: { drained: true, aborted: [], leases: [] } });
     expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
     await clock.flush();
-    expect({
-      calls: manual.calls.length,
-      timerCount: clock.timerCount,
-      running: group.inspect().running,
-    }).toEqual({ calls: 6, timerCount: 0, running: 0 });
+    expect([manual.calls.length, clock.timerCount, group.inspect().running]).toEqual([6, 0, 0]);
     expect(events.map((list) => wordsOf(list).at(-1))).toEqual(Array(7).fill('closed'));
   });
 
@@ -426,11 +399,7 @@ describe('close', () => {
       expect(manual.calls.map(({ context }) => context.signal.aborted)).toEqual([true, true, true]);
       for (const call of manual.calls) call.resolve('late');
       await clock.flush();
-      expect({ peek: a.peek(), peekKey: cache.peek('key'), timerCount: clock.timerCount }).toEqual({
-        peek: undefined,
-        peekKey: undefined,
-        timerCount: 0,
-      });
+      expect([a.peek(), cache.peek('key'), clock.timerCount]).toEqual([undefined, undefined, 0]);
     });
   }
 
@@ -508,11 +477,7 @@ describe('close', () => {
       expect(isTicklessError(await rejectionOf(start()), 'CLOSED')).toBe(true);
     }
     await clock.flush();
-    expect({
-      calls: manual.calls.length,
-      timerCount: clock.timerCount,
-      members: group.inspect().members.length,
-    }).toEqual({ calls: 0, timerCount: 0, members: 4 });
+    expect([manual.calls.length, clock.timerCount, group.inspect().members.length]).toEqual([0, 0, 4]);
   });
 
   it('reads are served after it, at whatever age within maxStaleness', async () => {

@@ -120,37 +120,32 @@ describe('the state tells whether a read would be refused now', () => {
   });
 });
 
-describe('the console', () => {
-  it('names members whose reads are refused first, and those that were never read without alarm', async () => {
-    const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
-    const load = async (): Promise<number> => Promise.reject(new Error('down'));
-    group.value({ name: 'unread', load, required: true });
-    const console = new TestConsole({}, group);
-    const rows = async (): Promise<unknown[]> => {
-      const { body } = await console.get('api/overview');
-      const { ok, members } = body as Overview;
-      return [
-        ok,
-        ...members.map(({ name, level, here }) => [name, level, emptyText(here), here.readsFailed]),
-      ];
-    };
-    expect(await rows()).toEqual([true, ['unread', 'note', 'not read yet', undefined]]);
-    const value = group.value({ name: 'down', load });
-    const cache = group.cache({ name: 'keys', load });
-    await Promise.allSettled([value.get(), value.get(), cache.get('a')]);
-    // On a busy machine the page gets the overview of a moment ago.
-    await expect
-      .poll(rows)
-      .toEqual([
-        false,
-        ['down', 'bad', 'no value', 2],
-        ['keys', 'bad', 'no value', 1],
-        ['unread', 'note', 'not read yet', undefined],
-      ]);
-    value.set(1);
-    cache.set('b', 1);
-    await expect
-      .poll(async () => (await rows()).slice(0, 3))
-      .toEqual([true, ['keys', 'warn', 'no value', 1], ['unread', 'note', 'not read yet', undefined]]);
-  });
+it('the console names members whose reads are refused first, and those that were never read without alarm', async () => {
+  const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
+  const load = async (): Promise<number> => Promise.reject(new Error('down'));
+  group.value({ name: 'unread', load, required: true });
+  const console = new TestConsole({}, group);
+  const rows = async (): Promise<unknown[]> => {
+    const { body } = await console.get('api/overview');
+    const { ok, members } = body as Overview;
+    return [ok, ...members.map(({ name, level, here }) => [name, level, emptyText(here), here.readsFailed])];
+  };
+  expect(await rows()).toEqual([true, ['unread', 'note', 'not read yet', undefined]]);
+  const value = group.value({ name: 'down', load });
+  const cache = group.cache({ name: 'keys', load });
+  await Promise.allSettled([value.get(), value.get(), cache.get('a')]);
+  // On a busy machine the page gets the overview of a moment ago.
+  await expect
+    .poll(rows)
+    .toEqual([
+      false,
+      ['down', 'bad', 'no value', 2],
+      ['keys', 'bad', 'no value', 1],
+      ['unread', 'note', 'not read yet', undefined],
+    ]);
+  value.set(1);
+  cache.set('b', 1);
+  await expect
+    .poll(async () => (await rows()).slice(0, 3))
+    .toEqual([true, ['keys', 'warn', 'no value', 1], ['unread', 'note', 'not read yet', undefined]]);
 });

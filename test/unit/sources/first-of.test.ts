@@ -606,24 +606,22 @@ describe('when all fail', () => {
   });
 });
 
-describe('an aborted load', () => {
-  it('asks no further source', async () => {
-    const setup = new Setup();
-    let signal: AbortSignal | undefined;
-    setup.primary.fault = () =>
-      new Promise((_, reject) => {
-        signal = setup.primary.contexts[0]?.signal;
-        signal?.addEventListener('abort', () => reject(new Error('aborted')));
-      });
-    const member = setup.member();
-    const first = rejectionOf(member.get());
-    await setup.clock.flush();
-    await member.cancel('no longer needed');
-    await first;
-    await setup.clock.flush();
-    expect(signal?.aborted).toBe(true);
-    expect(setup.backup.calls).toBe(0);
-  });
+it('an aborted load asks no further source', async () => {
+  const setup = new Setup();
+  let signal: AbortSignal | undefined;
+  setup.primary.fault = () =>
+    new Promise((_, reject) => {
+      signal = setup.primary.contexts[0]?.signal;
+      signal?.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  const member = setup.member();
+  const first = rejectionOf(member.get());
+  await setup.clock.flush();
+  await member.cancel('no longer needed');
+  await first;
+  await setup.clock.flush();
+  expect(signal?.aborted).toBe(true);
+  expect(setup.backup.calls).toBe(0);
 });
 
 it('an aborted load leaves no timer of a source that ignores its signal', async () => {

@@ -117,53 +117,49 @@ describe('cancel', () => {
   });
 });
 
-describe('pause and resume of a group', () => {
-  it('are those of all members, also of later ones', async () => {
-    const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, schedule: 1000, logger: false });
-    let loads = 0;
-    const load = async (): Promise<number> => ++loads;
-    const value = group.value({ name: 'v', load });
-    const cache = group.cache({ name: 'c', load, random: unspread });
-    value.set(0);
-    cache.set('a', 0);
-    group.pause();
-    const later = group.value({ name: 'later', load });
-    later.set(0);
-    await clock.advance(5000);
-    group.requestStart();
-    expect([value.current, cache.current('a'), later.current]).toEqual([0, 0, 0]);
-    await clock.flush();
-    expect([loads, group.inspect().paused, group.health().problems.length]).toEqual([0, true, 3]);
-    group.resume();
-    group.requestStart();
-    await clock.flush();
-    expect([loads, group.inspect().paused, group.health().problems]).toEqual([3, false, []]);
-  });
+it('pause and resume of a group are those of all members, also of later ones', async () => {
+  const clock = new FakeClock();
+  const group = new RefreshGroup({ clock, schedule: 1000, logger: false });
+  let loads = 0;
+  const load = async (): Promise<number> => ++loads;
+  const value = group.value({ name: 'v', load });
+  const cache = group.cache({ name: 'c', load, random: unspread });
+  value.set(0);
+  cache.set('a', 0);
+  group.pause();
+  const later = group.value({ name: 'later', load });
+  later.set(0);
+  await clock.advance(5000);
+  group.requestStart();
+  expect([value.current, cache.current('a'), later.current]).toEqual([0, 0, 0]);
+  await clock.flush();
+  expect([loads, group.inspect().paused, group.health().problems.length]).toEqual([0, true, 3]);
+  group.resume();
+  group.requestStart();
+  await clock.flush();
+  expect([loads, group.inspect().paused, group.health().problems]).toEqual([3, false, []]);
 });
 
-describe('reschedule of a cache', () => {
-  it('computes the due times of all keys anew, spread within the new schedule', async () => {
-    const clock = new FakeClock();
-    let loads = 0;
-    const cache = new RefreshingCache<string, number>({
-      name: 'c',
-      load: async () => ++loads,
-      schedule: 3_600_000,
-      clock,
-      random: () => 0.5,
-    });
-    await Promise.all(['a', 'b'].map((key) => cache.get(key)));
-    await clock.advance(1000);
-    cache.reschedule(10_000);
-    const due = (key: string): number => (cache.inspect(key)?.nextExecuteTime ?? 0) - clock.now();
-    expect([due('a'), due('b')]).toEqual([4500, 4500]); // in the middle of the last nine tenths of a period
-    await clock.advance(4500);
-    for (const key of ['a', 'b']) cache.current(key);
-    await clock.flush();
-    expect(loads).toBe(4);
-    expect(() => cache.reschedule('often' as never)).toThrow('schedule');
+it('reschedule of a cache computes the due times of all keys anew, spread within the new schedule', async () => {
+  const clock = new FakeClock();
+  let loads = 0;
+  const cache = new RefreshingCache<string, number>({
+    name: 'c',
+    load: async () => ++loads,
+    schedule: 3_600_000,
+    clock,
+    random: () => 0.5,
   });
+  await Promise.all(['a', 'b'].map((key) => cache.get(key)));
+  await clock.advance(1000);
+  cache.reschedule(10_000);
+  const due = (key: string): number => (cache.inspect(key)?.nextExecuteTime ?? 0) - clock.now();
+  expect([due('a'), due('b')]).toEqual([4500, 4500]); // in the middle of the last nine tenths of a period
+  await clock.advance(4500);
+  for (const key of ['a', 'b']) cache.current(key);
+  await clock.flush();
+  expect(loads).toBe(4);
+  expect(() => cache.reschedule('often' as never)).toThrow('schedule');
 });
 
 describe('the event evicted', () => {

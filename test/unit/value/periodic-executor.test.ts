@@ -184,20 +184,18 @@ describe('requestStart', () => {
   });
 });
 
-describe('the option waitUntil', () => {
-  it('gets one promise for each background execution, however often it is requested', async () => {
-    const promises: Promise<unknown>[] = [];
-    const { clock, manual, executor } = make({ waitUntil: (promise) => void promises.push(promise) });
-    for (let request = 0; request < 3; request++) void executor.requestStart({ wait: false });
-    expect(promises).toHaveLength(1);
-    manual.call(0).resolve(0);
-    await clock.advance(1000);
-    for (let request = 0; request < 3; request++) void executor.requestStart();
-    await clock.flush();
-    expect(promises).toHaveLength(2);
-    manual.call(1).reject(new Error('no disk'));
-    expect(await Promise.all(promises)).toEqual([undefined, undefined]);
-  });
+it('the option waitUntil gets one promise for each background execution, however often it is requested', async () => {
+  const promises: Promise<unknown>[] = [];
+  const { clock, manual, executor } = make({ waitUntil: (promise) => void promises.push(promise) });
+  for (let request = 0; request < 3; request++) void executor.requestStart({ wait: false });
+  expect(promises).toHaveLength(1);
+  manual.call(0).resolve(0);
+  await clock.advance(1000);
+  for (let request = 0; request < 3; request++) void executor.requestStart();
+  await clock.flush();
+  expect(promises).toHaveLength(2);
+  manual.call(1).reject(new Error('no disk'));
+  expect(await Promise.all(promises)).toEqual([undefined, undefined]);
 });
 
 describe('too long since the last success', () => {
@@ -255,37 +253,33 @@ describe('too long since the last success', () => {
   });
 });
 
-describe('whenFailing of a task', () => {
-  it('throw: requestStart rejects with the error of the last run until one succeeds', async () => {
-    const { clock, manual, executor } = await executed({ whenFailing: 'throw', retry: false, logger: false });
-    await clock.advance(1000);
-    await executor.requestStart();
-    const cause = new Error('no disk');
-    await clock.flush();
-    manual.call(1).reject(cause);
-    await clock.flush();
-    expect(await rejectionOf(executor.requestStart())).toMatchObject({ cause });
-    await clock.advance(1000);
-    expect(await rejectionOf(executor.requestStart())).toMatchObject({ cause }); // starts the next one behind it
-    await clock.flush();
-    manual.call(2).resolve('done');
-    await clock.flush();
-    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
-  });
+it('whenFailing of a task: throw: requestStart rejects with the error of the last run until one succeeds', async () => {
+  const { clock, manual, executor } = await executed({ whenFailing: 'throw', retry: false, logger: false });
+  await clock.advance(1000);
+  await executor.requestStart();
+  const cause = new Error('no disk');
+  await clock.flush();
+  manual.call(1).reject(cause);
+  await clock.flush();
+  expect(await rejectionOf(executor.requestStart())).toMatchObject({ cause });
+  await clock.advance(1000);
+  expect(await rejectionOf(executor.requestStart())).toMatchObject({ cause }); // starts the next one behind it
+  await clock.flush();
+  manual.call(2).resolve('done');
+  await clock.flush();
+  expect(await settled(executor.requestStart())).toEqual({ value: undefined });
 });
 
-describe('execute', () => {
-  it('runs now, due or not, and joins what runs', async () => {
-    const { manual, executor } = make({ schedule: Infinity });
-    const executions = [executor.execute(), executor.execute()];
-    manual.call(0).resolve(1);
-    expect(await Promise.all(executions)).toEqual([undefined, undefined]);
-    const again = executor.execute();
-    expect(manual.call(1).context.trigger).toBe('forced');
-    manual.call(1).resolve(2);
-    await again;
-    expect(manual.calls).toHaveLength(2);
-  });
+it('execute runs now, due or not, and joins what runs', async () => {
+  const { manual, executor } = make({ schedule: Infinity });
+  const executions = [executor.execute(), executor.execute()];
+  manual.call(0).resolve(1);
+  expect(await Promise.all(executions)).toEqual([undefined, undefined]);
+  const again = executor.execute();
+  expect(manual.call(1).context.trigger).toBe('forced');
+  manual.call(1).resolve(2);
+  await again;
+  expect(manual.calls).toHaveLength(2);
 });
 
 describe('nextExecuteTime', () => {
@@ -443,36 +437,34 @@ describe('pause and resume', () => {
   });
 });
 
-describe('inspect', () => {
-  it('reports the state of the executions', async () => {
-    const { clock, manual, executor } = make();
-    expect(executor.inspect()).toEqual({
-      name: 'e',
-      running: false,
-      paused: false,
-      closed: false,
-      isDue: true,
-      nextExecuteTime: clock.now(),
-      lastStartedAt: undefined,
-      lastEndedAt: undefined,
-      failures: 0,
-      lastError: undefined,
-      counts: executor.inspect().counts,
-      executions: [],
-    });
-    const startedAt = clock.now();
-    const first = executor.requestStart();
-    await clock.advance(300);
-    expect(executor.inspect().running).toBe(true);
-    manual.call(0).resolve(0);
-    await first;
-    expect(executor.inspect()).toMatchObject({
-      running: false,
-      isDue: false,
-      lastStartedAt: startedAt,
-      lastEndedAt: startedAt + 300,
-      nextExecuteTime: startedAt + 1300,
-    });
+it('inspect reports the state of the executions', async () => {
+  const { clock, manual, executor } = make();
+  expect(executor.inspect()).toEqual({
+    name: 'e',
+    running: false,
+    paused: false,
+    closed: false,
+    isDue: true,
+    nextExecuteTime: clock.now(),
+    lastStartedAt: undefined,
+    lastEndedAt: undefined,
+    failures: 0,
+    lastError: undefined,
+    counts: executor.inspect().counts,
+    executions: [],
+  });
+  const startedAt = clock.now();
+  const first = executor.requestStart();
+  await clock.advance(300);
+  expect(executor.inspect().running).toBe(true);
+  manual.call(0).resolve(0);
+  await first;
+  expect(executor.inspect()).toMatchObject({
+    running: false,
+    isDue: false,
+    lastStartedAt: startedAt,
+    lastEndedAt: startedAt + 300,
+    nextExecuteTime: startedAt + 1300,
   });
 });
 

@@ -263,64 +263,60 @@ describe('schedules that act', () => {
   });
 });
 
-describe('callbacks that are asynchronous', () => {
-  it('and reject are logged, never unhandled', async () => {
-    const unhandled = unhandledRejections();
-    const lines: string[] = [];
-    const { clock, manual, value } = await loadedManualValue({
-      logger: {
-        warn: async () => {
-          throw new Error('logger');
-        },
-        error: async (line: string) => {
-          lines.push(line);
-          throw new Error('logger');
-        },
+it('callbacks that are asynchronous and reject are logged, never unhandled', async () => {
+  const unhandled = unhandledRejections();
+  const lines: string[] = [];
+  const { clock, manual, value } = await loadedManualValue({
+    logger: {
+      warn: async () => {
+        throw new Error('logger');
       },
-      waitUntil: async () => {
-        throw new Error('platform');
+      error: async (line: string) => {
+        lines.push(line);
+        throw new Error('logger');
       },
-    });
-    value.on('stale-served', async () => {
-      throw new Error('listener');
-    });
-    await clock.advance(1000);
-    value.current;
-    await clock.flush();
-    manual.call(1).reject(new Error('down'));
-    await clock.flush();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(unhandled).toEqual([]);
-    expect(lines.sort()).toEqual([
-      'tickless: v: listener of stale-served threw: listener',
-      'tickless: v: waitUntil threw: platform',
-    ]);
+    },
+    waitUntil: async () => {
+      throw new Error('platform');
+    },
   });
+  value.on('stale-served', async () => {
+    throw new Error('listener');
+  });
+  await clock.advance(1000);
+  value.current;
+  await clock.flush();
+  manual.call(1).reject(new Error('down'));
+  await clock.flush();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(unhandled).toEqual([]);
+  expect(lines.sort()).toEqual([
+    'tickless: v: listener of stale-served threw: listener',
+    'tickless: v: waitUntil threw: platform',
+  ]);
 });
 
-describe('metadata that the load returned', () => {
-  it('stays over a step of the clock, another schedule, and keep()', async () => {
-    const { keep } = await import('../../../src/index.ts');
-    const clock = new FakeClock();
-    let loads = 0;
-    const value = new RefreshingValue({
-      name: 'crl',
-      load: async () => (++loads === 1 ? loaded('crl', { maxStaleness: { minutes: 5 } }) : keep()),
-      schedule: { hours: 1 },
-      clock,
-    });
-    await value.get();
-    clock.stepWall({ hours: -3 });
-    await clock.advance({ minutes: 2 });
-    await value.get();
-    expect(value.inspect().maxStaleness).toBe(300_000);
-    value.reschedule({ hours: 2 });
-    expect(value.inspect().maxStaleness).toBe(300_000);
-    await value.refresh();
-    expect(value.inspect()).toMatchObject({ maxStaleness: 300_000, age: 0 });
-    value.set('other');
-    expect(value.inspect().maxStaleness).toBe(Number.POSITIVE_INFINITY);
+it('metadata that the load returned stays over a step of the clock, another schedule, and keep()', async () => {
+  const { keep } = await import('../../../src/index.ts');
+  const clock = new FakeClock();
+  let loads = 0;
+  const value = new RefreshingValue({
+    name: 'crl',
+    load: async () => (++loads === 1 ? loaded('crl', { maxStaleness: { minutes: 5 } }) : keep()),
+    schedule: { hours: 1 },
+    clock,
   });
+  await value.get();
+  clock.stepWall({ hours: -3 });
+  await clock.advance({ minutes: 2 });
+  await value.get();
+  expect(value.inspect().maxStaleness).toBe(300_000);
+  value.reschedule({ hours: 2 });
+  expect(value.inspect().maxStaleness).toBe(300_000);
+  await value.refresh();
+  expect(value.inspect()).toMatchObject({ maxStaleness: 300_000, age: 0 });
+  value.set('other');
+  expect(value.inspect().maxStaleness).toBe(Number.POSITIVE_INFINITY);
 });
 
 describe('a listener of the abort of a load that puts a value into place', () => {

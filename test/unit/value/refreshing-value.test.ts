@@ -281,19 +281,17 @@ describe('patience', () => {
   });
 });
 
-describe('patience and a value that is dropped meanwhile', () => {
-  it('waits for the rest of its patience, as a first read does', async () => {
-    const { clock, manual, value } = await loadedManualValue();
-    await clock.advance(1000);
-    const read = rejectionOf(value.get({ patience: 100 }));
-    await clock.flush();
-    value.invalidate({ drop: true });
-    expect(manual.call(1).context.signal.aborted).toBe(false);
-    await clock.advance(100);
-    expect(manual.call(1).context.signal.aborted).toBe(true); // no caller can use it any more
-    manual.call(1).reject(new Error('aborted'));
-    expect(await read).toMatchObject({ code: 'NOT_LOADED' });
-  });
+it('patience of a value that is dropped meanwhile: the read waits for the rest of it, as a first read does', async () => {
+  const { clock, manual, value } = await loadedManualValue();
+  await clock.advance(1000);
+  const read = rejectionOf(value.get({ patience: 100 }));
+  await clock.flush();
+  value.invalidate({ drop: true });
+  expect(manual.call(1).context.signal.aborted).toBe(false);
+  await clock.advance(100);
+  expect(manual.call(1).context.signal.aborted).toBe(true); // no caller can use it any more
+  manual.call(1).reject(new Error('aborted'));
+  expect(await read).toMatchObject({ code: 'NOT_LOADED' });
 });
 
 describe('signal', () => {
@@ -525,24 +523,22 @@ describe('the result of a load', () => {
   });
 });
 
-describe('age', () => {
-  it('counts from the end of the load, as does the schedule', async () => {
-    const { clock, manual, value } = manualValue();
-    const first = value.get();
-    await clock.advance(700);
-    manual.call(0).resolve('one');
-    await first;
-    expect(value.inspect()).toMatchObject({
-      age: 0,
-      loadedAt: clock.now(),
-      lastStartedAt: clock.now() - 700,
-      nextExecuteTime: clock.now() + 1000,
-    });
-    await clock.advance(400);
-    expect(value.inspect()).toMatchObject({ age: 400, isStale: false, state: 'fresh' });
-    await clock.advance(600);
-    expect(value.inspect()).toMatchObject({ age: 1000, isStale: true, state: 'stale', isDue: true });
+it('age counts from the end of the load, as does the schedule', async () => {
+  const { clock, manual, value } = manualValue();
+  const first = value.get();
+  await clock.advance(700);
+  manual.call(0).resolve('one');
+  await first;
+  expect(value.inspect()).toMatchObject({
+    age: 0,
+    loadedAt: clock.now(),
+    lastStartedAt: clock.now() - 700,
+    nextExecuteTime: clock.now() + 1000,
   });
+  await clock.advance(400);
+  expect(value.inspect()).toMatchObject({ age: 400, isStale: false, state: 'fresh' });
+  await clock.advance(600);
+  expect(value.inspect()).toMatchObject({ age: 1000, isStale: true, state: 'stale', isDue: true });
 });
 
 describe('inspect', () => {
@@ -611,17 +607,15 @@ describe('inspect', () => {
   });
 });
 
-describe('inspect after a step of the wall clock', () => {
-  it('uses the new time at once', async () => {
-    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
-    await clock.advance(1000);
-    clock.stepWall({ hours: 5 });
-    expect(value.inspect()).toMatchObject({
-      age: 1000,
-      loadedAt: clock.now() - 1000,
-      nextExecuteTime: clock.now() + 3_599_000,
-      isDue: false,
-    });
+it('inspect after a step of the wall clock uses the new time at once', async () => {
+  const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
+  await clock.advance(1000);
+  clock.stepWall({ hours: 5 });
+  expect(value.inspect()).toMatchObject({
+    age: 1000,
+    loadedAt: clock.now() - 1000,
+    nextExecuteTime: clock.now() + 3_599_000,
+    isDue: false,
   });
 });
 
