@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isTicklessError, type KeyedLoadReturn, keep, RefreshingCache } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
+import { absent, isTicklessError, type KeyedLoadReturn, keep } from '../../../src/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import {
-  type FakeCache,
-  fakeCache as make,
-  type FakeCacheOptions as Options,
-} from '../../support/fake-cache.ts';
+import { type FakeCache, type FakeCacheOptions, fakeCache as make } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+type Options = FakeCacheOptions;
 
 /** Loads of `a` end when the test says so, all others at once. */
 function manualA(options: Options): FakeCache & { readonly manual: ManualLoad<string> } {
@@ -96,22 +93,8 @@ describe('a key that is evicted during its load', () => {
 });
 
 it('a key whose reload failed is evicted like any other', async () => {
-  const clock = new FakeClock();
-  let isDown = false;
-  const load = async (key: string): Promise<string> => {
-    if (isDown) throw new Error('down');
-    return key;
-  };
-  const cache = new RefreshingCache<string, string>({
-    name: 'c',
-    load,
-    max: 1,
-    clock,
-    retry: false,
-    logger: false,
-  });
-  await cache.get('a');
-  isDown = true;
+  const { cache } = make<string, string>({ load: () => Promise.reject(new Error('down')), max: 1 });
+  cache.set('a', 'a');
   await cache.refresh('a').catch(() => {});
   cache.set('b', 'b');
   expect([cache.peek('a'), cache.inspect('a'), cache.size]).toEqual([undefined, undefined, 1]);
