@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { RefreshingCache, RefreshingValue, TicklessError } from '../../../src/index.ts';
+import { RefreshingValue, TicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const quiet = { clock: new FakeClock(), logger: false, retry: false } as const;
@@ -14,17 +15,10 @@ it.each([
   async (_, errorOf) => {
     const ofOther = errorOf({ member: 'other' });
     const value = new RefreshingValue({ ...quiet, name: 'v', load: () => Promise.reject(ofOther) });
-    expect(await rejectionOf(value.get())).toMatchObject({
-      code: 'LOAD_FAILED',
-      member: 'v',
-      cause: ofOther,
-    });
+    const error = { code: 'LOAD_FAILED', member: 'v', cause: ofOther };
+    expect(await rejectionOf(value.get())).toMatchObject(error);
     const ofKey = errorOf({ member: 'c', key: 1 });
-    const cache = new RefreshingCache<number, number>({
-      ...quiet,
-      name: 'c',
-      load: () => Promise.reject(ofKey),
-    });
+    const { cache } = fakeCache<number, number>({ load: () => Promise.reject(ofKey) });
     expect(await rejectionOf(cache.get(2))).toMatchObject({ code: 'LOAD_FAILED', key: 2, cause: ofKey });
   },
 );

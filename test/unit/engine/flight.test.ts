@@ -97,22 +97,6 @@ function make(plan: Plan = {}): Made {
 }
 
 describe('the timers of a flight', () => {
-  it('keep the process alive from the first ref to the last unref', () => {
-    const { clock, flight } = make();
-    flight.start();
-    expect({ timerCount: clock.timerCount, held: clock.held }).toEqual({ timerCount: 1, held: 0 });
-    for (const [step, held] of [
-      ['ref', 1],
-      ['ref', 1],
-      ['unref', 1],
-      ['unref', 0],
-      ['ref', 1],
-    ] as const) {
-      flight[step]();
-      expect(clock.held).toBe(held);
-    }
-  });
-
   it('do so too when the ref came before there were any', async () => {
     const { clock, flight } = make();
     flight.ref();
@@ -218,38 +202,9 @@ describe('the deadline of a flight', () => {
     await clock.advance(1);
     expect(outcomes).toEqual([loaded('x')]);
   });
-
-  it('aborts the load with the error of the outcome, which counts no try where there was none', async () => {
-    let reason: unknown;
-    const { clock, flight, outcomes } = make({
-      wrap: (_, { signal }) => {
-        signal.addEventListener('abort', () => {
-          reason = signal.reason;
-        });
-        return NEVER;
-      },
-    });
-    flight.start();
-    await clock.advance(1000);
-    expect(outcomes).toMatchObject([{ kind: 'timed-out', attempts: 0 }]);
-    expect(reason).toBe((outcomes[0] as { error: unknown }).error);
-  });
 });
 
 describe('the end of a flight', () => {
-  it('by fail settles it once, as failed', async () => {
-    const load = new Deferred<string>();
-    const { clock, flight, outcomes, late } = make({ attempt: () => load.promise });
-    flight.start();
-    flight.fail(down);
-    flight.fail(new Error('again'));
-    flight.end(new Error('and again'));
-    expect(outcomes).toEqual([{ kind: 'failed', error: down, attempts: 1 }]);
-    load.resolve('late');
-    await clock.flush();
-    expect({ outcomes: outcomes.length, late: late() }).toEqual({ outcomes: 1, late: 1 });
-  });
-
   it('from outside does not settle it; a late result is reported, a late failure is not', async () => {
     const load = new Deferred<string>();
     const succeeding = make({ attempt: () => load.promise });
@@ -334,22 +289,6 @@ describe('the tries of a flight', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('pause for as long as the source asks, or longer', async () => {
-    const startedAt: number[] = [];
-    const { clock, flight, outcomes, late } = make({
-      retry: { retries: 2, minTimeout: 100, factor: 4 },
-      restMs: 200,
-      attempt: (attempt) => {
-        startedAt.push(clock.monotonic());
-        return attempt < 3 ? Promise.reject(down) : 'x';
-      },
-    });
-    flight.start();
-    await clock.advance(999);
-    expect(startedAt).toEqual([0, 200, 600]);
-    expect({ outcomes: outcomes.length, late: late() }).toEqual({ outcomes: 1, late: 0 });
-  });
-
   it('stop once the wrapper has returned a result', async () => {
     const ended: unknown[] = [];
     const { clock, flight, outcomes, signals } = make({
@@ -366,18 +305,6 @@ describe('the tries of a flight', () => {
     expect([signals.length, ended, clock.timerCount]).toEqual([1, [down], 0]);
   });
 
-  it('include a synchronous first one that throws; without retry it fails at once', async () => {
-    const attempt = (number: number): string => (number === 1 ? fail() : 'x');
-    const retried = make({ attempt, retry: { retries: 1, minTimeout: 10 } });
-    const once = make({ attempt });
-    retried.flight.start();
-    once.flight.start();
-    expect(once.outcomes).toEqual([{ kind: 'failed', error: down, attempts: 1 }]);
-    await retried.clock.advance(10);
-    expect(retried.outcomes).toEqual([loaded('x', 2)]);
-    expect([retried.clock.timerCount, once.clock.timerCount]).toEqual([0, 0]);
-  });
-
   it.each([
     ['a synchronous result', () => 'x', loaded('x')],
     ['a result', () => Promise.resolve('y'), loaded('y')],
@@ -387,15 +314,5 @@ describe('the tries of a flight', () => {
     flight.start();
     await clock.flush();
     expect(outcomes).toEqual([outcome]);
-  });
-
-  it('end at the deadline, whose error has that of the last try as its cause', async () => {
-    const { clock, flight, outcomes } = make({
-      retry: { retries: 1, minTimeout: 10 },
-      attempt: (attempt) => (attempt === 1 ? Promise.reject(down) : NEVER),
-    });
-    flight.start();
-    await clock.advance(1000);
-    expect(outcomes).toMatchObject([{ kind: 'timed-out', attempts: 2, error: { cause: down } }]);
   });
 });

@@ -47,18 +47,6 @@ describe('readError', () => {
     expect(made.message).toMatch(message);
   });
 
-  it('has the shortest of the limits', () => {
-    const rules = { runState: 'open', whenFailing: 'serve' } as const;
-    for (const [ownMs, shown] of [
-      [3000, '3 s'],
-      [4500, '4 s'],
-    ] as const) {
-      const made = readError(old, rules, rates, ownMs);
-      expect(made).toMatchObject({ age: 5000 });
-      expect(made.message).toContain(`the value is 5 s old, maxStaleness is ${shown}: down`);
-    }
-  });
-
   it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
     const made = readError(absent, { runState, whenFailing: 'serve' }, rates);
     expect(made).toMatchObject({ code: 'ABSENT', retryAt: WALL + 70, key: 'NL' });
