@@ -17,14 +17,8 @@ const DAY = 86_400_000;
 
 function make(options: GroupOptions = {}) {
   const clock = new FakeClock();
-  const group = new RefreshGroup({
-    clock,
-    retry: false,
-    logger: false,
-    schedule: 1000,
-    random: () => 0,
-    ...options,
-  });
+  const quiet = { clock, retry: false, logger: false } as const;
+  const group = new RefreshGroup({ ...quiet, schedule: 1000, random: () => 0, ...options });
   return { clock, group, manual: new ManualLoad<string>() };
 }
 
@@ -67,23 +61,19 @@ describe('ready', () => {
     ['the lock is down at first', { whenBackendDown: 'skip' }],
   ] as const)('tries again where %s', async (_, options) => {
     const { clock, group } = make({ coolDown: 100 });
-    const own = lockOf(memoryBackend());
+    const up = lockOf(memoryBackend());
     const lock = asLock({
       acquire: async (request) => {
         if (clock.monotonic() < 150) throw new Error('down');
-        return own.acquire(request);
+        return up.acquire(request);
       },
-      extend: (...lease) => own.extend(...lease),
-      release: (...end) => own.release(...end),
+      extend: (...lease) => up.extend(...lease),
+      release: (...end) => up.release(...end),
     });
     let calls = 0;
     const load = (): string => `call ${++calls}`;
-    group.value({
-      name: 'v',
-      load,
-      required: true,
-      ...('accept' in options ? options : { ...options, lock }),
-    });
+    const own = 'accept' in options ? options : { ...options, lock };
+    group.value({ name: 'v', load, required: true, ...own });
     const report = group.ready({ timeout: 5000 });
     await clock.advance(4000);
     expect(await report).toEqual({ ok: true, problems: [] });
@@ -101,21 +91,16 @@ describe('ready', () => {
     expect([a.count, b.count, other.count, clock.timerCount]).toEqual([1, 1, 0, 0]);
   });
 
-  it('resolves at once when no member is required, or all were loaded before', async () => {
+  it('resolves at once when no member is required, or all were loaded before, also where they are due', async () => {
     const { clock, group } = make();
     const cold = group.value({ name: 'cold', load: hang });
-    group.value({ name: 'set', load: hang, required: true }).set('by hand');
-    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect([cold.inspect().running, clock.timerCount]).toEqual([false, 0]);
-  });
-
-  it('does not wait for the reload of due members', async () => {
-    const { clock, group } = make();
-    const due = group.value({ name: 'due', load: hang, required: true });
+    const due = group.value({ name: 'set', load: hang, required: true });
     due.set('by hand');
-    await clock.advance(5000);
-    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect(due.inspect().running).toBe(false);
+    for (const age of [0, 5000]) {
+      await clock.advance(age);
+      expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
+      expect([cold.inspect().running, due.inspect().running, clock.timerCount]).toEqual([false, false, 0]);
+    }
   });
 
   it('retries a failing member after each cool-down until it succeeds', async () => {
@@ -253,50 +238,6 @@ describe('health', () => {
     await clock.advance(5000);
     expect(group.health()).toEqual({ ok: true, problems: [] });
   });
-
-  it('reports reloads that fail, which is not fatal, until one succeeds', async () => {
-    const { clock, group } = make({ coolDown: 10 });
-    const a = source();
-    const value = group.value({ name: 'a', load: a.load, required: true });
-    await value.get();
-    a.isDown = true;
-    for (let failures = 1; failures < 3; failures++) {
-      await clock.advance(1000);
-      value.current;
-      await clock.flush();
-      const { ok, problems } = group.health();
-      expect([ok, problems]).toMatchObject([true, [{ name: 'a', kind: 'failing', isFatal: false }]]);
-      expect(problems[0]?.message).toContain(failures === 1 ? 'failed: ' : `${failures} times in a row`);
-      expect(problems[0]?.error).toBe(value.inspect().lastError);
-    }
-    a.isDown = false;
-    await clock.advance(1000);
-    value.current;
-    await clock.flush();
-    expect(group.health()).toEqual({ ok: true, problems: [] });
-  });
-
-  it.each(['wait', 'throw'] as const)(
-    'of a value beyond its limit, with %s: too-stale',
-    async (whenTooStale) => {
-      const { clock, group } = make({ maxStaleness: 5000, whenTooStale });
-      const a = source();
-      const value = group.value({ name: 'a', load: a.load });
-      await value.get();
-      await clock.advance(5000);
-      expect(group.health()).toEqual({ ok: true, problems: [] });
-      a.isDown = true;
-      await value.refresh().catch(() => {});
-      expect(group.health().problems.map(({ kind, isFatal }) => [kind, isFatal])).toEqual([
-        ['failing', false],
-      ]);
-      await clock.advance(1);
-      const { ok, problems } = group.health();
-      expect(problems.map(({ kind, isFatal }) => [kind, isFatal])).toEqual([['too-stale', true]]);
-      expect(ok).toBe(false);
-      expect(isTicklessError(problems[0]?.error, 'LOAD_FAILED')).toBe(true);
-    },
-  );
 
   it('reports the keys that fail, which is never fatal, also beyond their limit', async () => {
     const { clock, group } = make({ maxStaleness: 5000, coolDown: 10, piggyback: false });
@@ -478,31 +419,6 @@ describe('close', () => {
     }
     await clock.flush();
     expect([manual.calls.length, clock.timerCount, group.inspect().members.length]).toEqual([0, 0, 4]);
-  });
-
-  it('reads are served after it, at whatever age within maxStaleness', async () => {
-    const { clock, group } = make();
-    const value = group.value({ name: 'v', load: source().load });
-    const cache = group.cache({ name: 'c', load: source().load });
-    await Promise.all([value.get(), cache.get('k')]);
-    const closing = group.close();
-    for (const age of [0, 5000]) {
-      await clock.advance(age);
-      for (const read of [
-        () => value.get(),
-        () => value.get({ patience: 10 }),
-        async () => value.current,
-        () => cache.get('k'),
-        async () => cache.current('k'),
-        async () => (await cache.getMany(['k'])).get('k'),
-        async () => value.peek(),
-        async () => cache.peek('k'),
-        async () => value.inspect().value,
-      ]) {
-        expect(await read()).toBe('x');
-      }
-      await closing;
-    }
   });
 });
 
