@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { AuditRecord } from '../../../src/console/audit-record.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { type Answer, TestConsole } from '../../support/console.ts';
+import { type Answer, openConsole, TestConsole } from '../../support/console.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { untilHeld } from '../../support/until-held.ts';
@@ -20,11 +20,6 @@ interface Instance {
   readonly prices: RefreshingValue<readonly number[]>;
 }
 
-const closes: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close();
-});
-
 /** Instances with a console each, that share a lock and a store. */
 function instances() {
   const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
@@ -35,13 +30,8 @@ function instances() {
   };
   const make = (): Instance => {
     const backend = { backend: { lock: asLock(lock), store: wrapStore(store) } };
-    const group = new Group({
-      ...backend,
-      propagateWithin: 30,
-      logger: false,
-      retry: false,
-      schedule: { hours: 1 },
-    });
+    const quiet = { logger: false, retry: false, schedule: '1h' } as const;
+    const group = new Group({ ...backend, ...quiet, propagateWithin: 30 });
     const prices = group.value<readonly number[]>({
       name: 'prices',
       load: async () => {
@@ -51,14 +41,8 @@ function instances() {
       },
       accept: (value) => value.length > 2 || 'too few',
     });
-    const console = new TestConsole(
-      { actions: true, ...backend, authorize: (request) => request.headers.get('cookie') ?? 'ann' },
-      group,
-    );
-    closes.push(
-      () => console.handler.close(),
-      () => group.close({ timeout: 0 }),
-    );
+    const authorize = (request: Request): string => request.headers.get('cookie') ?? 'ann';
+    const console = openConsole({ actions: true, ...backend, authorize }, group);
     return { console, group, prices };
   };
   return { source, lock, store, make };
@@ -107,15 +91,8 @@ describe('a value', () => {
     const { history } = await detail(console, 'prices');
     expect(history).toHaveLength(2);
     const to = history[1].version;
-    expect(
-      (await console.get(`api/compare?id=prices&before=${to}&after=${history[0].version}`)).body,
-    ).toEqual({
-      added: 3,
-      removed: 4,
-      changed: 0,
-      unchanged: 0,
-      parts: [],
-    });
+    const compared = await console.get(`api/compare?id=prices&before=${to}&after=${history[0].version}`);
+    expect(compared.body).toEqual({ added: 3, removed: 4, changed: 0, unchanged: 0, parts: [] });
     const back = { version: to, note: 'too cheap', holdMs: 60_000 };
     const rolled = await console.act('rollback', await present(console, back));
     expect({ status: rolled.status, peek: prices.peek() }).toEqual({ status: 200, peek: [1, 2, 3, 4] });
@@ -228,16 +205,14 @@ it('a cache has its keys found, shown, refreshed and invalidated, whatever they 
   expect(cache.size).toBe(0);
 });
 
+/** Of a task: how long its lock is held at most and at least. */
+const BOUNDS = { lockAtMostFor: '1h', lockAtLeastFor: '9m' } as const;
+
 describe('a lock', () => {
   it('is released by the token that was shown, of tasks too; not by another one', async () => {
     const { make, lock } = instances();
     const { console } = make();
-    const task = lockedTask(async () => 1, {
-      name: 'report',
-      lock,
-      lockAtMostFor: { hours: 1 },
-      lockAtLeastFor: { minutes: 9 },
-    });
+    const task = lockedTask(async () => 1, { name: 'report', lock, ...BOUNDS });
     await task();
     const { records, errors } = (await console.get('api/locks?prefix=rep')).body;
     expect([records.length, errors, records[0].state]).toEqual([1, [], 'done']);
@@ -263,12 +238,7 @@ describe('a lock', () => {
     const { make, lock } = instances();
     const { console } = make();
     const name = `report ${'x'.repeat(250)}`;
-    await lockedTask(async () => 1, {
-      name,
-      lock,
-      lockAtMostFor: { hours: 1 },
-      lockAtLeastFor: { minutes: 9 },
-    })();
+    await lockedTask(async () => 1, { name, lock, ...BOUNDS })();
     const [{ id, lock: at, token }] = (await console.get('api/locks?prefix=rep')).body.records;
     expect(id).toMatch(/^#/);
     expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
@@ -304,12 +274,7 @@ describe('records of locks', () => {
       return list(options);
     };
     const ask = async () => (await console.get('api/locks?prefix=rep')).body.records;
-    const task = lockedTask(async () => 1, {
-      name: 'report',
-      lock,
-      lockAtMostFor: 1000,
-      lockAtLeastFor: 900,
-    });
+    const task = lockedTask(async () => 1, { name: 'report', lock, ...BOUNDS });
     await task();
     const before = await Promise.all(Array.from({ length: 10 }, ask));
     const [{ id, lock: at, token }] = await ask();
@@ -343,9 +308,8 @@ describe('on all instances', () => {
     const { make } = instances();
     const [one, other] = [make(), make()];
     for (const { prices } of [one, other]) await prices.get();
-    expect((await one.console.act('pause', { id: 'prices', here: true })).body.message).toBe(
-      'paused on this instance',
-    );
+    const paused = await one.console.act('pause', { id: 'prices', here: true });
+    expect(paused.body.message).toBe('paused on this instance');
     const slower = await one.console.act('reschedule', { id: 'prices', everyMs: 420_000 });
     expect(slower.body.message).toMatch(/^is loaded every 7 min from now on, on this instance, until/);
     const all = await one.console.act('invalidate', { id: 'prices' });
@@ -466,15 +430,9 @@ describe('on all instances', () => {
       if (args[0] === 'tickless-console-audit') await new Promise<void>((resolve) => waiting.push(resolve));
       return read(...args);
     };
-    const console = new TestConsole(
-      {
-        actions: true,
-        backend: { lock: asLock(lock), store: wrapStore(store) },
-        waitUntil: (promise) => void isOver.push(promise),
-      },
-      instance.group,
-    );
-    closes.push(() => console.handler.close());
+    const backend = { lock: asLock(lock), store: wrapStore(store) };
+    const waitUntil = (promise: Promise<unknown>): void => void isOver.push(promise);
+    const console = openConsole({ actions: true, backend, waitUntil }, instance.group);
     const { status, body } = await console.act('resume', { id: 'prices', note: 'x' });
     expect([status, body.message]).toEqual([200, expect.not.stringContaining('audit')]);
     expect({ waiting: waiting.length, isOver: isOver.length }).toEqual({ waiting: 1, isOver: 1 });
@@ -502,31 +460,27 @@ describe('on all instances', () => {
     await expect.poll(() => notes(other)).toEqual(['0', '1']);
   });
 
-  it.each<[string, () => unknown]>([
-    ['reject', () => Promise.reject(new Error('mine'))],
-    [
-      'throw',
-      () => {
+  it.each(['reject', 'throw'])(
+    'onAudit and waitUntil that %s change nothing, and no rejection is unhandled',
+    async (how) => {
+      const unhandled = unhandledRejections();
+      const calls: string[] = []; // not by vi.fn: a spy handles the rejection itself
+      const failing = (name: string) => (): never => {
+        calls.push(name);
+        if (how === 'reject') return Promise.reject(new Error('mine')) as never;
         throw new Error('mine');
-      },
-    ],
-  ])('onAudit and waitUntil that %s change nothing, and no rejection is unhandled', async (_, fail) => {
-    const unhandled = unhandledRejections();
-    const calls: string[] = []; // not by vi.fn: a spy handles the rejection itself
-    const failing = (name: string) => (): never => {
-      calls.push(name);
-      return fail() as never;
-    };
-    const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
-    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
-    const console = new TestConsole({ actions: true, backend: { lock, store }, ...hooks });
-    console.group.value({ name: 'v', load: () => 1 });
-    expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
-    await console.handler.close();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect({ calls, unhandled }).toEqual({ calls: ['onAudit', 'waitUntil'], unhandled: [] });
-    expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
-  });
+      };
+      const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
+      const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
+      const console = new TestConsole({ actions: true, backend: { lock, store }, ...hooks });
+      console.group.value({ name: 'v', load: () => 1 });
+      expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
+      await console.handler.close();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect({ calls, unhandled }).toEqual({ calls: ['onAudit', 'waitUntil'], unhandled: [] });
+      expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
+    },
+  );
 
   it('close() of the console tries once more to write what is kept here', async () => {
     const { make, lock } = instances();
@@ -545,18 +499,10 @@ describe('the overview', () => {
     const { make, source, store } = instances();
     const [{ console, group, prices }, other] = [make(), make()];
     group.value({ name: 'fine', backend: false, load: () => 1 });
-    const needed = group.value({
-      name: 'needed',
-      backend: false,
-      required: true,
-      load: () => Promise.reject(new Error('no')),
-    });
-    const failing = group.value({
-      name: 'failing',
-      backend: false,
-      load: () => Promise.reject(new Error('no')),
-    });
-    failing.set(1 as never);
+    const own = { backend: false, load: (): Promise<number> => Promise.reject(new Error('no')) } as const;
+    const needed = group.value({ name: 'needed', required: true, ...own });
+    const failing = group.value({ name: 'failing', ...own });
+    failing.set(1);
     await Promise.allSettled([needed.get(), failing.refresh()]);
     await prices.get();
     await other.prices.get();
