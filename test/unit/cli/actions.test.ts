@@ -135,11 +135,8 @@ describe('an action', () => {
     const { start } = cluster();
     const { type, questions, prices, group, audit } = await start();
     const other = await start();
-    const cities = group.cache<string, string>({
-      name: 'cities',
-      backend: 'group',
-      load: async (code) => code,
-    });
+    const load = async (code: string): Promise<string> => code;
+    const cities = group.cache<string, string>({ name: 'cities', backend: 'group', load });
     group.executor(() => {}, { name: 'nightly' });
     await cities.get('1012');
     const status = async (): Promise<string> => {
@@ -230,12 +227,8 @@ describe('an action', () => {
     const { type, questions, audit, prices } = await cluster().start({ actions: ['refresh'] });
     const allow =
       "To allow it: consoleHandler(group, { actions: ['pause', …] }), and the rights that authorize returns";
-    const asked = await type(['pause', 'price list'], true);
-    expect(asked).toEqual({
-      code: 2,
-      out: '',
-      err: `tickless: pause is not allowed: your rights leave it out\n${allow}\n`,
-    });
+    const err = `tickless: pause is not allowed: your rights leave it out\n${allow}\n`;
+    expect(await type(['pause', 'price list'], true)).toEqual({ code: 2, out: '', err });
     expect(questions).toEqual([]);
     const sure = await type(['pause', 'price list', '--yes']);
     expect(sure.code).toBe(2);

@@ -260,18 +260,11 @@ describe('reads that are awaited one after the other', () => {
     expect(now.monotonic()).toBe(made.now);
   });
 
-  it('without setImmediate are exact, each', async () => {
-    vi.stubGlobal('setImmediate', undefined);
-    try {
-      const made = await machine('awaited');
-      expect(await chain(made, 1000)).toBe(0);
-    } finally {
-      vi.unstubAllGlobals();
-    }
-  });
-
-  it('are exact, each, in workerd, which drops pending callbacks when a request ends', async () => {
-    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  it.each([
+    ['without setImmediate', 'setImmediate', undefined],
+    ['in workerd, which drops pending callbacks', 'navigator', { userAgent: 'Cloudflare-Workers' }],
+  ])('are exact, each, %s', async (_, name, stub) => {
+    vi.stubGlobal(name, stub);
     try {
       const made = await machine('awaited');
       expect(await chain(made, 1000)).toBe(0);
