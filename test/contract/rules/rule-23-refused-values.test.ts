@@ -62,7 +62,7 @@ it.each([
   ['half of the rows', GOOD.slice(50), { accept: notHalf }],
   ['garbage', '<html>', { schema: numbers }],
 ] as const)(
-  'rule 23: four instances, and a source that answers: %s load once in a cool-down, all together, and serve what they had',
+  'rule 23: four instances load once in a cool-down, all together, and serve what they had, of a source that answers with %s',
   async (_, bad, guard) => {
     const { source, run } = fleet(4, { ...guard, coolDown: { initial: 1000, max: 16_000 } });
     await run(5000);

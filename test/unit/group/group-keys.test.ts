@@ -141,12 +141,6 @@ describe('a cache in a group', () => {
     });
   }
 
-  it('whose name is taken is rejected', () => {
-    const { group } = make();
-    group.cache({ name: 'c', load });
-    expect(() => group.cache({ name: 'c', load })).toThrow('name must be unique in the group');
-  });
-
   it('starts a key that falls due at the instant of a read of another, fresh key', async () => {
     const { clock, group, started, value } = make({});
     const cache = group.cache<string, string>({ name: 'c', load, schedule: HOUR, random: unspread });
