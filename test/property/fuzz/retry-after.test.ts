@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryAfterMs } from '../../../src/engine/retry-after.ts';
-import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { expectUnpolluted, hostileValue } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { runs } from './support/runs.ts';
@@ -70,8 +70,7 @@ describe('Retry-After of a source', () => {
           if (isDown) throw given;
           return 'up';
         };
-        const options = { name: 'v', load, clock, logger: false, retry: { retries: 0 } } as const;
-        const value = new RefreshingValue<string>(options);
+        const { value } = fakeValue<string>(load, { clock });
         await expect(value.get()).rejects.toMatchObject({ code: 'LOAD_FAILED' });
         isDown = false;
         await clock.advance(DAY + 1);
