@@ -105,6 +105,16 @@ describe('a pass of a DueQueue', () => {
     expect(story).toEqual(['start b', 'end b', 'start a', 'end a']);
   });
 
+  it('starts a member once, though it is due again and the clock has not moved; the next pass starts it again', () => {
+    const { queue, story, member } = make();
+    const a = member('a', -5);
+    queue.request();
+    a.end(Math.max(-5, a.slot.afterPass()));
+    expect(story.splice(0)).toEqual(['start a', 'end a']);
+    queue.request();
+    expect(story).toEqual(['start a']);
+  });
+
   it('includes what is due at a request during the pass', async () => {
     const { clock, queue, story, member } = make({ concurrency: 1 });
     const a = member('a', 0);
