@@ -88,13 +88,8 @@ it('the counts of a cache count the reads of all keys, and evicted keys', async 
   await cache.getMany(['a', 'b']);
   await cache.getMany(['a', 'b', 'c']); // c takes the place of a
   expect(cache.current('c')).toBe('c');
-  expect(cache.inspect().counts).toMatchObject({
-    reads: 6,
-    misses: 3,
-    waited: 3,
-    loaded: 3,
-    evicted: 1,
-  });
+  const counts = { reads: 6, misses: 3, waited: 3, loaded: 3, evicted: 1 };
+  expect(cache.inspect().counts).toMatchObject(counts);
   expect(cache.inspect('c')?.counts).toEqual(cache.inspect().counts);
   expect(cache.inspect('c')?.executions).toMatchObject([{ key: 'c', outcome: 'loaded' }]);
 });
