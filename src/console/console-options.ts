@@ -93,10 +93,9 @@ export interface ConsoleOptions {
 }
 
 /** The options with nothing optional left. */
-export interface ResolvedConsoleOptions {
-  readonly authorize: ConsoleOptions['authorize'];
+export interface ResolvedConsoleOptions
+  extends Pick<ConsoleOptions, 'authorize' | 'showValue' | 'onAudit' | 'waitUntil'> {
   readonly actions: ReadonlySet<ActionName>;
-  readonly showValue: ConsoleOptions['showValue'];
   /** Never throws. */
   readonly redact: Redact;
   /** Without a slash at its end; empty: the root. */
@@ -106,8 +105,6 @@ export interface ResolvedConsoleOptions {
   readonly secret: string | undefined;
   readonly locks: readonly BackendParts[];
   readonly backend: JournalBackend | undefined;
-  readonly onAudit: ConsoleOptions['onAudit'];
-  readonly waitUntil: ConsoleOptions['waitUntil'];
   readonly refreshEveryMs: number;
 }
 

@@ -1,4 +1,5 @@
 import type { RefreshGroup, TicklessEvent } from '../index.ts';
+import { systemClock, type Timer } from '../time/clock.ts';
 import { Changes } from './changes.ts';
 import { EventStream } from './event-stream.ts';
 import { hear } from './observed.ts';
@@ -65,7 +66,7 @@ export class Live {
   #events: HeardEvent[] = [];
   #count = 0;
   #stopHearing: (() => void) | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Timer | undefined;
   #isTicking = false;
   #isSoon = false;
   #isClosed = false;
@@ -145,8 +146,7 @@ export class Live {
     if (this.#pages.size > 0) return;
     this.#stopHearing?.();
     this.#stopHearing = undefined;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timer?.cancel();
     this.#events = [];
     this.#changes = new Changes();
   }
@@ -163,13 +163,13 @@ export class Live {
   /** The next turn: at once for a page that was sent nothing yet. */
   #schedule(): void {
     if (this.#isTicking || this.#pages.size === 0) return;
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     const isNew = [...this.#pages].some(({ revision }) => revision === undefined);
     const soonMs = Math.max(SOON_MS, PER_PAGE_MS * this.#pages.size);
     const pauseMs = Math.max(this.#isSoon ? soonMs : this.#everyMs, this.#time.waitMs);
     // Pages whose turn fails open a stream again.
-    this.#timer = setTimeout(() => void this.#tick().catch(() => this.#endAll()), isNew ? 0 : pauseMs);
-    (this.#timer as { unref?(): void }).unref?.();
+    const tick = (): void => void this.#tick().catch(() => this.#endAll());
+    this.#timer = systemClock.setTimeout(tick, isNew ? 0 : pauseMs);
   }
 
   async #tick(): Promise<void> {
