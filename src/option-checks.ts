@@ -127,6 +127,19 @@ export class OptionChecks {
 }
 
 /**
+ * Makes one check.
+ *
+ * @returns its result.
+ * @throws {TicklessError} `OPTION` when it finds a broken rule.
+ */
+export function checked<R>(member: string, check: (checks: OptionChecks) => R, key?: unknown): R {
+  const checks = new OptionChecks(member, key);
+  const result = check(checks);
+  checks.done();
+  return result;
+}
+
+/**
  * The own properties of options, and of those only: a property of `Object.prototype` that a bug elsewhere has set does not count.
  *
  * @returns an object without a prototype; anything but an object as it is.
@@ -150,9 +163,7 @@ function areOptions(given: unknown): boolean {
 /** @throws {TicklessError} `OPTION` when options are given that are not an object. `undefined` and `null` count as none. */
 export function optionsArgument(member: string, given: unknown): void {
   if (given === undefined || given === null) return;
-  const checks = new OptionChecks(member);
-  checks.that(areOptions(given), 'options', 'must be an object', given);
-  checks.done();
+  checked(member, (checks) => checks.that(areOptions(given), 'options', 'must be an object', given));
 }
 
 export function isText(received: unknown): received is string {
@@ -191,10 +202,7 @@ function shorten(text: string): string[] {
  * @throws {TicklessError} `OPTION` when it is not a duration of 0 or more.
  */
 export function durationArgument(member: string, option: string, received: DurationLike): number {
-  const checks = new OptionChecks(member);
-  const ms = checks.durationFromZero(option, received);
-  checks.done();
-  return ms;
+  return checked(member, (checks) => checks.durationFromZero(option, received));
 }
 
 /**
@@ -208,9 +216,7 @@ export function namesArgument(
   known: readonly string[],
 ): void {
   if (given === undefined || given === null) return;
-  const checks = new OptionChecks(member);
-  checks.names('', given, known);
-  checks.done();
+  checked(member, (checks) => checks.names('', given, known));
 }
 
 /**
@@ -220,9 +226,7 @@ export function namesArgument(
  */
 export function signalArgument(member: string, received: AbortSignal | undefined): void {
   if (received === undefined) return;
-  const checks = new OptionChecks(member);
-  checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
-  checks.done();
+  checked(member, (checks) => checks.methods('signal', received, ['addEventListener', 'throwIfAborted']));
 }
 
 /**
@@ -232,9 +236,7 @@ export function signalArgument(member: string, received: AbortSignal | undefined
  * @throws {TicklessError} `OPTION` when a name occurs twice.
  */
 export function distinctNames(about: string, names: readonly string[]): void {
-  const checks = new OptionChecks(about);
   const seen: Set<string> = new Set();
   const twice = names.find((name) => seen.has(name) || !seen.add(name));
-  checks.that(twice === undefined, 'name', 'must not occur twice', twice);
-  checks.done();
+  checked(about, (checks) => checks.that(twice === undefined, 'name', 'must not occur twice', twice));
 }

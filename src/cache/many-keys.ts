@@ -1,5 +1,5 @@
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { checked } from '../option-checks.ts';
 import { optionError } from '../option-error.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
@@ -128,9 +128,7 @@ function checkedPredicate<K, V>(
   member: string,
   predicate: (key: K, value: V) => boolean,
 ): (key: K, value: V) => boolean {
-  const checks = new OptionChecks(member);
-  checks.function('predicate', predicate);
-  checks.done();
+  checked(member, (checks) => checks.function('predicate', predicate));
   return (key, value) => {
     const received: unknown = ignoreThenable(predicate(key, value));
     if (!isThenable(received)) return Boolean(received);

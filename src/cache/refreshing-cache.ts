@@ -12,7 +12,7 @@ import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -327,10 +327,9 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * @throws {TicklessError} `OPTION` when it is not a string; nothing was changed then.
    */
   invalidateTag(tag: string, options?: ScopeOptions): Promise<void> {
-    const checks = new OptionChecks(this.#options.member.name);
-    checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
-    checks.done();
-    const isForAll = reachesAll(this.#options.member, options);
+    const { member } = this.#options;
+    checked(member.name, (checks) => checks.that(typeof tag === 'string', 'tag', 'must be a string', tag));
+    const isForAll = reachesAll(member, options);
     this.#many.invalidateTag(tag);
     return markIf(isForAll, engineOf(this), { of: 'tag', tag, mark: 'invalidated' });
   }

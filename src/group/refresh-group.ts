@@ -23,13 +23,7 @@ import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { Listeners } from '../observe/listeners.ts';
 import { OutageLog } from '../observe/outage-log.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
-import {
-  durationArgument,
-  namesArgument,
-  OptionChecks,
-  optionsArgument,
-  ownOptions,
-} from '../option-checks.ts';
+import { checked, durationArgument, namesArgument, optionsArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
@@ -442,9 +436,8 @@ export class RefreshGroup implements GroupLike {
   #join(member: Member): GroupSlot {
     const { name } = this.#options;
     if (this.#closing !== undefined) throw closedError(name);
-    const checks = new OptionChecks(name);
-    checks.that(!this.#members.has(member.name), 'name', 'must be unique in the group', member.name);
-    checks.done();
+    const isUnique = !this.#members.has(member.name);
+    checked(name, (checks) => checks.that(isUnique, 'name', 'must be unique in the group', member.name));
     this.#members.set(member.name, member);
     const slot = this.#queue.join(member);
     const leave = (): void => {
