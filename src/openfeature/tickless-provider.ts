@@ -81,6 +81,8 @@ export function ticklessProvider(given: TicklessProviderOptions): Provider {
   return new TicklessProvider(flags, targeting);
 }
 
+type Question<T> = [name: string, defaultValue: T, context: EvaluationContext, logger: Logger];
+
 class TicklessProvider implements Provider {
   readonly metadata = { name: 'tickless' } as const;
   readonly runsOn = 'server';
@@ -129,48 +131,27 @@ class TicklessProvider implements Provider {
     this.#unsubscribe = [];
   }
 
-  async resolveBooleanEvaluation(
-    name: string,
-    defaultValue: boolean,
-    context: EvaluationContext,
-    logger: Logger,
-  ): Promise<ResolutionDetails<boolean>> {
-    return this.#evaluate(name, 'boolean', defaultValue, context, logger);
+  async resolveBooleanEvaluation(...question: Question<boolean>): Promise<ResolutionDetails<boolean>> {
+    return this.#evaluate('boolean', question);
   }
 
-  async resolveStringEvaluation(
-    name: string,
-    defaultValue: string,
-    context: EvaluationContext,
-    logger: Logger,
-  ): Promise<ResolutionDetails<string>> {
-    return this.#evaluate(name, 'string', defaultValue, context, logger);
+  async resolveStringEvaluation(...question: Question<string>): Promise<ResolutionDetails<string>> {
+    return this.#evaluate('string', question);
   }
 
-  async resolveNumberEvaluation(
-    name: string,
-    defaultValue: number,
-    context: EvaluationContext,
-    logger: Logger,
-  ): Promise<ResolutionDetails<number>> {
-    return this.#evaluate(name, 'number', defaultValue, context, logger);
+  async resolveNumberEvaluation(...question: Question<number>): Promise<ResolutionDetails<number>> {
+    return this.#evaluate('number', question);
   }
 
   async resolveObjectEvaluation<T extends JsonValue>(
-    name: string,
-    defaultValue: T,
-    context: EvaluationContext,
-    logger: Logger,
+    ...question: Question<T>
   ): Promise<ResolutionDetails<T>> {
-    return this.#evaluate(name, 'object', defaultValue, context, logger);
+    return this.#evaluate('object', question);
   }
 
   #evaluate<T extends FlagValue>(
-    name: string,
     type: FlagValueType,
-    defaultValue: T,
-    context: EvaluationContext,
-    logger: Logger,
+    [name, defaultValue, context, logger]: Question<T>,
   ): ResolutionDetails<T> {
     const asked: Asked<T> = { name, type, defaultValue, context, logger };
     let edition: Edition;
