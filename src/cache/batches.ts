@@ -4,6 +4,7 @@ import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
 import { showKey } from '../errors.ts';
 import type { MemberOptions } from '../options/resolve-options.ts';
+import { firstFew } from '../printable.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { waitedFor } from '../time/waited-for.ts';
@@ -160,10 +161,8 @@ export class Batches<K, V> {
 
 /** For people: the call that keeps the loads of these keys waiting. */
 function batchText(keys: readonly unknown[], signal: AbortSignal | undefined): string {
-  const named = keys.slice(0, MOST_NAMED).map(showKey);
-  const others = keys.length - named.length;
   const inner = waitedFor(signal);
-  const which = `${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  const which = firstFew(keys, MOST_NAMED, showKey);
   return `loadMany of ${keys.length} key${keys.length === 1 ? '' : 's'} (${which})${inner === undefined ? '' : `: ${inner}`}`;
 }
 

@@ -19,8 +19,9 @@ export class ManyKeys<K, V> {
 
   /** Computes all due times anew if the wall clock was stepped. */
   compareClocks(): void {
-    const now = this.#engine.options.clock.monotonic();
-    this.#useEach(this.#loaded(), (entry) => this.#engine.compareClocks(entry, now));
+    const { options, loader } = this.#engine;
+    const now = options.clock.monotonic();
+    this.#useEach(this.#loaded(), (entry) => loader.clocks.compareClocks(entry, now));
   }
 
   /** Computes all due times anew by another schedule. */

@@ -348,7 +348,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
-      engine.set(entry, checked, () => entry.describe(size, undefined));
+      engine.loader.put(entry, checked, () => entry.describe(size, undefined));
       if (!isForAll) return Promise.resolve();
       return thenMarked(engine, entry, shareValue(engine, entry, origin), 'changed');
     });
@@ -380,7 +380,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    */
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
-    return this.#entries.use(key, (entry) => engineOf(this).cancel(entry, reason));
+    return this.#entries.use(key, (entry) => engineOf(this).loader.cancel(entry, reason));
   }
 
   /**

@@ -3,6 +3,7 @@ import { isTicklessError } from '../errors.ts';
 import type { EventOf, EventType } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { firstFew } from '../printable.ts';
 import { changedFlags, type Edition, editionOf } from './edition.ts';
 import { codeOf, ProviderStatus } from './provider-status.ts';
 import { type Asked, failed, resolve } from './resolve.ts';
@@ -211,6 +212,5 @@ class TicklessProvider implements Provider {
 const MOST_SHOWN = 5;
 
 function shown(problems: readonly string[]): string {
-  const more = problems.length - MOST_SHOWN;
-  return `${problems.slice(0, MOST_SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  return firstFew(problems, MOST_SHOWN, (problem) => problem, '; ');
 }

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { CloseReport } from '../data/close-report.ts';
+import { control } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ScopeOptions } from '../engine/scope.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
@@ -68,7 +69,7 @@ export abstract class Lifecycle<T> {
    * @throws {TicklessError} `OPTION` for an unknown option; nothing was changed then.
    */
   pause(options?: ScopeOptions): Promise<void> {
-    return engineOf(this).control(true, options);
+    return control(engineOf(this), true, options);
   }
 
   /**
@@ -76,7 +77,7 @@ export abstract class Lifecycle<T> {
    * instances, as {@link pause}, also where one was paused by itself.
    */
   resume(options?: ScopeOptions): Promise<void> {
-    return engineOf(this).control(false, options);
+    return control(engineOf(this), false, options);
   }
 
   /**
