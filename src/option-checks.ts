@@ -81,6 +81,12 @@ export class OptionChecks {
     this.that(holds, option, rule, received);
   }
 
+  /** A number from `least`; `Infinity` if `most` is. */
+  number(option: string, received: unknown, least: number, most: number = Number.MAX_VALUE): void {
+    const rule = `must be a ${most < Infinity ? 'finite ' : ''}number of ${least} or more`;
+    this.that(isNumber(received, least, most), option, rule, received);
+  }
+
   oneOf(option: string, received: unknown, allowed: readonly unknown[]): void {
     const shown = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one)));
     const rule = `must be ${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
@@ -110,13 +116,8 @@ export class OptionChecks {
   storable(option: string, received: unknown): void {
     if (typeof received !== 'string') return;
     this.that(!received.includes('\0'), option, 'must not contain U+0000', received);
-    const isWellFormed = !/\p{Surrogate}/u.test(received);
-    this.that(
-      isWellFormed,
-      option,
-      'must be well-formed Unicode, without half of a surrogate pair',
-      received,
-    );
+    const rule = 'must be well-formed Unicode, without half of a surrogate pair';
+    this.that(!/\p{Surrogate}/u.test(received), option, rule, received);
   }
 
   /** @throws {TicklessError} `OPTION` with all broken rules, if there are any. */

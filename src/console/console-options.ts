@@ -146,12 +146,8 @@ export function resolveConsoleOptions(
   checks.that(isOrigin, 'origin', 'must be an origin such as https://admin.example', origin);
   const isSecret = secret === undefined || (typeof secret === 'string' && secret.length >= 32);
   checks.that(isSecret, 'secret', 'must be a text of at least 32 characters', secret && '(not shown)');
-  checks.that(
-    Array.isArray(locks) && locks.every(isLock),
-    'locks',
-    'must be an array of backends or locks',
-    locks,
-  );
+  const areLocks = Array.isArray(locks) && locks.every(isLock);
+  checks.that(areLocks, 'locks', 'must be an array of backends or locks', locks);
   checks.that(backend === undefined || isBackend(backend), 'backend', BACKEND_RULE, backend);
   const isEvery = typeof refreshEvery === 'number' && refreshEvery >= 250 && refreshEvery <= 60_000;
   checks.that(isEvery, 'refreshEvery', 'must be a number of milliseconds from 250 to 60,000', refreshEvery);

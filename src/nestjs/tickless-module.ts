@@ -165,12 +165,8 @@ function assemble(options: TicklessModuleOptions): Assembled {
   if (console !== undefined) checks.function('console', console);
   if (lockedScheduler !== undefined) {
     const { backend: own = backend, lock: ownLock = lock, lockAtLeastFor } = ownOptions(lockedScheduler);
-    checks.that(
-      Boolean(own ?? ownLock),
-      'lockedScheduler.backend',
-      'must be given, here or of the module',
-      own,
-    );
+    const rule = 'must be given, here or of the module';
+    checks.that(Boolean(own ?? ownLock), 'lockedScheduler.backend', rule, own);
     checks.durationFromZero('lockedScheduler.lockAtLeastFor', lockAtLeastFor);
   }
   checks.done();
