@@ -141,6 +141,19 @@ function shownOverloads({ node, overloads, text }) {
   return general.length > 0 ? general : [node];
 }
 
+/** The members of a list in place of `(typeof LIST)[number]`. */
+function unionOf(text, type) {
+  const [, list] = /^\(typeof (\w+)\)\[number\]$/.exec(type) ?? [];
+  const [, members] = new RegExp(`const ${list} = \\[([^\\]]*)\\] as const`).exec(text) ?? [];
+  return (
+    members
+      ?.split(',')
+      .map((one) => one.trim())
+      .filter(Boolean)
+      .join(' | ') ?? type
+  );
+}
+
 const PRINTERS = {
   TSInterfaceDeclaration({ node, text, ...rest }) {
     const { id, body, extends: bases } = node;
@@ -154,7 +167,7 @@ const PRINTERS = {
   },
   TSTypeAliasDeclaration({ node, text }) {
     const name = `type ${node.id.name}${generics(text, node)}`;
-    const [first, ...others] = plain(slice(text, node.typeAnnotation))
+    const [first, ...others] = unionOf(text, plain(slice(text, node.typeAnnotation)))
       .replace(/^\| /, '')
       .split(/ (?=\| )/);
     const lines = [`${name} = ${first}`];
