@@ -101,7 +101,7 @@ export const parts = {
     packages: true,
   },
   objects: {
-    files: ['src/sources/objects/', 'src/sources/object-source.ts', 'src/sources/bounded-stream.ts'],
+    files: ['src/sources/objects/', 'src/sources/object-source.ts', 'src/bounded-stream.ts'],
     tests: [integration('object-source')],
     servers: true,
     packages: true,
