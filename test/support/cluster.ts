@@ -403,3 +403,32 @@ export class ManualCluster {
     return { link, logger: recordLines(), clock, manual: new ManualLoad<string>() };
   }
 }
+
+type Own = PartedOptions<ValueOptions<string>>;
+
+/** A cluster, and one instance that has loaded `one`. */
+export async function warmOne(own?: Own): Promise<{ readonly cluster: ManualCluster; readonly a: Instance }> {
+  const cluster = new ManualCluster();
+  const [a] = await cluster.warm(1, own);
+  return { cluster, a };
+}
+
+/** A cluster, and two instances. */
+interface Pair {
+  readonly cluster: ManualCluster;
+  readonly a: Instance;
+  readonly b: Instance;
+}
+
+/** Of which the first has loaded `one`, and the second has adopted it. */
+export async function warmPair(own?: Own): Promise<Pair> {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  return { cluster, a, b };
+}
+
+/** That were never loaded. */
+export function coldPair(): Pair {
+  const cluster = new ManualCluster();
+  return { cluster, a: cluster.instance(), b: cluster.instance() };
+}

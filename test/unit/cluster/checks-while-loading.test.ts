@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, keep } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, ManualCluster, warmPair } from '../../support/cluster.ts';
 import { isOutcome } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -25,8 +25,7 @@ async function readUntilChecked(
 async function whileLoading(
   change: (a: Instance) => Promise<unknown>,
 ): Promise<{ cluster: ManualCluster; b: Instance; refreshed: Promise<string> }> {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, own);
+  const { cluster, a, b } = await warmPair(own);
   await change(a);
   const refreshed = b.value.refresh({ here: true });
   await cluster.clock.flush();
@@ -175,8 +174,7 @@ describe('while its load is under way an instance', () => {
 });
 
 it('a value that is invalidated here takes over what was set before, and stays due', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, own);
+  const { cluster, a, b } = await warmPair(own);
   await a.value.set('set');
   await cluster.clock.advance(10);
   b.value.invalidate({ here: true });
@@ -194,8 +192,7 @@ it('a value that is invalidated here takes over what was set before, and stays d
 });
 
 it('while it publishes what a person has set, an instance stays with that', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, own);
+  const { cluster, a, b } = await warmPair(own);
   await a.value.set('of a');
   const answered = new Deferred<void>();
   b.link.break(answered.promise, 'acquire');
@@ -214,8 +211,7 @@ it('while it publishes what a person has set, an instance stays with that', asyn
 });
 
 it('while what a person has set waits for the lease of another load, an instance stays with that, also where a load is asked for after it', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, own);
+  const { cluster, a, b } = await warmPair(own);
   const refreshed = a.value.refresh({ here: true });
   await cluster.clock.flush();
   const set = b.value.set('set');
@@ -333,8 +329,7 @@ it('a round that gives its lease back for a pinned version does not go back to i
 
 /** Two instances; the second, which has an older version, is due, and so is its check. */
 async function beforeCheckAndRound() {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { schedule: 1000, propagateWithin: 300 });
+  const { cluster, a, b } = await warmPair({ schedule: 1000, propagateWithin: 300 });
   await cluster.clock.advance(600);
   await cluster.refresh(a, 1, 'two');
   await cluster.clock.advance(500);

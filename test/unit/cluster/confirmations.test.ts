@@ -10,7 +10,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
+import { ManualCluster, WITHOUT_CHECKS, warmPair } from '../../support/cluster.ts';
 import { isOutcome, wordOf } from '../../support/events.ts';
 import { storeOf } from '../../support/parts.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -151,8 +151,7 @@ describe('a load that finds its value unchanged', () => {
   });
 
   it('a value that was set here is no version: an equal load is published', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 5000 });
+    const { cluster, a, b } = await warmPair({ schedule: 5000 });
     a.value.set('mine', { here: true });
     await cluster.clock.advance(5100);
     const changed = vi.fn();
@@ -167,8 +166,7 @@ describe('a load that finds its value unchanged', () => {
   });
 
   it('the text of an earlier version is not that of the one in place', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 5000 });
+    const { cluster, a, b } = await warmPair({ schedule: 5000 });
     await cluster.clock.advance(4000);
     const set = b.value.set('two'); // no digest of its text goes with it
     await cluster.clock.advance(1500);

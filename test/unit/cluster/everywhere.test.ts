@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { LONGEST_LEASE_MS } from '../../../src/cluster/longest-lease.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('a value that is set everywhere', () => {
   it('is served here at once, and by the others when their next load is due, without a load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     a.value.reschedule(5000);
     const shared = a.value.set('by hand');
     expect(a.value.current).toBe('by hand');
@@ -22,8 +21,7 @@ describe('a value that is set everywhere', () => {
   });
 
   it('is newer than the result of the load that it aborts, and of one that ends elsewhere at the same time', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     a.value.reschedule(5000);
     await cluster.clock.advance(1100);
     await cluster.read(b); // b loads
@@ -40,8 +38,7 @@ describe('a value that is set everywhere', () => {
   });
 
   it('waits for the end of its own load, which ignores that it was aborted; another load waits for it', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     const shared = a.value.set('by hand');
@@ -97,8 +94,7 @@ describe('a change that could not reach all instances', () => {
     ['lock', 'acquire'],
     ['store', 'write'],
   ] as const)('says so where the %s is down; the value stays here', async (_backend, step) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', step);
     const error = await rejectionOf(a.value.set('by hand'));
     expect([isTicklessError(error, 'BACKEND_DOWN'), (error as Error).message]).toEqual([
@@ -112,8 +108,7 @@ describe('a change that could not reach all instances', () => {
   });
 
   it('says so where another instance holds the lease for longer than the timeout', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: 5000 });
+    const { cluster, a } = await warmOne({ timeout: 5000 });
     const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
     await cluster.lock.acquire(other);
     const shared = rejectionOf(a.value.set('by hand'));
@@ -123,8 +118,7 @@ describe('a change that could not reach all instances', () => {
   });
 
   it('of a refresh rejects it, and the value that was loaded is served', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', 'write');
     const refreshed = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
@@ -138,8 +132,7 @@ describe('a change that could not reach all instances', () => {
   });
 
   it('rejects after close', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     await a.value.close();
     expect(await rejectionOf(a.value.set('by hand'))).toMatchObject({
       code: 'CLOSED',
@@ -150,8 +143,7 @@ describe('a change that could not reach all instances', () => {
     ['for the lease', 'elsewhere'],
     ['for its own load, which ignores its signal', 'here'],
   ])('ends with close while it waits %s', async (_what, where) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
     if (where === 'elsewhere') await cluster.lock.acquire(other);
     else a.value.refresh({ here: true }).catch(() => {});
@@ -182,8 +174,7 @@ describe('a change that could not reach all instances', () => {
   });
 
   it('is waited for by close', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     const order: string[] = [];
     const shared = a.value.set('by hand').then(() => order.push('shared'));
     await Promise.all([shared, a.value.close().then(() => order.push('closed'))]);

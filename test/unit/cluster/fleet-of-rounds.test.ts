@@ -3,7 +3,14 @@ import type { StoredReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
 import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, LEASE_MS, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
+import {
+  type Instance,
+  LEASE_MS,
+  ManualCluster,
+  WITHOUT_CHECKS,
+  warmOne,
+  warmPair,
+} from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -46,8 +53,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('shows an instance that has waited for the load of another as taking over its version', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
+    const { cluster, a, b } = await warmPair(hourly);
     await cluster.clock.advance(HOUR + 100);
     await cluster.read(a);
     await cluster.read(b);
@@ -58,8 +64,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('shows no instance as taking over a version that it does not know of', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
+    const { cluster, a } = await warmOne(hourly);
     await a.value.invalidate();
     await cluster.clock.advance(60_000);
     await cluster.read(a);
@@ -90,8 +95,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('numbers its reports, that which takes them back too: they may arrive in another order', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
+    const { cluster, a, b } = await warmPair(hourly);
     await nextRound(cluster, [a, b], 1);
     await nextRound(cluster, [a, b], 2);
     await a.value.close();
@@ -100,8 +104,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('takes no report back that may still be on its way, nor where others are left', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
+    const { cluster, a } = await warmOne(hourly);
     const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
     const answered = new Deferred<void>();
@@ -122,8 +125,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('shows an instance that fails with its next read, while others load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
+    const { cluster, a, b } = await warmPair(hourly);
     await nextRound(cluster, [a, b], 1);
     await cluster.clock.advance(HOUR + 100);
     await cluster.read(b);
@@ -137,8 +139,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('claims no version that was not written', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
+    const { cluster, a } = await warmOne(hourly);
     const other = manualValue({
       name: 'w',
       clock: cluster.clock,
@@ -171,8 +172,7 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('leaves them to checks where these come soon', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { schedule: 1000, propagateWithin: 4000 });
+    const { cluster, a } = await warmOne({ schedule: 1000, propagateWithin: 4000 });
     for (let call = 1; call <= 8; call++) {
       await cluster.clock.advance(1100);
       await cluster.reload(a, call, `${call}`);

@@ -10,7 +10,7 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, type Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -67,8 +67,7 @@ describe('the fleet of a store', () => {
   });
 
   it('shows who is behind or fails, and has a value of its own, or none', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { ...own, schedule: 2000 });
+    const { cluster, a, b } = await warmPair({ ...own, schedule: 2000 });
     const cold = cluster.instance({ ...own, name: 'other' });
     a.value.set('local', { here: true });
     await readFor(cluster, [a, b, cold], 4000);
@@ -86,8 +85,7 @@ describe('the fleet of a store', () => {
   });
 
   it('shows no instance behind whose value is being published as it reports', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await readFor(cluster, [a, b], WITHIN);
     const arrives = new Deferred<void>();
     a.link.breakOnce({ arrives: arrives.promise }, 'write');
@@ -123,8 +121,7 @@ describe('the fleet of a store', () => {
   });
 
   it('gets a report when something is new, else a few in the time that one lasts', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     await readFor(cluster, [a], 60_000);
     const calm = reportsOf(a.link);
     expect(calm.length).toBeGreaterThanOrEqual(12);
@@ -139,8 +136,7 @@ describe('the fleet of a store', () => {
   });
 
   it('gets another report after one that failed', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     a.link.break('refused', 'check');
     await readFor(cluster, [a], WITHIN);
     a.link.mend();
@@ -149,8 +145,7 @@ describe('the fleet of a store', () => {
   });
 
   it('counts an instance as idle that is not read, or was killed, for ten minutes, and finds it again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await readFor(cluster, [a, b], WITHIN);
     await readFor(cluster, [a], LASTS - 1500);
     expect((await memberIn(cluster))?.of).toBe(2);
@@ -171,8 +166,7 @@ describe('the fleet of a store', () => {
   });
 
   it('forgets an instance whose last member is closed, also while a check is under way', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     const { value: other } = manualValue({
       name: 'w',
       clock: cluster.clock,
@@ -202,8 +196,7 @@ describe('the fleet of a store', () => {
   });
 
   it('finds an instance again that has members once more', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     await readFor(cluster, [a], WITHIN);
     await a.value.close();
     const next = (): Instance => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { warmOne } from '../../support/cluster.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -66,8 +66,7 @@ describe('history', () => {
   });
 
   it('rejects with BACKEND_DOWN when the store does not answer, at once while it rests', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     a.link.break('refused', 'read');
     a.link.take();
     for (const _ of [1, 2]) {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { loaded, PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne } from '../../support/cluster.ts';
 import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -40,8 +40,7 @@ describe('rule 8 in a cluster: between executions there is no timer', () => {
   });
 
   it('a lost lease leaves none behind either, where the load never settles', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const lost = rejectionOf(a.value.refresh({ here: true }));
     await cluster.clock.flush();
     await cluster.lock.forceRelease('v', a.manual.call(1).context.token as number);

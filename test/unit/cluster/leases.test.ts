@@ -9,7 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
+import { LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { recordLines, wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -111,8 +111,7 @@ describe('a lease whose answer comes late', () => {
 });
 
 it('a release that fails is not waited for any longer than the lease lasts', async () => {
-  const cluster = new ManualCluster();
-  const [a] = await cluster.warm(1);
+  const { cluster, a } = await warmOne();
   a.link.break('refused', 'release', 'extend');
   await cluster.refresh(a, 1, 'two');
   await cluster.clock.advance(LEASE_MS);
@@ -121,8 +120,7 @@ it('a release that fails is not waited for any longer than the lease lasts', asy
 
 describe('renewal', () => {
   it('ends at the deadline; a load that ignores its signal keeps the lease until it expires', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: 2500 });
+    const { cluster, a } = await warmOne({ timeout: 2500 });
     const b = cluster.instance();
     await b.value.get();
     void rejectionOf(a.value.refresh({ here: true }));
@@ -185,8 +183,7 @@ describe('retries', () => {
   });
 
   it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100, randomize: false } });
+    const { cluster, a } = await warmOne({ retry: { retries: 2, minTimeout: 100, randomize: false } });
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     a.value.set('by hand', { here: true });
@@ -202,8 +199,7 @@ describe('a load without a deadline that never settles', () => {
     ['cancelled', (value) => value.cancel('by hand')],
     ['superseded', (value) => value.set('by hand', { here: true })],
   ])('and is %s keeps the lease for 30 s, and until it expires: then all may load', async (_, end) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: Infinity });
+    const { cluster, a } = await warmOne({ timeout: Infinity });
     void a.value.refresh({ here: true }).catch(() => {});
     await cluster.clock.flush();
     end(a.value);
@@ -224,8 +220,7 @@ describe('a load without a deadline that never settles', () => {
 
 describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000, randomize: false } });
+    const { cluster, a } = await warmOne({ retry: { retries: 2, minTimeout: 1000, randomize: false } });
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.fail(a, 1, new Error('down'));
@@ -275,8 +270,7 @@ describe('giving the lease back', () => {
   });
 
   it('whose answer was lost holds the round as it should', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.breakOnce('answer-lost', 'release');
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
@@ -293,8 +287,7 @@ describe('giving the lease back', () => {
     set: (value: RefreshingValue<string>) => value.set('by hand', { here: true }),
   })) {
     it(`comes after the load has settled where ${name} superseded it, not before`, async () => {
-      const cluster = new ManualCluster();
-      const [a] = await cluster.warm(1);
+      const { cluster, a } = await warmOne();
       const controller = new AbortController();
       await cluster.clock.advance(1030);
       a.value.get({ patience: 1, signal: controller.signal }).catch(() => {});
@@ -312,8 +305,7 @@ describe('giving the lease back', () => {
   }
 
   it('the successor of a superseded load waits for that, and is one load', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     a.value.set('by hand', { here: true });

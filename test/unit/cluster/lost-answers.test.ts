@@ -3,7 +3,7 @@ import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -34,8 +34,7 @@ describe('answers that are lost', () => {
   });
 
   it('an acquire that is carried out and stays without an answer is repeated behind a reload, as a probe', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     await cluster.clock.advance(1030);
     a.link.take();
     a.link.breakOnce(new Promise(() => {}), 'acquire');
@@ -66,8 +65,7 @@ describe('answers that are lost', () => {
   });
 
   it('where both are lost, the next round asks with that request once more: it does not wait for itself', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { whenBackendDown: 'skip' });
+    const { cluster, a } = await warmOne({ whenBackendDown: 'skip' });
     a.link.break('answer-lost', 'acquire');
     await rejectionOf(a.value.refresh({ here: true }));
     const lost = requestIds(a.link);
@@ -84,8 +82,7 @@ describe('answers that are lost', () => {
   });
 
   it('a request that was answered is not used again', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     for (const index of [1, 2]) {
       const refreshed = a.value.refresh({ here: true });
       await cluster.clock.flush();
@@ -98,8 +95,7 @@ describe('answers that are lost', () => {
   });
 
   it('a write is repeated with the same token, and is written', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1030);
     a.link.breakOnce('answer-lost', 'write');
     await cluster.reload(a, 1, 'two');
@@ -114,8 +110,7 @@ describe('answers that are lost', () => {
     ['while its lease lasts', LEASE_MS - 1000, [0, LEASE_MS - 1000]],
     ['not when its lease is over', LEASE_MS, [0]],
   ])('a write is repeated %s', async (_, brokenFor, writtenAt) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const refreshed = a.value.refresh({ here: true });
     await cluster.clock.flush();
     const publishedAt = cluster.clock.monotonic();
@@ -139,8 +134,7 @@ describe('answers that are lost', () => {
   });
 
   it('one that can’t be written holds nothing back: the next instance loads', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1030);
     a.link.break('refused', 'write');
     await cluster.reload(a, 1, 'two');
@@ -165,8 +159,7 @@ describe('answers that are lost', () => {
   });
 
   it('a read: the load of the next round is published all the same', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1030);
     await cluster.reload(a, 1, 'two');
     b.link.breakOnce('answer-lost', 'read');

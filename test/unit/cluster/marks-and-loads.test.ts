@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { absent, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, ManualCluster, warmPair } from '../../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -32,8 +32,7 @@ async function whileChecking(
   /** The store answers. */
   answer: () => Promise<void>;
 }> {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { ...own, propagateWithin: within });
+  const { cluster, a, b } = await warmPair({ ...own, propagateWithin: within });
   await change(a);
   const answered = new Deferred<void>();
   b.link.break(answered.promise, 'read');
@@ -73,8 +72,7 @@ describe('a value of which the reload has failed', () => {
       async (_: Instance, b: Instance) => void b.value.invalidate({ here: true }),
     ],
   ])('takes over what is set everywhere, %s', async (_, invalidate) => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { ...own, coolDown: 10_000 });
+    const { cluster, a, b } = await warmPair({ ...own, coolDown: 10_000 });
     await invalidate(a, b);
     await readFor(cluster, WITHIN + 50, [b]);
     await cluster.fail(b, 0, new Error('down'));
@@ -84,8 +82,7 @@ describe('a value of which the reload has failed', () => {
   });
 
   it('is not served any longer when it is dropped everywhere', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     b.value.invalidate({ here: true });
     await readFor(cluster, 50, [b]);
     await cluster.fail(b, 0, new Error('down'));
@@ -122,8 +119,7 @@ it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
 );
 
 it('after a mark, a load that timed out while it waited for the one before is no second load either', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { ...own, coolDown: 100, timeout: 1000 });
+  const { cluster, a, b } = await warmPair({ ...own, coolDown: 100, timeout: 1000 });
   await a.value.invalidate();
   const failed = async (times: number): Promise<void> => {
     while (b.value.inspect().failures < times) await readFor(cluster, 10, [b]);
@@ -194,8 +190,7 @@ describe('while a check reads a newer version', () => {
 });
 
 it('a paused value takes over what is set everywhere, which is no load', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, own);
+  const { cluster, a, b } = await warmPair(own);
   b.value.pause({ here: true });
   await a.value.set('two');
   await readFor(cluster, WITHIN + 50, [b]);
@@ -368,8 +363,7 @@ describe('a guard of a load that has waited for the lease of another instance', 
 });
 
 it('a value that a person sets is adopted where another one could not be published behind a load that hangs', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { ...own, timeout: 500 });
+  const { cluster, a, b } = await warmPair({ ...own, timeout: 500 });
   void b.value.refresh({ here: true }).catch(() => {});
   await cluster.clock.flush(); // it holds the lease, and ignores its signal
   const failed = rejectionOf(b.value.set('b'));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, type RefreshingValue, type TicklessEvent } from '../../../src/index.ts';
-import { type Link, ManualCluster, type Step } from '../../support/cluster.ts';
+import { type Link, ManualCluster, type Step, warmOne } from '../../support/cluster.ts';
 
 /** The outages that a source reports, in words. */
 function outagesOf(source: Pick<RefreshGroup, 'on'> | Pick<RefreshingValue<string>, 'on'>): string[] {
@@ -106,8 +106,7 @@ describe('an outage of a backend', () => {
   );
 
   it('is reported also where a check of the store finds it', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { propagateWithin: 100, schedule: 60_000 });
+    const { cluster, a } = await warmOne({ propagateWithin: 100, schedule: 60_000 });
     const heard = outagesOf(a!.value);
     a!.link.break('refused', 'check');
     await cluster.clock.advance(200);

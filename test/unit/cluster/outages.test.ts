@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import { type Instance, LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { settled } from '../../support/settle.ts';
 
@@ -55,8 +55,7 @@ describe('a backend that never answers', () => {
   });
 
   it('delays the reload of a warm value by two time-outs, the next one not at all', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     await cluster.clock.advance(1030);
     a!.link.break('no-answer', 'acquire', 'read', 'write', 'release');
     a!.value.current;

@@ -6,7 +6,7 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne } from '../../support/cluster.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
@@ -179,8 +179,7 @@ describe('a pause on all instances', () => {
   });
 
   it('is not known to others while the lock is down, stays here, and can be set again', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     const b = await used(cluster, 'value');
     a!.link.break('refused', 'acquire');
     expect(isTicklessError(await rejectionOf(a!.value.pause()), 'BACKEND_DOWN')).toBe(true);

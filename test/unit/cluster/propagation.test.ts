@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -25,8 +25,7 @@ async function readFor(cluster: ManualCluster, instances: readonly Instance[], m
 
 describe('checks of the store', () => {
   it('take over what another instance has loaded or set, behind readers, without a load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await cluster.refresh(a, 1, 'two');
     await readFor(cluster, [b], WITHIN + 50);
     expect([b.value.current, b.value.inspect().lock?.version]).toEqual([
@@ -40,8 +39,7 @@ describe('checks of the store', () => {
   });
 
   it('are one command in that time, however many reads there are, and none without a read', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     await readFor(cluster, [a], 10 * WITHIN);
     const sent = a.link.take();
     expect(sent.every((step) => step === 'check')).toBe(true);
@@ -116,8 +114,7 @@ describe('checks of the store', () => {
   });
 
   it('leave an invalidation that was made here to a load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await a.value.set('two');
     b.value.invalidate({ here: true });
     b.value.pause({ here: true }); // so that reads start no load
@@ -153,8 +150,7 @@ describe('checks of the store', () => {
   it('do not read a version again that could not be used', async () => {
     const validate = (value: unknown) =>
       value === 'bad' ? { issues: [{ message: 'bad' }] } : { value: value as string };
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     const b = cluster.instance({ ...own, schema: { '~standard': { version: 1, validate } } });
     await b.value.get();
     b.link.take();
@@ -219,8 +215,7 @@ describe('checks of the store', () => {
   });
 
   it('find the store again within the bound, however long it was away', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     for (const { link } of [a, b]) link.break('no-answer', 'check', 'read');
     await readFor(cluster, [b], 300 * WITHIN);
     expect(b.link.take().length).toBeLessThan(300 / 0.8 + 2);
@@ -257,8 +252,7 @@ describe('a mark on all instances', () => {
   });
 
   it('that drops the value makes readers wait', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await a.value.invalidate({ drop: true });
     expect(a.value.peek()).toBe(undefined);
     await readFor(cluster, [b], WITHIN);
@@ -269,8 +263,7 @@ describe('a mark on all instances', () => {
   });
 
   it('leaves nothing that is older to an instance that starts later, or that learns of it with its next load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 1000 });
+    const { cluster, a, b } = await warmPair({ schedule: 1000 });
     await a.value.invalidate();
     const later = cluster.instance();
     void later.value.get();
@@ -303,8 +296,7 @@ describe('a mark on all instances', () => {
   });
 
   it('says so when it could not be published', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     a.link.break('refused', 'write');
     const marked = rejectionOf(a.value.invalidate());
     await cluster.clock.advance(1000);
@@ -313,8 +305,7 @@ describe('a mark on all instances', () => {
   });
 
   it('does not concern a value that was set on one instance after it', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await a.value.invalidate({ drop: true });
     await cluster.clock.advance(10);
     b.value.set('by hand');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Fault, ManualCluster } from '../../support/cluster.ts';
+import { type Fault, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { settled } from '../../support/settle.ts';
 
@@ -10,8 +10,7 @@ function slowWrite({ clock }: ManualCluster): Fault {
 
 describe('refresh() of a shared value', () => {
   it('resolves when the snapshot is in the store; readers are served before', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a!.link.breakOnce(slowWrite(cluster), 'write');
     const refreshed = a!.value.refresh();
     await cluster.clock.flush();
@@ -26,8 +25,7 @@ describe('refresh() of a shared value', () => {
   });
 
   it('with here resolves without a version when it could not be published', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a!.link.break('refused', 'write');
     const refreshed = a!.value.refresh({ here: true });
     await cluster.clock.flush();
@@ -37,8 +35,7 @@ describe('refresh() of a shared value', () => {
   });
 
   it('waits for a store that is silent as long as its writes may take', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a!.link.break('no-answer', 'write');
     const refreshed = a!.value.refresh({ here: true });
     await cluster.clock.flush();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { recordChanges } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
@@ -389,8 +389,7 @@ describe('what can not be rolled back', () => {
     for (const call of [value.rollback({ by }), value.unpin(), value.history()]) {
       expect(isTicklessError(await rejectionOf(call), 'OPTION')).toBe(true);
     }
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     expect(isTicklessError(await rejectionOf(a.value.rollback({ by })), 'OPTION')).toBe(true);
     a.link.break('refused', 'read');
     expect(isTicklessError(await rejectionOf(a.value.rollback({ by })), 'BACKEND_DOWN')).toBe(true);

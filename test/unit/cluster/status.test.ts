@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { onRound, recordLines, wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 
@@ -38,8 +38,7 @@ describe('the story of a round', () => {
   });
 
   it('of one that finds it held, and takes it over', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get();
     await cluster.clock.flush();
     const read = b.value.get();
@@ -58,8 +57,7 @@ describe('the story of a round', () => {
   });
 
   it('of a takeover', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get().catch(() => {});
     await cluster.clock.flush();
     a.clock.stop();
@@ -83,8 +81,7 @@ describe('the story of a round', () => {
   });
 
   it('a fresh read tells nothing', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     for (let read = 0; read < 100; read++) await a.value.get();
     expect(a.events).toEqual([]);
   });
@@ -102,8 +99,7 @@ describe('the story of a round', () => {
   });
 
   it('a listener that invalidates when the lease is there supersedes the load before it begins', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const stop = a.value.on('load-started', () => {
       stop();
       a.value.invalidate({ here: true });
@@ -118,8 +114,7 @@ describe('the story of a round', () => {
 
 describe('inspect().lock', () => {
   it('says who holds it, which version is served, and what was unavailable', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const nothing = { holder: undefined, token: undefined, version: undefined, lockError: undefined };
     expect(a.value.inspect().lock).toEqual({ ...nothing, isHolder: false, storeError: undefined });
     const reads = [a.value.get(), b.value.get()];
@@ -224,8 +219,7 @@ describe('a group', () => {
 
 describe('log lines', () => {
   it('one per outage of the store, whatever happens meanwhile', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', 'write');
     for (const index of [1, 2, 3]) {
       await cluster.clock.advance(1030);

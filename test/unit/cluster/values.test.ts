@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixedDelay, isTicklessError, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('a lock and a store: one loads, the others take it over', () => {
@@ -21,8 +21,7 @@ describe('a lock and a store: one loads, the others take it over', () => {
   });
 
   it('cold instances wait for the winner, and have its value, its age and its due time', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const reads = [a.value.get(), b.value.get()];
     await cluster.clock.advance(500);
     await cluster.end(a, 0, 'one');
