@@ -23,7 +23,7 @@ import { FakeClock } from '../../src/testing/index.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
-import { lockOf, storeOf, storeOn } from './parts.ts';
+import { lockOf, methodsOf, storeOf, storeOn } from './parts.ts';
 import { recordsOfStore } from './records-of-steps.ts';
 
 /** What is asked of a lock or a store. */
@@ -59,7 +59,7 @@ export class Link {
   /** @param timeout of both. @default theirs */
   constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, signals?: Signals) {
     const wrapped: LockProvider = {
-      ...lockMethods(lock),
+      ...methodsOf(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
       extend: (lease, leaseFor) =>
         this.#send('extend', lease.name, [lease, leaseFor], () => lock.extend(lease, leaseFor)),
@@ -175,18 +175,6 @@ export class Link {
     await fault;
     return answer;
   }
-}
-
-function lockMethods(
-  lock: LockProvider,
-): Pick<LockProvider, 'leaseFor' | 'tellsConfirmations' | 'inspect' | 'list' | 'forceRelease'> {
-  return {
-    tellsConfirmations: lock.tellsConfirmations,
-    leaseFor: lock.leaseFor,
-    inspect: (name) => lock.inspect(name),
-    list: (options) => lock.list(options),
-    forceRelease: (name, token) => lock.forceRelease(name, token),
-  };
 }
 
 /** The clock of one machine: its wall clock may be wrong, and its process may stand still. */

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
   isTicklessError,
   type LockedContext,
@@ -12,7 +11,7 @@ import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsIn } from '../../support/option-errors.ts';
-import { lockOf } from '../../support/parts.ts';
+import { lockOf, methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
@@ -70,8 +69,7 @@ describe('lockedTask', () => {
       await new Promise<void>((resolve) => cluster.clock.setTimeout(resolve, 900));
       return answer;
     };
-    const { leaseFor, extend, release } = link.lock;
-    const lock = asLock({ leaseFor, acquire: acquireLate, extend, release });
+    const lock = asLock({ ...link.lock, acquire: acquireLate });
     const late = manualTask(cluster, { lock, lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
     const executed = late.run();
     await cluster.clock.advance(900);
@@ -350,12 +348,7 @@ describe('a lock or a store that hangs', () => {
 
   it('rejects a registration where it is the lock', async () => {
     const lock = asLock(
-      {
-        ...{ leaseFor: 1000, acquire: never, extend: never, release: never },
-        inspect: never,
-        list: never,
-        forceRelease: never,
-      },
+      { acquire: never, extend: never, release: never, inspect: never, list: never },
       { timeout: 50 },
     );
     const task = lockedTask(() => 'done', { name: 'n', lock });
@@ -367,13 +360,11 @@ it('a registration of another instance keeps no run from its turn', async () => 
   const lock = lockOf(memoryBackend());
   const released = new Deferred<void>();
   const registering = asLock({
-    ...{ leaseFor: lock.leaseFor, acquire: (request: AcquireRequest) => lock.acquire(request) },
-    extend: () => Promise.resolve(false),
-    release: async (...args: Parameters<typeof lock.release>) => {
+    ...methodsOf(lock),
+    release: async (...args) => {
       await released.promise;
       return lock.release(...args);
     },
-    ...{ inspect: async () => undefined, list: async () => [], forceRelease: async () => false },
   });
   const one = lockedTask(() => 'one', { name: 'n', lock: registering });
   const registered = one.register();

@@ -3,7 +3,7 @@ import { asLock } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, RefreshGroup, refreshing } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { lockOf } from '../../support/parts.ts';
+import { lockOf, methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const load = (): number => 1;
@@ -65,13 +65,7 @@ describe('register()', () => {
 
   it('holds for locks of your own that have records', async () => {
     const memory = lockOf(memoryBackend());
-    const lock = asLock({
-      acquire: (request) => memory.acquire(request),
-      extend: (...args) => memory.extend(...args),
-      release: (...args) => memory.release(...args),
-      inspect: (name) => memory.inspect(name),
-      list: (options) => memory.list(options),
-    });
+    const lock = asLock(methodsOf(memory));
     const group = new RefreshGroup({ lock });
     const value = group.value({ name: 'rates', load });
     await value.register();

@@ -12,6 +12,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
+import { methodsOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -239,13 +240,7 @@ describe('a record that somebody has damaged', () => {
     const logger = recordLines();
     const asked: string[] = [];
     const partly = asLock({
-      ...lock,
-      leaseFor: lock.leaseFor,
-      extend: (...args) => lock.extend(...args),
-      release: (...args) => lock.release(...args),
-      inspect: (...args) => lock.inspect(...args),
-      list: (...args) => lock.list(...args),
-      forceRelease: (...args) => lock.forceRelease(...args),
+      ...methodsOf(lock),
       async acquire(request) {
         asked.push(request.name);
         const answer = await lock.acquire(request);
