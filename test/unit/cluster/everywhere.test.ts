@@ -3,7 +3,6 @@ import { LONGEST_LEASE_MS } from '../../../src/cluster/longest-lease.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('a value that is set everywhere', () => {
@@ -75,17 +74,6 @@ describe('a value that is set everywhere', () => {
     expect(await settled(shared)).toEqual({ value: undefined });
     expect(new Set(a.link.take())).toEqual(new Set(['acquire', 'extend', 'write', 'release']));
     expect(cluster.clock.timerCount).toBe(0);
-  });
-
-  it('of a key is published as a value is', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
-    await a.cache.set('x', 'by hand');
-    expect([await b.cache.get('x'), b.calls.length]).toEqual(['by hand', 0]);
-    expect([a.cache.inspect('x')?.lock?.version, a.calls.length]).toEqual([
-      b.cache.inspect('x')?.lock?.version,
-      0,
-    ]);
   });
 });
 

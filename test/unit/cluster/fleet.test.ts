@@ -2,19 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
-import {
-  type Fleet,
-  isTicklessError,
-  RefreshGroup,
-  RefreshingCache,
-  type RefreshingValue,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup, RefreshingCache, type RefreshingValue } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, type Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
 /** A report lasts so long. */
@@ -218,21 +211,6 @@ describe('the fleet of a store', () => {
     await closed;
     await readFor(cluster, [third], 50);
     expect((await memberIn(cluster))?.of).toBe(1);
-  });
-
-  it('is JSON', async () => {
-    const cluster = new ManualCluster();
-    const instances = await cluster.warm(1, own);
-    await readFor(cluster, instances, WITHIN);
-    const json = JSON.parse(JSON.stringify(await cluster.store.fleet())) as Fleet;
-    expect([json.members[0]?.holding, json.instances.length]).toEqual([1, 1]);
-  });
-
-  it('can not be known while the store does not answer', async () => {
-    const cluster = new ManualCluster();
-    const { link } = cluster.instance(own);
-    link.break('refused', 'check');
-    expect(isTicklessError(await rejectionOf(wrapStore(link.store).fleet()), 'BACKEND_DOWN')).toBe(true);
   });
 });
 

@@ -159,20 +159,6 @@ describe('reads that wait by choice', () => {
     expect(b.manual.calls).toHaveLength(0);
   });
 
-  it('whenTooStale wait does, with the load running elsewhere', async () => {
-    const { cluster, a, b } = await warmPair({ maxStaleness: 2000 });
-    await cluster.clock.advance(3000);
-    void a.value.get();
-    await cluster.clock.flush();
-    const fresh = b.value.get();
-    await cluster.clock.advance(500);
-    expect(await settled(fresh)).toBe('pending');
-    a.manual.call(1).resolve('two');
-    await cluster.clock.advance(1000);
-    expect(await fresh).toBe('two');
-    expect(b.manual.calls).toHaveLength(0);
-  });
-
   it('one that may not be served is loaded, also where the round is done for longer', async () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ schedule: { hours: 1 } });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { loaded, PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
-import { ManualCluster, warmOne } from '../../support/cluster.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -34,19 +34,10 @@ describe('rule 8 in a cluster: between executions there is no timer', () => {
     await cluster.lock.forceRelease('v', a.manual.call(3).context.token as number);
     await clock.advance(1000);
     await lost;
+    expect(clock.timerCount).toBe(0);
     a.manual.call(3).resolve('late');
     await clock.flush();
     expect(clock.timerCount).toBe(0);
-  });
-
-  it('a lost lease leaves none behind either, where the load never settles', async () => {
-    const { cluster, a } = await warmOne();
-    const lost = rejectionOf(a.value.refresh({ here: true }));
-    await cluster.clock.flush();
-    await cluster.lock.forceRelease('v', a.manual.call(1).context.token as number);
-    await cluster.clock.advance(1000);
-    await lost;
-    expect(cluster.clock.timerCount).toBe(0);
   });
 
   it('of keys and tasks neither', async () => {

@@ -185,14 +185,6 @@ describe('a key that is changed everywhere', () => {
     });
   });
 
-  it('by a drop is not served any longer', async () => {
-    const { cluster, a, b } = await warm({ k: 'x' });
-    await a.cache.invalidate('k', { drop: true });
-    expect(a.cache.peek('k')).toBe(undefined);
-    await readFor(cluster, [b], WITHIN);
-    expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: undefined, calls: 1 });
-  });
-
   it('by a drop is not served any longer, though a load of it has read the mark before, and failed', async () => {
     const within = 20_000;
     const { cluster, a, b } = await warm({ k: 'x' }, { schedule: 25_000, propagateWithin: within });
@@ -255,18 +247,6 @@ describe('a tag that is invalidated everywhere', () => {
     expect(a.calls.length + b.calls.length).toBe(3);
   });
 
-  it('leaves older snapshots with the tag to no instance that starts later', async () => {
-    const { cluster, a } = await warm({ k: 'x', l: 'y' });
-    await a.cache.invalidateTag('x');
-    const later = keyedInstance(cluster, own);
-    await readFor(cluster, [later], 100, ['k', 'l']);
-    expect({ peekK: later.cache.peek('k'), peekL: later.cache.peek('l') }).toEqual({
-      peekK: undefined,
-      peekL: 'l1',
-    });
-    expect(later.calls.map(({ key }) => key)).toEqual(['k']);
-  });
-
   it('is not lost where several instances mark at the same time, nor where a first try is not heard', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y', m: 'z' });
     a.link.breakOnce('answer-lost', 'write');
@@ -321,14 +301,6 @@ describe('a tag that is invalidated everywhere', () => {
 });
 
 describe('a cache that is cleared everywhere', () => {
-  it('has no value any longer on any instance, and adopts none that is older', async () => {
-    const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
-    await a.cache.clear();
-    expect(a.cache.size).toBe(0);
-    await readFor(cluster, [b], WITHIN, ['k']);
-    expect({ size: b.cache.size, calls: b.calls.map(({ key }) => key) }).toEqual({ size: 0, calls: ['k'] });
-  });
-
   it('keeps values that are newer than the mark, and those that were set here after it', async () => {
     const { cluster, a, b } = await warm({ k: 'x', l: 'y', m: 'z' });
     await a.cache.clear();

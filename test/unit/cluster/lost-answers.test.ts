@@ -177,20 +177,6 @@ describe('answers that are lost', () => {
 });
 
 describe('what never answers', () => {
-  it('a lock: it is asked once, for a second, then the load runs without it', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    link.break('no-answer', 'acquire');
-    const first = value.get();
-    await cluster.clock.advance(999);
-    expect(manual.calls).toHaveLength(0);
-    await cluster.clock.advance(1);
-    manual.call(0).resolve('without the lock');
-    expect(await first).toBe('without the lock');
-    expect(link.take()).toEqual(['read', 'acquire']);
-    expect(cluster.clock.timerCount).toBe(0);
-  });
-
   it('a store: a cold reader gets what is loaded; a warm one never waits', async () => {
     const cluster = new ManualCluster();
     const { value, manual, link } = cluster.instance();

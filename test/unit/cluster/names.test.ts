@@ -118,17 +118,6 @@ describe('a namespace', () => {
     expect(names).not.toContain('tickless-control');
   });
 
-  it('plain names keep the records that they had', async () => {
-    const { clock, names, lock, store } = sharedBackend();
-    const given = { clock, backend: { lock: lock(), store: store() }, load: async () => 1 } as const;
-    await new RefreshingValue({ ...given, name: 'rates' }).get();
-    const shop = { lock: lock('shop'), store: store('shop') };
-    await new RefreshingValue({ ...given, name: 'rates', backend: shop }).get();
-    await new RefreshingCache({ ...given, name: 'cities' }).get('1012');
-    await clock.flush();
-    expect([...names].sort()).toEqual(['cities["1012"]', 'rates', 'shop/rates']);
-  });
-
   it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])('%j is refused', (namespace) => {
     const { lock, store } = sharedBackend();
     expect(thrownBy(() => lock(namespace as string))).toMatchObject(ofOption('namespace'));

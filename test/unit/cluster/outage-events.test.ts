@@ -15,29 +15,6 @@ function outagesOf(source: Pick<RefreshGroup, 'on'> | Pick<RefreshingValue<strin
 const LOCK: readonly Step[] = ['acquire', 'extend', 'release'];
 
 describe('an outage of a backend', () => {
-  it.each([
-    ['lock', LOCK],
-    ['store', ['read', 'write']],
-  ] as const)(
-    'of the %s is reported once with its beginning, once with its end and length',
-    async (kind, steps) => {
-      const cluster = new ManualCluster();
-      const { clock } = cluster;
-      const [a] = await cluster.warm(1);
-      const heard = outagesOf(a!.value);
-      a!.link.break('refused', ...steps);
-      for (let call = 1; call <= 4; call++) {
-        await clock.advance(2000);
-        await cluster.reload(a!, call, 'again');
-      }
-      expect(heard).toEqual([`v ${kind} down`]);
-      a!.link.mend();
-      await clock.advance(30_000); // the longest rest
-      await cluster.reload(a!, 5, 'again');
-      expect(heard).toEqual([`v ${kind} down`, expect.stringMatching(`v ${kind} up after 3[0-9]{4}`)]);
-    },
-  );
-
   it('is reported by each member that meets it, and once to the listeners of their group', async () => {
     const cluster = new ManualCluster();
     const { clock } = cluster;

@@ -251,17 +251,6 @@ describe('a mark on all instances', () => {
     expect([calls(), a.manual.calls.length]).toEqual([1, 1]);
   });
 
-  it('that drops the value makes readers wait', async () => {
-    const { cluster, a, b } = await warmPair(own);
-    await a.value.invalidate({ drop: true });
-    expect(a.value.peek()).toBe(undefined);
-    await readFor(cluster, [b], WITHIN);
-    expect(b.value.peek()).toBe(undefined);
-    expect(b.manual.calls.length).toBe(1);
-    await cluster.end(b, 0, 'two');
-    expect(await b.value.get()).toBe('two');
-  });
-
   it('leaves nothing that is older to an instance that starts later, or that learns of it with its next load', async () => {
     const { cluster, a, b } = await warmPair({ schedule: 1000 });
     await a.value.invalidate();

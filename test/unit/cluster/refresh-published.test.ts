@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Fault, ManualCluster, warmOne } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { type Fault, type ManualCluster, warmOne } from '../../support/cluster.ts';
 import { settled } from '../../support/settle.ts';
 
 /** A write that takes half a second. */
@@ -44,18 +43,5 @@ describe('refresh() of a shared value', () => {
     expect(await settled(refreshed)).toBe('pending');
     await cluster.clock.advance(1);
     expect(await settled(refreshed)).toEqual({ value: 'two' });
-  });
-
-  it('of a key resolves when its snapshot is in the store', async () => {
-    const cluster = new ManualCluster();
-    const { cache, calls, link } = keyedInstance(cluster);
-    link.breakOnce(slowWrite(cluster), 'write');
-    const refreshed = cache.refresh('x');
-    await cluster.clock.flush();
-    calls[0]?.resolve('ex');
-    await cluster.clock.flush();
-    expect([await settled(refreshed), cache.peek('x')]).toEqual(['pending', 'ex']);
-    await cluster.clock.advance(500);
-    expect(await settled(refreshed)).toEqual({ value: 'ex' });
   });
 });

@@ -154,45 +154,6 @@ describe('a version that is put back into place', () => {
     }
   });
 
-  it('is not replaced by due loads, invalidations and refreshes of any instance, however old it gets', async () => {
-    const { cluster, a, b } = await twoVersions({ maxStaleness: 5000, whenTooStale: 'throw' });
-    await a.value.rollback({ by });
-    const calls = (): number => a.manual.calls.length + b.manual.calls.length;
-    const before = calls();
-    b.value.invalidate();
-    await cluster.read(b);
-    for (let minute = 0; minute < 5; minute++) {
-      for (const { value } of [a, b]) {
-        value.current;
-        await cluster.clock.advance(30_000);
-        value.invalidate();
-      }
-    }
-    for (const instance of [a, b, a, b]) await cluster.read(instance);
-    expect({ aCurrent: a.value.current, bCurrent: b.value.current, calls: calls() }).toEqual({
-      aCurrent: 'one',
-      bCurrent: 'one',
-      calls: before,
-    });
-    expect([a.value.inspect().state, b.value.inspect().state]).toEqual(['fresh', 'fresh']);
-  });
-
-  it('costs each instance that is read one command a minute', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
-    for (const { link } of [a, b]) link.take();
-    for (let second = 0; second < 300; second++) {
-      for (const { value } of [a, b]) value.current;
-      await cluster.clock.advance(1000);
-    }
-    expect([a, b].map(({ link }) => link.take())).toEqual([
-      Array(5).fill('acquire'),
-      Array(4).fill('acquire'),
-    ]);
-  });
-
   it('rejects a refresh, also of an instance that does not know of it yet', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by, note: 'zero', hold: { hours: 1 } });
@@ -256,19 +217,6 @@ describe('a version that is put back into place', () => {
     expect(a.value.current).toBe('two');
   });
 
-  it('gives way to a value that is set everywhere', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await b.value.set('by hand');
-    await cluster.clock.advance(60_000);
-    await cluster.read(a);
-    expect([a.value.peek(), a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([
-      'by hand',
-      undefined,
-      undefined,
-    ]);
-  });
-
   it('stays where the record of the lock is lost, or the lock is down', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
@@ -305,28 +253,6 @@ describe('the schema', () => {
 });
 
 describe('unpin', () => {
-  it('lets the next due load replace it, on all instances, within a minute of reads', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
-    expect(await b.value.unpin()).toBe(true);
-    expect({ current: b.value.current, pinned: b.value.inspect().pinned }).toEqual({
-      current: 'one',
-      pinned: undefined,
-    });
-    await cluster.clock.advance(100);
-    await cluster.read(b);
-    await cluster.end(b, 0, 'three');
-    await cluster.clock.advance(60_000);
-    await cluster.read(a);
-    expect({ aPeek: a.value.peek(), bPeek: b.value.peek(), aCalls: a.manual.calls.length }).toEqual({
-      aPeek: 'three',
-      bPeek: 'three',
-      aCalls: 2,
-    });
-  });
-
   it('by an instance that does not have the pinned version; a refresh may follow at once', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });

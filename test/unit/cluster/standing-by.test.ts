@@ -20,26 +20,6 @@ async function standingBy(own: Parameters<ManualCluster['warm']>[1] = {}) {
 }
 
 describe('who stands by for the load of another instance', () => {
-  it('starts nothing behind readers who are served', async () => {
-    const { cluster, b } = await standingBy();
-    b.value.current;
-    void b.value.get();
-    await cluster.clock.flush();
-    expect(b.link.take()).toEqual([]);
-    expect(b.value.inspect().isStale).toBe(true);
-  });
-
-  it('waits for it with a reader who has patience', async () => {
-    const { cluster, a, b } = await standingBy();
-    const read = b.value.get({ patience: 10_000 });
-    await cluster.clock.advance(2000);
-    expect(await settled(read)).toBe('pending');
-    a.manual.call(1).resolve('two');
-    await cluster.clock.advance(1000);
-    expect(await read).toBe('two');
-    expect(b.manual.calls).toHaveLength(0);
-  });
-
   it('waits for it with a request that wants to', async () => {
     const { cluster, a, b } = await standingBy();
     const request = b.value.requestStart({ wait: true });

@@ -65,18 +65,6 @@ describe('a lock and a store: one loads, the others take it over', () => {
     expect(restarted.manual.call(0).context).toMatchObject({ trigger: 'due', previous: { value: 'one' } });
   });
 
-  it('one that is older than maxStaleness is not served after a restart', async () => {
-    const cluster = new ManualCluster();
-    await cluster.warm(1);
-    await cluster.clock.advance(6000);
-    const strict = cluster.instance({ maxStaleness: 5000 });
-    const waiting = strict.value.get();
-    await cluster.clock.flush();
-    expect(await settled(waiting)).toBe('pending');
-    strict.manual.call(0).resolve('two');
-    expect(await waiting).toBe('two');
-  });
-
   it('current takes a snapshot behind the read, and throws until it is there', async () => {
     const cluster = new ManualCluster();
     await cluster.warm(1);

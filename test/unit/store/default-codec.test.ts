@@ -73,6 +73,11 @@ describe('the default codec', () => {
     ['a Set of another class', new (class Codes extends Set<number> {})([1]), 'a Codes; give'],
     ['a Date of another class', { at: new (class Day extends Date {})() }, 'a Day (at .at); give'],
     ['a URL of another class', new (class Link extends URL {})('http://a/'), 'a Link; give'],
+    ['an object of a class', { of: [new (class Rate {})()] }, 'a Rate (at .of[0]); give'],
+    ['a function', { f: () => 1 }, 'a function (at .f); give'],
+    ['a symbol', Symbol('s'), 'a symbol; give'],
+    ['a Promise', new Map([[1, Promise.resolve()]]), 'a Promise'],
+    ['a Promise with a property', { of: Object.assign(Promise.resolve(), { id: 1 }) }, 'a Promise (at .of)'],
     ['a symbol as a key', { a: 1, [Symbol('s')]: 2 }, 'a symbol as a key; give'],
     ['a symbol as a key in others', [{ a: { [Symbol('s')]: 2 } }], 'a symbol as a key (at [0].a); give'],
     [
