@@ -20,6 +20,7 @@ import {
 import { asLock } from '../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { Deferred } from '../../src/time/deferred.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
@@ -146,6 +147,20 @@ export class Link {
       this.mend();
       return fault;
     };
+  }
+
+  /** From now on those steps are answered when what is returned is resolved. */
+  hold(...steps: readonly Step[]): Deferred<void> {
+    const answered = new Deferred<void>();
+    this.break(answered.promise, ...steps);
+    return answered;
+  }
+
+  /** The next such step is answered then, and no other waits. */
+  holdOnce(step: Step): Deferred<void> {
+    const answered = new Deferred<void>();
+    this.breakOnce(answered.promise, step);
+    return answered;
   }
 
   mend(): void {
@@ -349,6 +364,14 @@ export class ManualCluster {
   async read({ value }: Pick<Instance, 'value'>): Promise<void> {
     value.current;
     await this.clock.flush();
+  }
+
+  /** Reads all of them each so many milliseconds, for so long. */
+  async readFor(instances: readonly Pick<Instance, 'value'>[], ms: number, every = 10): Promise<void> {
+    for (let at = 0; at < ms; at += every) {
+      for (const { value } of instances) void value.get().catch(() => {});
+      await this.clock.advance(every);
+    }
   }
 
   /** Reads a value that is due, and ends its load of that number. */

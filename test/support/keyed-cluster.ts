@@ -67,3 +67,16 @@ export async function loadKey(
   await read;
   await cluster.clock.flush();
 }
+
+/** Reads the keys of all of them each 10 ms, for so long. */
+export async function readKeysFor(
+  { clock }: ManualCluster,
+  instances: readonly KeyedInstance[],
+  ms: number,
+  keys: readonly string[] = ['k'],
+): Promise<void> {
+  for (let at = 0; at < ms; at += 10) {
+    for (const { cache } of instances) for (const key of keys) void cache.get(key).catch(() => {});
+    await clock.advance(10);
+  }
+}

@@ -149,8 +149,7 @@ describe('a change that could not reach all instances', () => {
   it('gives back a lease that comes after close; the next round looks for a pinned version', async () => {
     const cluster = new ManualCluster({ keepVersions: 2 });
     const [a] = await cluster.warm(1);
-    const answered = new Deferred<void>();
-    a.link.breakOnce(answered.promise, 'acquire');
+    const answered = a.link.holdOnce('acquire');
     const shared = a.value.set('by hand');
     await cluster.clock.flush();
     const closed = a.value.close({ timeout: 0 });

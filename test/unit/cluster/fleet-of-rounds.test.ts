@@ -107,8 +107,7 @@ describe('the fleet, by the reports of rounds', () => {
     const { cluster, a } = await warmOne(hourly);
     const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
-    const answered = new Deferred<void>();
-    a.link.breakOnce(answered.promise, 'write');
+    const answered = a.link.holdOnce('write');
     await cluster.clock.advance(HOUR);
     await cluster.reload(a, 1, 'two');
     await other.close();

@@ -15,11 +15,8 @@ const LASTS = 15_000;
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
 /** Reads all of them each 50 ms, also at the end. */
-async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
-  for (let at = 0; at <= ms; at += 50) {
-    for (const { value } of instances) void value.get().catch(() => {});
-    await cluster.clock.advance(50);
-  }
+function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  return cluster.readFor(instances, ms + 50, 50);
 }
 
 async function memberIn(cluster: ManualCluster): Promise<FleetMember | undefined> {
@@ -172,8 +169,7 @@ describe('the fleet of a store', () => {
       ['v', 2],
       ['w', 1],
     ]);
-    const answered = new Deferred<void>();
-    a.link.breakOnce(answered.promise, 'check');
+    const answered = a.link.holdOnce('check');
     a.link.take();
     while (a.link.take().length === 0) await readFor(cluster, [a], 50);
     const closed = a.value.close();
@@ -200,8 +196,7 @@ describe('the fleet of a store', () => {
     const again = next();
     await readFor(cluster, [again], WITHIN);
     expect((await memberIn(cluster))?.text).toContain('1 of 1 holds version');
-    const answered = new Deferred<void>();
-    again.link.breakOnce(answered.promise, 'check');
+    const answered = again.link.holdOnce('check');
     again.link.take();
     while (again.link.take().length === 0) await readFor(cluster, [again], 50);
     const closed = again.value.close();

@@ -116,16 +116,12 @@ describe('waitUntil', () => {
     promises.length = 0;
     await cluster.clock.advance(1030);
     await cluster.read(a);
-    let answer = (): void => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    a.link.break(answered, 'release');
+    const answered = a.link.hold('release');
     await cluster.end(a, 1, 'two');
     expect(a.value.peek()).toBe('two');
     expect(promises).toHaveLength(1);
     expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
-    answer();
+    answered.resolve();
     await cluster.clock.flush();
     expect(await settled(promises[0] as Promise<unknown>)).toEqual({ value: undefined });
     expect((await cluster.lock.inspect('v'))?.state).toBe('done');
@@ -135,18 +131,14 @@ describe('waitUntil', () => {
     const cluster = new ManualCluster();
     const promises: Promise<unknown>[] = [];
     const a = cluster.instance({ waitUntil: (promise) => void promises.push(promise) });
-    let answer = (): void => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    a.link.break(answered, 'release');
+    const answered = a.link.hold('release');
     const read = a.value.get();
     await cluster.clock.flush();
     await cluster.end(a, 0, 'one');
     expect(await read).toBe('one');
     expect(promises).toHaveLength(1);
     expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
-    answer();
+    answered.resolve();
     await cluster.clock.flush();
     expect(await settled(promises[0] as Promise<unknown>)).toEqual({ value: undefined });
   });
@@ -159,17 +151,13 @@ describe('waitUntil', () => {
     promises.length = 0;
     await a.value.set('set');
     await cluster.clock.advance(101);
-    let answer = (): void => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    b.link.break(answered, 'read');
+    const answered = b.link.hold('read');
     expect(await b.value.get()).toBe('one');
     expect(promises).toHaveLength(1);
     await cluster.clock.flush();
     expect(promises).toHaveLength(2); // the check, and the read of the snapshot
     expect(await settled(promises[1] as Promise<unknown>)).toBe('pending');
-    answer();
+    answered.resolve();
     await Promise.all(promises);
     expect(b.value.peek()).toBe('set');
   });
@@ -187,16 +175,12 @@ describe('waitUntil', () => {
     });
     await cluster.clock.flush();
     a.cache.invalidateTag('red', { here: true });
-    let answer = (): void => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    a.link.break(answered, 'release');
+    const answered = a.link.hold('release');
     a.calls[1]?.resolve(loaded('ex 2', { tags: ['red'] }));
     await cluster.clock.flush();
     expect(a.link.take().at(-1)).toBe('release');
     expect(await settled(end as Promise<unknown>)).toBe('pending');
-    answer();
+    answered.resolve();
     await cluster.clock.flush();
     expect(await settled(end as Promise<unknown>)).toEqual({ value: undefined });
     expect(a.cache.inspect('x')).toMatchObject({ isDue: true, value: 'ex 2' });

@@ -113,8 +113,7 @@ describe('what was given up here is not revived from the store', () => {
     const a = keyedInstance(cluster);
     await loadKey(cluster, a, 'x', 'ex');
     await cluster.clock.advance(1100);
-    const asked = new Deferred<void>();
-    a.link.breakOnce(asked.promise, 'acquire');
+    const asked = a.link.holdOnce('acquire');
     a.cache.current('x');
     await cluster.clock.flush();
     giveUp(a.cache);
@@ -134,8 +133,7 @@ describe('what was given up here is not revived from the store', () => {
       const a = keyedInstance(cluster, { coolDown: { initial: 60_000, max: 60_000 } });
       await loadKey(cluster, a, 'x', 'ex');
       await cluster.clock.advance(1100);
-      const released = new Deferred<void>();
-      a.link.breakOnce(released.promise, 'release');
+      const released = a.link.holdOnce('release');
       a.cache.current('x');
       await cluster.clock.flush();
       a.calls[1]?.reject(new Error('down'));

@@ -8,7 +8,6 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { recordLines, wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -300,8 +299,7 @@ describe('giving the lease back', () => {
   it('one that is granted after the load was superseded is given back at once', async () => {
     const cluster = new ManualCluster();
     const { value, link, manual } = cluster.instance();
-    const answer = new Deferred<void>();
-    link.break(answer.promise, 'acquire');
+    const answer = link.hold('acquire');
     void value.get().catch(() => {});
     await cluster.clock.flush();
     value.set('by hand', { here: true });
@@ -318,8 +316,7 @@ describe('close', () => {
     const { value, manual, link } = cluster.instance();
     const first = value.get();
     await cluster.clock.flush();
-    const answer = new Deferred<void>();
-    link.break(answer.promise, 'write');
+    const answer = link.hold('write');
     manual.call(0).resolve('one');
     await first;
     const closed = value.close();

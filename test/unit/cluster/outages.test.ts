@@ -96,14 +96,10 @@ describe('an acquire that is answered later than it was waited for', () => {
   /** A cold instance whose acquire was given up after a second, and is answered when `answer` is called. */
   async function givenUp(cluster: ManualCluster) {
     const instance: Instance = cluster.instance({ schedule: 100_000 });
-    let answer = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    instance.link.breakOnce(late, 'acquire');
+    const late = instance.link.holdOnce('acquire');
     const first = instance.value.get();
     await cluster.clock.advance(1000);
-    return { ...instance, first, answer };
+    return { ...instance, first, answer: () => late.resolve() };
   }
 
   it('gives its lease back as soon as its answer comes', async () => {

@@ -58,8 +58,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
     await cluster.read(b);
     expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
     await cluster.clock.advance(65_000);
-    const answers = new Deferred<void>();
-    b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
+    const answers = b.link.hold('read');
     b.value.get({ patience: 5000 }).catch(() => {});
     await cluster.clock.flush();
     b.value.invalidate({ drop: true, here: true });

@@ -35,8 +35,7 @@ it('a value that is dropped while its pin is checked is loaded again, and not se
   const [, two] = await a.value.history();
   await a.value.rollback({ by: 'ann', to: two?.version });
   await cluster.clock.advance(60_000);
-  const answers = new Deferred<void>();
-  b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
+  const answers = b.link.hold('read');
   void b.value.get({ patience: 5000 }); // asks the lock, and then the store for the newer version
   await cluster.clock.flush();
   b.value.invalidate({ drop: true, here: true });
@@ -51,8 +50,7 @@ it('a value that is dropped while its pin is checked is loaded again, and not se
 it('a newer version that is found instead of the pinned one does not have the hold of that', async () => {
   const { cluster, a, b } = await twoVersions();
   await a.value.rollback({ by: 'ann' });
-  const answers = new Deferred<void>();
-  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  const answers = b.link.hold('acquire');
   await cluster.clock.advance(1100);
   b.value.current; // is told to wait until the pin is over
   await cluster.clock.flush();
@@ -97,8 +95,7 @@ it('a lease whose answer came too late does not end the hold of a pinned version
   const c = cluster.instance();
   await c.value.get();
   await a.value.rollback({ by: 'ann' });
-  const answers = new Deferred<void>();
-  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  const answers = b.link.hold('acquire');
   const failure = rejectionOf(b.value.set('late'));
   await cluster.clock.advance(2500);
   await failure;
@@ -180,8 +177,7 @@ it('a pinned version that was dropped, and loaded while neither lock nor store c
 
 it('rollback resolves with its own version, also if another one has failed meanwhile', async () => {
   const { cluster, a } = await twoVersions({ timeout: 500 });
-  const answers = new Deferred<void>();
-  a.link.fault = (step) => (step === 'release' ? answers.promise : undefined);
+  const answers = a.link.hold('release');
   const first = a.value.rollback({ by: 'ann' });
   await cluster.clock.flush();
   const [present, before] = await a.value.history();

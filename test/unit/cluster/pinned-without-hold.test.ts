@@ -47,8 +47,7 @@ it('a lease that took over and is not used leaves the next one to look for a pin
   await a.value.rollback({ by: 'ann' });
   await strayLease(cluster);
   await cluster.clock.advance(1100);
-  const answers = new Deferred<void>();
-  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  const answers = b.link.hold('acquire');
   b.value.current;
   await cluster.clock.advance(2500);
   b.link.mend();

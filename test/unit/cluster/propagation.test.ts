@@ -15,32 +15,24 @@ const WITHIN = 1000;
 /** The next load is far away, so that only checks tell of changes. */
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
-/** Reads all of them each 10 ms. */
-async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
-  for (let at = 0; at < ms; at += 10) {
-    for (const { value } of instances) value.peek() === undefined ? void value.get() : value.current;
-    await cluster.clock.advance(10);
-  }
-}
-
 describe('checks of the store', () => {
   it('take over what another instance has loaded or set, behind readers, without a load', async () => {
     const { cluster, a, b } = await warmPair(own);
     await cluster.refresh(a, 1, 'two');
-    await readFor(cluster, [b], WITHIN + 50);
+    await cluster.readFor([b], WITHIN + 50);
     expect([b.value.current, b.value.inspect().lock?.version]).toEqual([
       'two',
       a.value.inspect().lock?.version,
     ]);
     await a.value.set('three');
-    await readFor(cluster, [b], WITHIN + 50);
+    await cluster.readFor([b], WITHIN + 50);
     expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['three', 0, false]);
     expect(wordsOf(b.events)).toEqual(['adopted', 'adopted']);
   });
 
   it('are one command in that time, however many reads there are, and none without a read', async () => {
     const { cluster, a } = await warmOne(own);
-    await readFor(cluster, [a], 10 * WITHIN);
+    await cluster.readFor([a], 10 * WITHIN);
     const sent = a.link.take();
     expect(sent.every((step) => step === 'check')).toBe(true);
     expect(sent.length).toBeGreaterThanOrEqual(9);
@@ -118,10 +110,10 @@ describe('checks of the store', () => {
     await a.value.set('two');
     b.value.invalidate({ here: true });
     b.value.pause({ here: true }); // so that reads start no load
-    await readFor(cluster, [b], 2 * WITHIN);
+    await cluster.readFor([b], 2 * WITHIN);
     expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
     b.value.resume({ here: true });
-    await readFor(cluster, [b], 100);
+    await cluster.readFor([b], 100);
     expect(b.manual.calls.length).toBe(1);
   });
 
@@ -134,14 +126,14 @@ describe('checks of the store', () => {
       const cluster = new ManualCluster({ keepVersions: 5 });
       const [a, b] = await cluster.warm(2, own);
       await cluster.refresh(a, 1, 'two');
-      await readFor(cluster, [a, b], 2 * WITHIN);
+      await cluster.readFor([a, b], 2 * WITHIN);
       void b.value.refresh();
       await cluster.clock.flush();
       const published = publish(a);
       await cluster.clock.advance(2 * WITHIN); // without reads: a check is due
       b.manual.calls.at(-1)?.resolve('three');
       await cluster.clock.flush();
-      await readFor(cluster, [a, b], 3 * WITHIN);
+      await cluster.readFor([a, b], 3 * WITHIN);
       await published;
       expect([a, b].map(({ value }) => value.peek())).toEqual([expected, expected]);
     },
@@ -155,7 +147,7 @@ describe('checks of the store', () => {
     await b.value.get();
     b.link.take();
     await a.value.set('bad');
-    await readFor(cluster, [b], 5 * WITHIN);
+    await cluster.readFor([b], 5 * WITHIN);
     expect([b.value.current, b.link.take().filter((step) => step === 'read').length]).toEqual(['one', 1]);
   });
 
@@ -163,11 +155,11 @@ describe('checks of the store', () => {
     const cluster = new ManualCluster();
     const group = new RefreshGroup({ clock: cluster.clock });
     const [b] = await cluster.warm(1, { ...own, group });
-    await readFor(cluster, [b], 2 * WITHIN);
+    await cluster.readFor([b], 2 * WITHIN);
     const before = b.value.inspect().checks;
     expect(before).toMatchObject({ failingSince: undefined, error: undefined });
     b.link.break('refused', 'check');
-    await readFor(cluster, [b], 5 * WITHIN);
+    await cluster.readFor([b], 5 * WITHIN);
     const { checks } = b.value.inspect();
     expect(checks?.failingSince).toBeLessThanOrEqual(checks?.checkedAt as number);
     expect(checks?.error?.message).toContain('ECONNREFUSED');
@@ -177,7 +169,7 @@ describe('checks of the store', () => {
     expect(b.logger.lines.length).toBe(1);
     b.link.mend();
     await cluster.clock.advance(30_000);
-    await readFor(cluster, [b], 2 * WITHIN);
+    await cluster.readFor([b], 2 * WITHIN);
     expect(b.value.inspect().checks).toMatchObject({ failingSince: undefined, error: undefined });
   });
 
@@ -217,11 +209,11 @@ describe('checks of the store', () => {
   it('find the store again within the bound, however long it was away', async () => {
     const { cluster, a, b } = await warmPair(own);
     for (const { link } of [a, b]) link.break('no-answer', 'check', 'read');
-    await readFor(cluster, [b], 300 * WITHIN);
+    await cluster.readFor([b], 300 * WITHIN);
     expect(b.link.take().length).toBeLessThan(300 / 0.8 + 2);
     await a.value.set('two');
     b.link.mend();
-    await readFor(cluster, [b], WITHIN);
+    await cluster.readFor([b], WITHIN);
     expect(b.value.current).toBe('two');
   });
 
@@ -241,12 +233,12 @@ describe('a mark on all instances', () => {
     const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
     await a.value.invalidate();
     expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
-    await readFor(cluster, [b, c], WITHIN + 30);
+    await cluster.readFor([b, c], WITHIN + 30);
     const calls = (): number => b.manual.calls.length + c.manual.calls.length;
     expect([calls(), b.value.current]).toEqual([1, 'one']);
     const loader = b.manual.calls.length === 1 ? b : c;
     await cluster.end(loader, 0, 'two');
-    await readFor(cluster, [a, b, c], WITHIN + 100);
+    await cluster.readFor([a, b, c], WITHIN + 100);
     expect([a, b, c].map((one) => one?.value.current)).toEqual(['two', 'two', 'two']);
     expect([calls(), a.manual.calls.length]).toEqual([1, 1]);
   });
@@ -259,7 +251,7 @@ describe('a mark on all instances', () => {
     await cluster.clock.flush();
     expect(later.manual.calls.length).toBe(1);
     await cluster.end(later, 0, 'two');
-    await readFor(cluster, [b], 990);
+    await cluster.readFor([b], 990);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 0]);
   });
 
@@ -298,7 +290,7 @@ describe('a mark on all instances', () => {
     await a.value.invalidate({ drop: true });
     await cluster.clock.advance(10);
     b.value.set('by hand');
-    await readFor(cluster, [b], WITHIN);
+    await cluster.readFor([b], WITHIN);
     expect(b.value.current).toBe('by hand');
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster, warmOne } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { recordChanges } from '../../support/events.ts';
@@ -61,12 +60,12 @@ describe('a version that is put back into place', () => {
     expect({ peek: b.value.peek(), get: await later.value.get() }).toEqual({ peek: 'one', get: 'one' });
     for (const { value, manual } of [a, b, later]) {
       const { pinned, lock } = value.inspect();
-      expect({ version: lock?.version, by: pinned?.by, note: pinned?.note, until: pinned?.until }).toEqual({
+      expect([lock?.version, pinned?.by, pinned?.note, pinned?.until]).toEqual([
         version,
         by,
-        note: 'prices of zero',
-        until: Infinity,
-      });
+        'prices of zero',
+        Infinity,
+      ]);
       expect(value.inspect().age).toBeGreaterThan(2100); // that of the load
       expect(manual.calls.length).toBeLessThan(3);
     }
@@ -106,10 +105,7 @@ describe('a version that is put back into place', () => {
     await cluster.clock.advance(100);
     const second = rejectionOf(a.value.rollback({ by, to: two!.version }));
     await cluster.clock.advance(2000);
-    expect({ isBackendDown: isTicklessError(await second, 'BACKEND_DOWN'), peek: a.value.peek() }).toEqual({
-      isBackendDown: true,
-      peek: 'two',
-    });
+    expect([isTicklessError(await second, 'BACKEND_DOWN'), a.value.peek()]).toEqual([true, 'two']);
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(1000);
     await first;
@@ -133,10 +129,7 @@ describe('a version that is put back into place', () => {
     a.link.fault = (step) => (step === 'write' && ++writes > 1 ? 'refused' : undefined);
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(1500);
-    expect({ isBackendDown: isTicklessError(await second, 'BACKEND_DOWN'), peek: a.value.peek() }).toEqual({
-      isBackendDown: true,
-      peek: 'two',
-    });
+    expect([isTicklessError(await second, 'BACKEND_DOWN'), a.value.peek()]).toEqual([true, 'two']);
     a.link.mend();
     const version = await first;
     await cluster.clock.advance(60_000);
@@ -146,11 +139,7 @@ describe('a version that is put back into place', () => {
     }
     for (const { value } of [a, b]) {
       const { pinned, lock } = value.inspect();
-      expect({ peek: value.peek(), by: pinned?.by, version: lock?.version }).toEqual({
-        peek: 'one',
-        by,
-        version,
-      });
+      expect([value.peek(), pinned?.by, lock?.version]).toEqual(['one', by, version]);
     }
   });
 
@@ -161,10 +150,10 @@ describe('a version that is put back into place', () => {
     const elsewhere = rejectionOf(b.value.refresh());
     await cluster.clock.flush();
     for (const error of [here, await elsewhere]) {
-      expect({ isPinned: isTicklessError(error, 'PINNED'), message: (error as Error).message }).toEqual({
-        isPinned: true,
-        message: expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
-      });
+      expect([isTicklessError(error, 'PINNED'), (error as Error).message]).toEqual([
+        true,
+        expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
+      ]);
     }
     expect([b.value.peek(), a.manual.calls.length + b.manual.calls.length]).toEqual(['one', 2]);
     expect(a.value.inspect().failures + b.value.inspect().failures).toBe(0);
@@ -178,11 +167,11 @@ describe('a version that is put back into place', () => {
     for (const { value, manual } of [a, b]) {
       const before = manual.calls.length;
       value.invalidate({ drop: true });
-      expect({ get: await value.get(), by: value.inspect().pinned?.by, calls: manual.calls.length }).toEqual({
-        get: 'one',
+      expect([await value.get(), value.inspect().pinned?.by, manual.calls.length]).toEqual([
+        'one',
         by,
-        calls: before,
-      });
+        before,
+      ]);
     }
   });
 
@@ -199,11 +188,7 @@ describe('a version that is put back into place', () => {
     await cluster.end(a, 2, 'three');
     await cluster.clock.advance(1000);
     await cluster.read(b);
-    expect({ aPeek: a.value.peek(), bPeek: b.value.peek(), bCalls: b.manual.calls.length }).toEqual({
-      aPeek: 'three',
-      bPeek: 'three',
-      bCalls: 0,
-    });
+    expect([a.value.peek(), b.value.peek(), b.manual.calls.length]).toEqual(['three', 'three', 0]);
     expect([a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([undefined, undefined]);
   });
 
@@ -243,10 +228,7 @@ describe('the schema', () => {
     const [, two, long] = await value.history();
     const refused = await rejectionOf(value.rollback({ by, to: long!.version }));
     expect((refused as Error).message).toMatch(/version \d+ can't be read: .*over 5 characters/);
-    expect({ peek: value.peek(), pinned: value.inspect().pinned }).toEqual({
-      peek: undefined,
-      pinned: undefined,
-    });
+    expect([value.peek(), value.inspect().pinned]).toEqual([undefined, undefined]);
     await value.rollback({ by, to: two!.version });
     expect(value.current).toBe('TWO');
   });
@@ -259,10 +241,7 @@ describe('unpin', () => {
     const refreshed = b.value.unpin().then(() => b.value.refresh());
     await cluster.clock.flush();
     await cluster.end(b, 0, 'three');
-    expect({ refreshed: await refreshed, unpin: await b.value.unpin() }).toEqual({
-      refreshed: 'three',
-      unpin: false,
-    });
+    expect([await refreshed, await b.value.unpin()]).toEqual(['three', false]);
   });
 });
 
@@ -270,10 +249,10 @@ describe('what can not be rolled back', () => {
   it('a version that is not kept; the one before the present one where that is pinned', async () => {
     const { a } = await twoVersions();
     const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
-    expect({ isOption: isTicklessError(unknown, 'OPTION'), message: (unknown as Error).message }).toEqual({
-      isOption: true,
-      message: expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
-    });
+    expect([isTicklessError(unknown, 'OPTION'), (unknown as Error).message]).toEqual([
+      true,
+      expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
+    ]);
     await a.value.rollback({ by });
     const again = await rejectionOf(a.value.rollback({ by }));
     expect((again as Error).message).toMatch(/to must be given while a version is pinned/);
@@ -300,13 +279,7 @@ describe('what can not be rolled back', () => {
     await b.value.close();
     const calls = [() => b.value.rollback({ by, to: one?.version }), () => b.value.unpin()];
     for (const call of calls) {
-      expect({
-        isClosed: isTicklessError(await rejectionOf(call()), 'CLOSED'),
-        peek: b.value.peek(),
-      }).toEqual({
-        isClosed: true,
-        peek: 'two',
-      });
+      expect([isTicklessError(await rejectionOf(call()), 'CLOSED'), b.value.peek()]).toEqual([true, 'two']);
     }
   });
 
@@ -339,8 +312,7 @@ describe('the differences of the console', () => {
 async function beingPublished() {
   const { cluster, a } = await twoVersions();
   const events = recordChanges(a.value);
-  const written = new Deferred<void>();
-  a.link.breakOnce(written.promise, 'write');
+  const written = a.link.holdOnce('write');
   const rollback = a.value.rollback({ by });
   await cluster.clock.flush();
   return { a, events, written, rollback };
@@ -351,8 +323,7 @@ describe('the event changed of a version that is put back', () => {
     const { cluster, a } = await twoVersions();
     const events = recordChanges(a.value);
     const changes = (): unknown[] => events.map(({ version, cause }) => [version, cause]);
-    const written = new Deferred<void>();
-    a.link.breakOnce(written.promise, 'write');
+    const written = a.link.holdOnce('write');
     const rollback = a.value.rollback({ by });
     await cluster.clock.flush();
     expect({ current: a.value.current, changes: changes() }).toEqual({ current: 'one', changes: [] });

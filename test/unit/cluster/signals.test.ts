@@ -64,11 +64,8 @@ async function quiet(
 }
 
 /** Reads all of them each millisecond. */
-async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
-  for (let at = 0; at < ms; at++) {
-    for (const { value } of instances) value.peek() === undefined ? void value.get() : value.current;
-    await cluster.clock.advance(1);
-  }
+function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  return cluster.readFor(instances, ms, 1);
 }
 
 const checksOf = ({ link }: Instance): number =>
@@ -212,8 +209,7 @@ describe('a signal', () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
     const [b] = (await quiet(cluster, 1)) as [Instance];
-    const answer = new Deferred<void>();
-    b.link.breakOnce(answer.promise, 'check');
+    const answer = b.link.holdOnce('check');
     bus.deliver(signal('x', 1));
     await readFor(cluster, [b], 50);
     for (let i = 0; i < 3; i++) bus.deliver(signal(`y${i}`, 1));

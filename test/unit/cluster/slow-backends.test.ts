@@ -3,6 +3,7 @@ import { AnswerWatch, OverdueError, SilenceError } from '../../../src/cluster/an
 import { BackendAccess } from '../../../src/cluster/backend-access.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock, virtualCluster } from '../../../src/testing/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { type Link, MachineClock, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -176,14 +177,11 @@ describe('instances whose backends answer some of their steps late', () => {
     const { value, manual, link } = cluster.instance();
     const busy = busyMember(cluster, link);
     let acquires = 0;
-    let arrives = (): void => {};
-    const secondArrives = new Promise<void>((resolve) => {
-      arrives = resolve;
-    });
+    const secondArrives = new Deferred<void>();
     link.fault = (step, { name }) => {
       if (step !== 'acquire' || name === 'o') return undefined;
       acquires += 1;
-      return acquires === 1 ? answered(clock, 3500) : { arrives: secondArrives };
+      return acquires === 1 ? answered(clock, 3500) : { arrives: secondArrives.promise };
     };
     await busy(400);
     const first = rejectionOf(value.get());
@@ -192,7 +190,7 @@ describe('instances whose backends answer some of their steps late', () => {
     manual.call(0).reject(new Error('the source fails'));
     await first;
     await busy(4000); // the hold of its release is over
-    arrives();
+    secondArrives.resolve();
     await clock.flush();
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
   });

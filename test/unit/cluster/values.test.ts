@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { fixedDelay, isTicklessError, loaded } from '../../../src/index.ts';
-import { Deferred } from '../../../src/time/deferred.ts';
 import { coldPair, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -143,8 +142,7 @@ describe('a store without a lock', () => {
   it('a value that was set while another was being published has no version', async () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ lock: undefined });
-    const answered = new Deferred<void>();
-    a.link.break(answered.promise, 'write');
+    const answered = a.link.hold('write');
     await cluster.load(a, 'one');
     a.value.set('by hand', { here: true });
     answered.resolve();
