@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   derive,
   keep,
@@ -8,12 +7,10 @@ import {
   RefreshingValue,
   type ValueOptions,
 } from '../../../src/index.ts';
-import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
+import { type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster, WITHOUT_CHECKS, warmPair } from '../../support/cluster.ts';
 import { isOutcome, wordOf } from '../../support/events.ts';
-import { storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Rates {
   readonly USD: number;
@@ -248,26 +245,5 @@ describe('a load that finds its value unchanged', () => {
     const versions = cluster.instances.map(({ service }) => service.rates.inspect().lock?.version);
     expect(new Set(versions).size, 'one version').toBe(1);
     expect(versions[0], 'a later one').toBeGreaterThan(version ?? Infinity);
-  });
-});
-
-describe('a store without confirm', () => {
-  it('gets each value anew', async () => {
-    const clock = new FakeClock();
-    const { confirm: _, ...plain } = storeOf(memoryBackend({ clock }));
-    const store = wrapStore(plain);
-    const value = new RefreshingValue({
-      name: 'v',
-      clock,
-      backend: { store },
-      logger: false,
-      load: ({ previous }): never => (previous === undefined ? { USD: 1 } : keep()) as never,
-    });
-    await value.get();
-    await clock.flush();
-    const [first] = await plain.history('v');
-    await value.refresh({ here: true });
-    await clock.flush();
-    expect((await plain.history('v'))[0]?.version).toBeGreaterThan(first?.version ?? Infinity);
   });
 });

@@ -6,7 +6,6 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { warmOne } from '../../support/cluster.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 describe('history', () => {
   it('lists the versions in the store, with the process that published each', async () => {
@@ -53,16 +52,6 @@ describe('history', () => {
     expect(await other.history('a')).toEqual(await cache.history('a'));
     expect([other.size, await other.history('b')]).toEqual([0, []]);
     expect(isTicklessError(await rejectionOf(cache.history(undefined as never)), 'OPTION')).toBe(true);
-  });
-
-  it('is the present snapshot where a store of yours has no history', async () => {
-    const { read, write, delete: remove } = storeOf(memoryBackend());
-    const store = wrapStore({ read, write, delete: remove });
-    const value = new RefreshingValue({ name: 'v', load: () => 1, backend: { store } });
-    await value.refresh();
-    expect(await value.history()).toMatchObject([
-      { version: value.inspect().lock?.version, host: hostname() },
-    ]);
   });
 
   it('rejects with BACKEND_DOWN when the store does not answer, at once while it rests', async () => {

@@ -6,7 +6,6 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const DAY = 86_400_000;
 
@@ -50,13 +49,6 @@ describe('a snapshot of a later version than the next token', () => {
     expect(lines.filter((line) => line.includes('rejected'))).toHaveLength(1);
     expect(await servedByAnother(made)).toBe('load 1');
     expect(lines.join()).not.toContain('not published');
-  });
-
-  it('a month ahead, in a store that asStore has wrapped: is replaced too', async () => {
-    const made = cluster();
-    await made.store.write('v', 'garbage', (made.clock.now() + 30 * DAY) * 1000);
-    await made.instance(wrapStore({ ...made.store })).value.get();
-    expect(await servedByAnother(made)).toBe('load 1');
   });
 
   it('and just below 2^53: is replaced although it is sound', async () => {
