@@ -401,8 +401,13 @@ export class ManualCluster {
   }
 
   /** The whole round of a refresh, which is the load of that number. */
-  async refresh(instance: Pick<Instance, 'value' | 'manual'>, call: number, result: string): Promise<string> {
-    const refreshed = instance.value.refresh();
+  async refresh(
+    instance: Pick<Instance, 'value' | 'manual'>,
+    call: number,
+    result: string,
+    options: { readonly here?: boolean } = {},
+  ): Promise<string> {
+    const refreshed = instance.value.refresh(options);
     await this.clock.flush();
     await this.end(instance, call, result);
     return refreshed;

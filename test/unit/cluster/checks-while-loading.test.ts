@@ -213,10 +213,7 @@ it('a round that decodes an older version than a check has taken over meanwhile 
 it('a forced round does not replace a pinned version that a check has taken over while it waited for its lease', async () => {
   const cluster = new ManualCluster({ keepVersions: 3 });
   const [a, b] = await cluster.warm(2, { ...own, propagateWithin: 100 });
-  const refreshed = a.value.refresh({ here: true });
-  await cluster.clock.flush();
-  await cluster.end(a, 1, 'two');
-  await refreshed;
+  await cluster.refresh(a, 1, 'two', { here: true });
   await readUntilChecked(cluster, b, 100);
   await a.value.rollback({ by: 'ann' });
   const answered = b.link.hold('acquire');

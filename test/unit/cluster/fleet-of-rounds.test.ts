@@ -229,10 +229,7 @@ describe('the fleet, by the reports of rounds', () => {
       backend: { lock: cluster.lock, store },
       ...hourly,
     });
-    const got = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    expect(await got).toBe('one');
+    expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.flush();
     await value.close();
     expect([reports, Math.max(...arities)]).toEqual([[], 5]);

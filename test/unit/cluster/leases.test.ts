@@ -199,12 +199,8 @@ describe('a load without a deadline that never settles', () => {
     await cluster.clock.advance(1000 + LEASE_MS);
     expect((await cluster.lock.inspect('v'))?.leaseLeft).toBe(0);
     const b = cluster.instance();
-    void b.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(b, 0, 'two');
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(a, 2, 'three');
+    await cluster.refresh(b, 0, 'two', { here: true });
+    await cluster.refresh(a, 2, 'three', { here: true });
     expect(a.value.peek()).toBe('three');
   });
 });

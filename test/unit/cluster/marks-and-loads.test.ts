@@ -94,9 +94,7 @@ it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
     await end(b, cluster);
     b.manual.calls[0]?.reject(new Error('late'));
     await cluster.clock.flush();
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(a, 1, 'two');
+    await cluster.refresh(a, 1, 'two', { here: true });
     await cluster.clock.advance(10_000);
     await cluster.readFor([b], 50);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 1]);
@@ -114,9 +112,7 @@ it('after a mark, a load that timed out while it waited for the one before is no
   await failed(2);
   expect(b.manual.calls.length).toBe(1);
   await cluster.clock.advance(5000);
-  void a.value.refresh({ here: true });
-  await cluster.clock.flush();
-  await cluster.end(a, 1, 'two');
+  await cluster.refresh(a, 1, 'two', { here: true });
   await cluster.readFor([b], 500);
   expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 1]);
 });

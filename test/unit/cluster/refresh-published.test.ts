@@ -26,10 +26,7 @@ describe('refresh() of a shared value', () => {
   it('with here resolves without a version when it could not be published', async () => {
     const { cluster, a } = await warmOne();
     a!.link.break('refused', 'write');
-    const refreshed = a!.value.refresh({ here: true });
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    expect(await refreshed).toBe('two');
+    expect(await cluster.refresh(a!, 1, 'two', { here: true })).toBe('two');
     expect(a!.value.inspect().lock?.version).toBeUndefined();
   });
 

@@ -236,9 +236,7 @@ describe('log lines', () => {
     expect(a.logger.lines[1]).toMatch(/^warn tickless: backend: available again after 3.1 s and 3 failures$/);
     await cluster.clock.advance(60_000);
     a.link.break('refused', 'write');
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(a, 5, '5');
+    await cluster.refresh(a, 5, '5', { here: true });
     expect(a.logger.lines).toHaveLength(3);
   });
 
