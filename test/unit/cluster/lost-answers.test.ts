@@ -177,21 +177,6 @@ describe('answers that are lost', () => {
 });
 
 describe('what never answers', () => {
-  it('a store: a cold reader gets what is loaded; a warm one never waits', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    link.break('no-answer', 'read', 'write');
-    const first = value.get();
-    await cluster.clock.advance(7600);
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-    await cluster.clock.advance(1030);
-    expect(await value.get()).toBe('one');
-    expect((await cluster.lock.inspect('v'))?.holdLeft).toBe(0);
-    await cluster.clock.advance(30_000);
-    expect(value.inspect().lock?.storeError).toMatchObject({ code: 'BACKEND_DOWN' });
-  });
-
   it('a release: nobody waits for it', async () => {
     const cluster = new ManualCluster();
     const { value, manual, link } = cluster.instance();

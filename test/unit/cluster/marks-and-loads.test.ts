@@ -118,15 +118,6 @@ it('after a mark, a load that timed out while it waited for the one before is no
 });
 
 describe('while a check reads a newer version', () => {
-  it('an invalidation that is made here is left to a load', async () => {
-    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two'));
-    b.value.invalidate({ here: true });
-    await answer();
-    expect(b.value.inspect().isDue).toBe(true);
-    await cluster.readFor([b], 20);
-    expect(b.manual.calls.length).toBe(1);
-  });
-
   it('an invalidation that is made here leaves the newer version in place, also where the load fails', async () => {
     const { cluster, b, answer } = await whileChecking((a) => a.value.set('two'));
     b.value.invalidate({ here: true });
@@ -206,17 +197,6 @@ describe('marks on keys', () => {
     expect(b.cache.peek('l')).toBe('by hand');
     await readKeysFor(cluster, [b], 50);
     expect(b.calls.map(({ key }) => key)).toEqual(['k']);
-  });
-
-  it('make a key due that many instances hold, and one of them loads it', async () => {
-    const { cluster, instances } = await warmKeys(5, { k: 'x' });
-    await instances[0].cache.invalidate('k');
-    for (let at = 0; at < 3 * WITHIN; at += 10) {
-      await readKeysFor(cluster, instances, 10);
-      for (const { calls } of instances) for (const one of calls) one.resolve('k2');
-    }
-    expect(instances.map(({ cache }) => cache.peek('k'))).toEqual(Array(5).fill('k2'));
-    expect(instances.flatMap(({ calls }) => calls).length).toBe(1);
   });
 
   it('serve a key that is invalidated, though it was dropped once before', async () => {

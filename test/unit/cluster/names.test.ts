@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isTicklessError,
-  RefreshGroup,
-  RefreshingCache,
-  RefreshingValue,
-  type TicklessError,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshingCache, RefreshingValue, type TicklessError } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -70,15 +64,6 @@ describe('a namespace', () => {
     expect(await lock('shop').extend(answer.lease)).toBe(true);
     expect(await lock('bank').release(answer.lease, { as: 'abandoned' })).toBe(false);
     expect(await lock('shop').release(answer.lease, { as: 'abandoned' })).toBe(true);
-  });
-
-  it('begins the names of all members of the backend', async () => {
-    const { clock, names, lock, store } = sharedBackend();
-    const group = new RefreshGroup({ clock, backend: { lock: lock('shop'), store: store('shop') } });
-    await group.value({ name: 'rates', load: async () => 1 }).get();
-    await group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key }).get('1012');
-    await clock.flush();
-    expect([...names].sort()).toEqual(['shop/cities["1012"]', 'shop/rates']);
   });
 
   it('and names with slashes, brackets or the names of records of our own are never one record', async () => {

@@ -2,8 +2,6 @@ import { expect, it } from 'vitest';
 import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { ManualCluster } from '../../support/cluster.ts';
-import { recordChanges } from '../../support/events.ts';
-import { sealed } from '../../support/sealed-snapshot.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
 
@@ -110,36 +108,6 @@ it('a mark that could not be published, since the store was not readable, leaves
   await cluster.clock.advance(1100);
   await cluster.read(c);
   expect([c.value.peek(), c.manual.calls.length]).toEqual(['one', 0]);
-});
-
-it('a refresh of an earlier version of tickless replaces it on all instances within a minute, with events', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
-  const c = cluster.instance();
-  await c.value.get();
-  expect([a, b, c].map(({ value }) => value.inspect().pinned?.by)).toEqual(Array(3).fill('ann'));
-  const changes = [a, b, c].map(({ value }) => recordChanges(value));
-  const lease = await strayLease(cluster); // it knows nothing of pins
-  if (lease.kind !== 'acquired') throw new Error('no lease');
-  const { token } = lease.lease;
-  await cluster.store.write('v', sealed({ dueIn: 3_600_000 }, '"of the old one"'), token);
-  await cluster.lock.release(lease.lease, { as: 'done', holdFor: 3_600_000 });
-  for (let second = 0; second <= 60; second++) {
-    for (const { value } of [a, b, c]) value.current;
-    await cluster.clock.advance(1000);
-  }
-  for (const [index, { value, events, manual }] of [a, b, c].entries()) {
-    expect([value.current, value.inspect().pinned, value.inspect().lock?.version]).toEqual([
-      'of the old one',
-      undefined,
-      token,
-    ]);
-    expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'adopted', version: token });
-    expect(changes[index]?.map(({ version, cause }) => [version, cause])).toEqual([[token, 'adopted']]);
-    expect(manual.calls.length).toBeLessThan(3);
-  }
 });
 
 it('an instance that was long in reading of a pin does not end it early', async () => {

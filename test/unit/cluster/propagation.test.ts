@@ -105,18 +105,6 @@ describe('checks of the store', () => {
     ]);
   });
 
-  it('leave an invalidation that was made here to a load', async () => {
-    const { cluster, a, b } = await warmPair(own);
-    await a.value.set('two');
-    b.value.invalidate({ here: true });
-    b.value.pause({ here: true }); // so that reads start no load
-    await cluster.readFor([b], 2 * WITHIN);
-    expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
-    b.value.resume({ here: true });
-    await cluster.readFor([b], 100);
-    expect(b.manual.calls.length).toBe(1);
-  });
-
   it.each([
     ['was set', ({ value }: Instance) => value.set('by hand'), 'by hand'],
     ['was put back', ({ value }: Instance) => value.rollback({ by: 'ann' }), 'one'],
