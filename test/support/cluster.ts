@@ -448,3 +448,19 @@ export function coldPair(): Pair {
   const cluster = new ManualCluster();
   return { cluster, a: cluster.instance(), b: cluster.instance() };
 }
+
+/** A cluster, and an instance that was never loaded. */
+export function coldOne(own?: Own): Instance & { readonly cluster: ManualCluster } {
+  const cluster = new ManualCluster();
+  return { cluster, ...cluster.instance(own) };
+}
+
+/** A cluster, and two instances with a task that was never executed. */
+export function twoTasks(): {
+  readonly cluster: ManualCluster;
+  readonly a: TaskInstance;
+  readonly b: TaskInstance;
+} {
+  const cluster = new ManualCluster();
+  return { cluster, a: cluster.task(), b: cluster.task() };
+}

@@ -5,7 +5,7 @@ import {
   RefreshingCache,
   type TicklessEvent,
 } from '../../src/index.ts';
-import { type Link, type ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
+import { type Link, ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { unspread } from './unspread.ts';
 
@@ -52,6 +52,16 @@ export function keyedInstance(
     ...withBackend(link, own),
   });
   return { cache, calls, link, events: recordEvents(cache), logger };
+}
+
+/** A cluster, and two instances. */
+export function keyedPair(own?: Parameters<typeof keyedInstance>[1]): {
+  readonly cluster: ManualCluster;
+  readonly a: KeyedInstance;
+  readonly b: KeyedInstance;
+} {
+  const cluster = new ManualCluster();
+  return { cluster, a: keyedInstance(cluster, own), b: keyedInstance(cluster, own) };
 }
 
 /** Loads a key on one instance. */

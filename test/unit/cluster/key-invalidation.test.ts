@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { absent, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { type KeyedInstance, keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('invalidation among instances', () => {
   it('a snapshot that another instance was loading when the tag was invalidated here is no answer', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'] }));
     await b.cache.get('x');
     await cluster.clock.advance(1030);
@@ -155,8 +154,7 @@ describe('what was given up here is not revived from the store', () => {
     invalidateTag: (cache) => cache.invalidateTag('red', { here: true }),
   };
   it.each(Object.entries(ofOthers))('by %s, while another instance loads it', async (_, giveUp) => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     const first = a.cache.get('x');
     await cluster.clock.advance(10);
     giveUp(b.cache);

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import type { ManualCluster } from '../../support/cluster.ts';
 import { isOutcome } from '../../support/events.ts';
-import { type KeyedInstance, keyedInstance, loadKey, readKeysFor } from '../../support/keyed-cluster.ts';
+import {
+  type KeyedInstance,
+  keyedInstance,
+  keyedPair,
+  loadKey,
+  readKeysFor,
+} from '../../support/keyed-cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const WITHIN = 1000;
@@ -14,8 +20,7 @@ async function warm(
   keys: Readonly<Record<string, string>>,
   more: Parameters<typeof keyedInstance>[1] = {},
 ): Promise<{ cluster: ManualCluster; a: KeyedInstance; b: KeyedInstance }> {
-  const cluster = new ManualCluster();
-  const [a, b] = [keyedInstance(cluster, { ...own, ...more }), keyedInstance(cluster, { ...own, ...more })];
+  const { cluster, a, b } = keyedPair({ ...own, ...more });
   for (const [key, tag] of Object.entries(keys))
     await loadKey(cluster, a, key, loaded(`${key}1`, { tags: [tag] }));
   await readKeysFor(cluster, [b], 100, Object.keys(keys));

@@ -3,7 +3,7 @@ import { absent, isTicklessError, loaded, RefreshingCache } from '../../../src/i
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Fault, ManualCluster } from '../../support/cluster.ts';
 import { isOutcome, wordsOf } from '../../support/events.ts';
-import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { type KeyedInstance, keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** The key `x` has been pushed out by `y`, while its lease is being given back. */
@@ -187,8 +187,7 @@ describe('keys behind a lock', () => {
   });
 
   it('tags and age limits travel', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'], maxStaleness: 5000 }));
     expect(await b.cache.get('x')).toBe('ex');
     expect(b.cache.inspect('x')?.maxStaleness).toBe(5000);
@@ -199,8 +198,7 @@ describe('keys behind a lock', () => {
   });
 
   it('absent travels, for as long as it was to hold', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, { absentFor: 5000 }), keyedInstance(cluster, { absentFor: 5000 })];
+    const { cluster, a, b } = keyedPair({ absentFor: 5000 });
     await loadKey(cluster, a, 'nope', absent());
     await cluster.clock.advance(2000);
     const error = await rejectionOf(b.cache.get('nope'));
@@ -217,8 +215,7 @@ describe('keys behind a lock', () => {
   });
 
   it('absent of long ago is not served: the source is asked', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, { absentFor: 5000 }), keyedInstance(cluster, { absentFor: 5000 })];
+    const { cluster, a, b } = keyedPair({ absentFor: 5000 });
     await loadKey(cluster, a, 'x', absent());
     await cluster.clock.advance({ hours: 1 });
     const read = b.cache.get('x');
@@ -228,8 +225,7 @@ describe('keys behind a lock', () => {
   });
 
   it('the version survives sleep, so that what is held is not read again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', 'ex');
     await b.cache.get('x');
     const { version } = (await cluster.store.read('c["x"]'))!;
@@ -265,8 +261,7 @@ describe('keys behind a lock', () => {
   });
 
   it('one that stands by does not ask again at each read, and adopts with the first look', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', 'ex');
     await b.cache.get('x');
     await cluster.clock.advance(1030);

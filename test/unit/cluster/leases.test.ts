@@ -8,7 +8,7 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
+import { coldOne, LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { recordLines, wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -141,8 +141,7 @@ describe('renewal', () => {
       4,
     ],
   ])('%s, and the load goes on', async (_, disturb, leases) => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     disturb(link, cluster);
@@ -224,8 +223,7 @@ describe('a load that is superseded in the pause between two tries', () => {
 
 describe('giving the lease back', () => {
   it('is tried again where it fails, and the reader has long been served', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     link.break('refused', 'release');
@@ -241,8 +239,7 @@ describe('giving the lease back', () => {
   });
 
   it('that never succeeds is left to expire', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     link.break('refused', 'release');
@@ -293,8 +290,7 @@ describe('giving the lease back', () => {
   });
 
   it('one that is granted after the load was superseded is given back at once', async () => {
-    const cluster = new ManualCluster();
-    const { value, link, manual } = cluster.instance();
+    const { cluster, value, link, manual } = coldOne();
     const answer = link.hold('acquire');
     void value.get().catch(() => {});
     await cluster.clock.flush();
@@ -308,8 +304,7 @@ describe('giving the lease back', () => {
 
 describe('close', () => {
   it('waits until what was loaded is published and the lease given back', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     const answer = link.hold('write');
@@ -325,8 +320,7 @@ describe('close', () => {
   });
 
   it('aborts a load that takes too long, and gives the lease back when that has settled', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual } = cluster.instance();
+    const { cluster, value, manual } = coldOne();
     const first = rejectionOf(value.get());
     await cluster.clock.flush();
     const closed = value.close({ timeout: 1000 });
@@ -340,8 +334,7 @@ describe('close', () => {
 
   it('tells which lease is left, in one line, where the lock does not answer or the load ignores its signal', async () => {
     for (const fault of ['no-answer', undefined] as const) {
-      const cluster = new ManualCluster();
-      const { value, manual, link, logger } = cluster.instance({ timeout: 10 * LEASE_MS });
+      const { cluster, value, manual, link, logger } = coldOne({ timeout: 10 * LEASE_MS });
       void value.get().catch(() => {});
       await cluster.clock.flush();
       const { token } = (await cluster.lock.inspect('v')) as { token: number };
@@ -399,8 +392,7 @@ describe('close', () => {
   });
 
   it('does not wait for ever for a load that ignores its signal', async () => {
-    const cluster = new ManualCluster();
-    const { value, link } = cluster.instance({ timeout: 10 * LEASE_MS });
+    const { cluster, value, link } = coldOne({ timeout: 10 * LEASE_MS });
     void value.get().catch(() => {});
     await cluster.clock.flush();
     const closed = value.close({ timeout: 0 });
@@ -417,8 +409,7 @@ describe('close', () => {
   });
 
   it('nor for a store that does not answer', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     link.break('no-answer', 'write');

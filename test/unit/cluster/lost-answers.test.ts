@@ -3,7 +3,7 @@ import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
+import { coldOne, LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -20,8 +20,7 @@ function requestIds({
 
 describe('answers that are lost', () => {
   it('an acquire is repeated with the same request, and gives the same lease', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link, events } = cluster.instance();
+    const { cluster, value, manual, link, events } = coldOne();
     link.breakOnce('answer-lost', 'acquire');
     const first = value.get();
     await cluster.clock.flush();
@@ -178,8 +177,7 @@ describe('answers that are lost', () => {
 
 describe('what never answers', () => {
   it('a release: nobody waits for it', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     link.break('no-answer', 'release');
     expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.advance(1030);

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { absent, loaded } from '../../../src/index.ts';
 import { type Instance, ManualCluster, warmPair } from '../../support/cluster.ts';
-import { type KeyedInstance, keyedInstance, loadKey, readKeysFor } from '../../support/keyed-cluster.ts';
+import {
+  type KeyedInstance,
+  keyedInstance,
+  keyedPair,
+  loadKey,
+  readKeysFor,
+} from '../../support/keyed-cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const drop = { drop: true } as const;
@@ -234,8 +240,7 @@ describe('marks on keys', () => {
   });
 
   it('may concern a key that JSON has no number for', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+    const { cluster, a, b } = keyedPair(own);
     const key = Number.NaN as unknown as string;
     await loadKey(cluster, a, key, 'one');
     await readKeysFor(cluster, [b], 50, [key]);

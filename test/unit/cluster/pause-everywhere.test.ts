@@ -6,7 +6,7 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { ManualCluster, warmOne } from '../../support/cluster.ts';
+import { coldOne, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
@@ -203,8 +203,7 @@ describe('a pause on all instances', () => {
     ['null', /rejected/],
     ['{"__proto__":{"isPaused":{"is":true,"at":7}},"w":{"isPaused":{"is":true,"at":7}}}', undefined],
   ])('and is %s is no harm, and is logged', async (text, line) => {
-    const cluster = new ManualCluster();
-    const { value, logger } = cluster.instance(own);
+    const { cluster, value, logger } = coldOne(own);
     value.set('x');
     await cluster.store.write('tickless-control', sealed({ format: 'tickless-control/1' }, text));
     for (let at = 0; at < 3 * WITHIN; at += 10) {

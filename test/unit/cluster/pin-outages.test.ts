@@ -3,7 +3,7 @@ import { isTicklessError, RefreshGroup } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOnBoth, pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
 
@@ -85,8 +85,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
 
 describe('a version that another instance has pinned, while an edition with a short hold is put into place here', () => {
   it.each([{ drop: true }, {}])('is replaced by no mark that has waited: %o', async (how) => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     const arrives = new Deferred<void>();
     b.link.fault = (step) => (step === 'acquire' ? { arrives: arrives.promise } : undefined);
     const failure = rejectionOf(b.value.invalidate({ ...how }));
@@ -130,8 +129,7 @@ describe('while the store can not be read, a pinned version is not replaced', ()
     ['refused', 'refresh'],
     ['answer-lost', 'refresh'],
   ] as const)('%s, by %s of an instance that does not know of it', async (fault, call) => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     const other = call === 'get' ? cluster.instance() : b;
     other.link.breakOnce(fault, 'read');
     const result = other.value[call]().catch(() => {});
@@ -142,8 +140,7 @@ describe('while the store can not be read, a pinned version is not replaced', ()
   });
 
   it('is read again where it was dropped, also without the lock', async () => {
-    const { a } = await twoVersions();
-    await a.value.rollback({ by });
+    const { a } = await pinnedOne();
     a.link.break('refused', 'acquire');
     a.value.invalidate({ drop: true, here: true });
     expect(await a.value.get()).toBe('one');
@@ -179,8 +176,7 @@ describe('a rollback that fails', () => {
 
 describe('a value that is younger than the pin', () => {
   it('which was set here, is served; a refresh finds the pin', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     await cluster.clock.advance(10);
     b.value.set('x', { here: true });
     const refreshed = rejectionOf(b.value.refresh({ here: true }));
@@ -189,10 +185,7 @@ describe('a value that is younger than the pin', () => {
   });
 
   it('which was set here, does not keep unpin from being noticed', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    const { cluster, a, b } = await pinnedOnBoth();
     b.value.set('x', { here: true });
     await a.value.unpin();
     for (let check = 0; check < 5; check++) {
@@ -203,8 +196,7 @@ describe('a value that is younger than the pin', () => {
   });
 
   it('which was loaded without the lock, gives way when the lock is back', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, b } = await pinnedOne();
     b.link.break('refused', 'acquire', 'read');
     await cluster.clock.advance(1100);
     await cluster.reload(b, 0, 'three');
@@ -236,8 +228,7 @@ describe('checks of a pin', () => {
   });
 
   it('stay one command a minute after a refresh of an instance that did not know of it', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     await rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     for (const { link } of [a, b]) link.take();
@@ -266,8 +257,7 @@ describe('checks of a pin', () => {
   );
 
   it('end a failure, whenFailing throw', async () => {
-    const { cluster, a } = await twoVersions({ whenFailing: 'throw' });
-    await a.value.rollback({ by });
+    const { cluster, a } = await pinnedOne({ whenFailing: 'throw' });
     await cluster.clock.advance(61_000);
     a.link.break('no-answer', 'acquire');
     await cluster.read(a);

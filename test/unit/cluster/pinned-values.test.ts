@@ -4,11 +4,10 @@ import { virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { isOutcome } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOnBoth, pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 it('unpin publishes the pinned value also on an instance that has dropped it', async () => {
-  const { cluster, a } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a } = await pinnedOne();
   a.value.invalidate({ drop: true, here: true });
   await a.value.unpin();
   expect([a.value.peek(), await cluster.instance().value.get()]).toEqual(['one', 'one']);
@@ -28,10 +27,7 @@ it('the version of an instance does not go back while it puts back another one, 
 });
 
 it('a value that is dropped while its pin is checked is loaded again, and not served as nothing', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  const { cluster, a, b } = await pinnedOnBoth();
   const [, two] = await a.value.history();
   await a.value.rollback({ by: 'ann', to: two?.version });
   await cluster.clock.advance(60_000);
@@ -48,8 +44,7 @@ it('a value that is dropped while its pin is checked is loaded again, and not se
 });
 
 it('a newer version that is found instead of the pinned one does not have the hold of that', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a, b } = await pinnedOne();
   const answers = b.link.hold('acquire');
   await cluster.clock.advance(1100);
   b.value.current; // is told to wait until the pin is over
@@ -77,8 +72,7 @@ it('a version that is found after a round without a result does not have the hol
 });
 
 it('an instance with a value of its own learns within a minute that the pin is over', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a, b } = await pinnedOne();
   await cluster.clock.advance(100);
   b.value.set('mine', { here: true });
   await cluster.clock.advance(1100);
@@ -107,8 +101,7 @@ it('a lease whose answer came too late does not end the hold of a pinned version
 });
 
 it('a store that is not asked, because another call is asking it first, does not tell that nothing is pinned', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a, b } = await pinnedOne();
   const answers = new Deferred<void>();
   b.link.break('refused', 'read');
   await rejectionOf(b.value.history());
@@ -125,8 +118,7 @@ it('a store that is not asked, because another call is asking it first, does not
 });
 
 it('an instance on which unpin has failed learns of the pin, and of its end', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a, b } = await pinnedOne();
   b.link.break('no-answer', 'acquire');
   const failure = rejectionOf(b.value.unpin());
   while (b.value.peek() === 'two') await cluster.clock.flush();
@@ -160,8 +152,7 @@ it('an older version that arrives after the store has lost all is not adopted, a
 });
 
 it('a pinned version that was dropped, and loaded while neither lock nor store could be reached, is adopted again', async () => {
-  const { cluster, a } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a } = await pinnedOne();
   a.link.break('refused', 'acquire', 'read');
   a.value.invalidate({ drop: true, here: true });
   void a.value.get();
@@ -189,8 +180,7 @@ it('rollback resolves with its own version, also if another one has failed meanw
 });
 
 it('unpin of a version that is replaced meanwhile, and no longer kept, publishes nothing', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, a, b } = await pinnedOne();
   const answers = new Deferred<void>();
   let reads = 0;
   b.link.fault = (step) => {
@@ -205,8 +195,7 @@ it('unpin of a version that is replaced meanwhile, and no longer kept, publishes
 });
 
 it('a mark takes the place of no version that may be pinned: it fails where the store cannot be read', async () => {
-  const { a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
+  const { a, b } = await pinnedOne();
   b.link.break('refused', 'read');
   const failure = await rejectionOf(b.value.invalidate({ drop: true }));
   expect(isTicklessError(failure, 'BACKEND_DOWN')).toBe(true);

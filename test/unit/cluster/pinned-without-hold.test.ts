@@ -3,7 +3,7 @@ import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 /** A lease of no instance: it ignores holds, and its round has no result. */
 const strayLease = (cluster: ManualCluster): Promise<AcquireAnswer> =>
@@ -77,8 +77,7 @@ it('a pinned version ends the load of an instance that learns of it meanwhile, a
 });
 
 it('a pinned version is not replaced by the load of an instance that learns of it while it gives back a lease that it may not use', async () => {
-  const { cluster, a, b } = await twoVersions({ propagateWithin: 300 });
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, b } = await pinnedOne({ propagateWithin: 300 });
   const released = new Deferred<void>();
   b.link.fault = (step) => {
     if (step === 'release') return released.promise;

@@ -8,7 +8,7 @@ import { wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOne, twoVersions } from '../../support/two-versions.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
@@ -256,8 +256,7 @@ describe('a mark on all instances', () => {
   });
 
   it('does not end a pin, also of one that is not known here', async () => {
-    const { a, b, cluster } = await twoVersions();
-    await a.value.rollback({ by: 'ann' });
+    const { a, b, cluster } = await pinnedOne();
     const refused = [a.value.invalidate(), b.value.invalidate()].map(rejectionOf);
     await cluster.clock.advance(100);
     for (const error of refused) expect(isTicklessError(await error, 'PINNED')).toBe(true);

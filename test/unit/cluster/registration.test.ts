@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asLock } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, RefreshGroup, refreshing } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, twoTasks } from '../../support/cluster.ts';
 import { lockOf, methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -27,8 +27,7 @@ describe('register()', () => {
   });
 
   it('leaves the record of a run as it is, and a run takes the place of a registration', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     await a.executor.register();
     expect(await cluster.lock.inspect('t')).toMatchObject({ state: 'registered', leaseLeft: 0, holdLeft: 0 });
     const first = b.executor.requestStart();

@@ -7,7 +7,7 @@ import { manualValue } from '../../support/manual-value.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOnBoth, pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
 
@@ -160,10 +160,7 @@ describe('a version that is put back into place', () => {
   });
 
   it('is read again where it was dropped', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    const { a, b } = await pinnedOnBoth();
     for (const { value, manual } of [a, b]) {
       const before = manual.calls.length;
       value.invalidate({ drop: true });
@@ -203,10 +200,7 @@ describe('a version that is put back into place', () => {
   });
 
   it('stays where the record of the lock is lost, or the lock is down', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    const { cluster, b } = await pinnedOnBoth();
     const record = await cluster.lock.inspect('v');
     await cluster.lock.forceRelease('v', record!.token);
     await cluster.clock.advance(60_000);
@@ -236,8 +230,7 @@ describe('the schema', () => {
 
 describe('unpin', () => {
   it('by an instance that does not have the pinned version; a refresh may follow at once', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, b } = await pinnedOne();
     const refreshed = b.value.unpin().then(() => b.value.refresh());
     await cluster.clock.flush();
     await cluster.end(b, 0, 'three');
@@ -273,8 +266,7 @@ describe('what can not be rolled back', () => {
   });
 
   it('any version after close, and nothing is changed then', async () => {
-    const { a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { b } = await pinnedOne();
     const [, , one] = await b.value.history();
     await b.value.close();
     const calls = [() => b.value.rollback({ by, to: one?.version }), () => b.value.unpin()];

@@ -3,7 +3,7 @@ import { isTicklessError, type RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { onRound } from '../../support/events.ts';
-import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const A_DAY = { schedule: { hours: 24 } } as const;
@@ -89,8 +89,7 @@ describe('who stands by for the load of another instance', () => {
   });
 
   it('the same of a key, where one load is for all instances that have the other schedule', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, A_DAY), keyedInstance(cluster, A_DAY)];
+    const { cluster, a, b } = keyedPair(A_DAY);
     await loadKey(cluster, a, 'k', 'one');
     await b.cache.get('k');
     for (const { cache } of [a, b]) cache.reschedule({ minutes: 1 });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
-import { coldPair, ManualCluster, warmOne } from '../../support/cluster.ts';
+import { coldOne, coldPair, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { onRound, recordLines, wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 
 describe('the story of a round', () => {
   it('of the winner, in order and with its fields', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance();
+    const { cluster, value, manual, events } = coldOne();
     await cluster.load({ value, manual }, 'one');
     const { token } = manual.call(0).context;
     expect(events).toMatchObject([
@@ -87,8 +86,7 @@ describe('the story of a round', () => {
   });
 
   it('what a listener does in the middle of it makes no difference', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance();
+    const { cluster, value, manual, events } = coldOne();
     onRound(value, 'acquired', () => {
       throw new Error('listener');
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
-import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
+import { ManualCluster, type TaskInstance, twoTasks } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -39,8 +39,7 @@ describe('a task with a lock', () => {
   });
 
   it('an instance that comes when the round is done does not execute, and knows when it is due', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     const first = a.executor.requestStart();
     await cluster.clock.flush();
     a.manual.call(0).resolve('done');
@@ -56,8 +55,7 @@ describe('a task with a lock', () => {
   });
 
   it('requestStart({ wait: true }) waits for the execution of another instance', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     void a.executor.requestStart({ wait: false });
     await cluster.clock.flush();
     const waiting = b.executor.requestStart({ wait: true });
@@ -70,8 +68,7 @@ describe('a task with a lock', () => {
   });
 
   it('one that does not wait stands by while another executes, and says when it looks again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     void a.executor.requestStart({ wait: false });
     await cluster.clock.flush();
     await b.executor.requestStart({ wait: false });
@@ -85,8 +82,7 @@ describe('a task with a lock', () => {
   });
 
   it('execute() passes over the hold, and executes here', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     const first = a.executor.requestStart();
     await cluster.clock.flush();
     a.manual.call(0).resolve('done');
@@ -99,8 +95,7 @@ describe('a task with a lock', () => {
   });
 
   it('execute() never passes over a live lease: the execution of the other is the answer', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     void a.executor.requestStart();
     await cluster.clock.flush();
     const executed = b.executor.execute();
@@ -113,8 +108,7 @@ describe('a task with a lock', () => {
   });
 
   it('one that fails is tried by another instance', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     const failed = rejectionOf(a.executor.requestStart());
     await cluster.clock.flush();
     const second = b.executor.requestStart({ wait: true });
