@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { loaded } from '../../../src/index.ts';
-import { Link, ManualCluster } from '../../support/cluster.ts';
+import { Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -20,8 +20,7 @@ function stuck(store: SnapshotStore): SnapshotStore {
 
 describe('rule 13: a value never goes back', () => {
   it('a snapshot of an older version is not taken, also where the store offers it', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const link = new Link(cluster.lock, stuck(cluster.store));
     const b = cluster.instance({ store: link.store, lock: link.lock });
     expect(await b.value.get()).toBe('one');
@@ -40,8 +39,7 @@ describe('rule 13: a value never goes back', () => {
   });
 
   it('the version is raised by what was loaded here, so that no older snapshot takes its place', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const { value, manual, link } = a!;
     expect(value.inspect().lock?.version).toBe(manual.call(0).context.token);
     link.break('refused', 'write');
@@ -71,8 +69,7 @@ describe('rule 13: a value never goes back', () => {
   });
 
   it('what was loaded without the lock is not replaced by a snapshot that was made before', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    const { cluster, a, b } = await warmPair({ schedule: { hours: 1 } });
     await cluster.clock.advance(10);
     b.link.break('refused', 'acquire');
     const refreshed = b.value.refresh({ here: true });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 14: failed lets others try the same round, done holds it', () => {
   it('another instance tries after the backoff, not before; this one after its own cool-down', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { random: () => 0.999, coolDown: { initial: 1000, max: 8000 } });
+    const { cluster, a, b } = await warmPair({ random: () => 0.999, coolDown: { initial: 1000, max: 8000 } });
     await cluster.clock.advance(1025);
     await cluster.read(a);
     await cluster.fail(a, 1, new Error('down'));
@@ -29,8 +28,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
   });
 
   it('a cold instance that waits for one which fails tries when the backoff is over', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const [first, second] = [rejectionOf(a.value.get()), b.value.get()];
     await cluster.clock.flush();
     a.manual.call(0).reject(new Error('down'));
@@ -44,8 +42,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
   });
 
   it('refresh ignores the backoff and the hold of a round that is done', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    const { cluster, a, b } = await warmPair({ schedule: { hours: 1 } });
     const done = b.value.refresh();
     await cluster.clock.flush();
     b.manual.call(0).reject(new Error('down'));
@@ -55,8 +52,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
   });
 
   it('done holds the round until the next due time for all instances', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: { minutes: 10 } });
+    const { cluster, a, b } = await warmPair({ schedule: { minutes: 10 } });
     const restarted = cluster.instance({ schedule: 10 }); // thinks that it is due sooner
     expect(await restarted.value.get()).toBe('one');
     for (let minute = 0; minute < 9; minute++) {
@@ -71,8 +67,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
   });
 
   it('a load past its deadline has failed: the lease is given back when it has settled', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: 500 });
+    const { cluster, a } = await warmOne({ timeout: 500 });
     const timedOut = rejectionOf(a.value.refresh());
     await cluster.clock.advance(500);
     expect(await timedOut).toMatchObject({ code: 'TIMED_OUT' });
@@ -83,8 +78,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
   });
 
   it('one that was given up without a result holds nothing back', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     void a.value.refresh();
     await cluster.clock.flush();
     a.value.set('by hand', { here: true });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 16: contention is an answer, an unreachable lock is for policy to decide', () => {
   it('held and done count as no failure, and no reader learns of them', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1025);
     await cluster.read(a);
     expect(await b.value.get()).toBe('one');
@@ -24,8 +23,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   });
 
   it('a value loads without the lock, and does not publish; it logs the start and the end of the outage', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', 'acquire');
     for (const [index, brought] of ['two', 'three', 'four'].entries()) {
       await cluster.clock.advance(1025);
@@ -52,8 +50,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   });
 
   it('a value with skip keeps serving what it has, and tries again after the cool-down', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { whenBackendDown: 'skip' });
+    const { cluster, a } = await warmOne({ whenBackendDown: 'skip' });
     a.link.break('refused', 'acquire');
     await cluster.clock.advance(1025);
     expect(await a.value.get()).toBe('one');
@@ -85,8 +82,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   });
 
   it('one that is unavailable is asked twice, then left alone for a quarter of a second, and for longer after each probe', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { schedule: 100 });
+    const { cluster, a } = await warmOne({ schedule: 100 });
     a.link.break('refused', 'acquire');
     for (let read = 0; read < 6; read++) {
       await cluster.clock.advance(150);

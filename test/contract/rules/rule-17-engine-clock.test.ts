@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import { loaded } from '../../../src/index.ts';
 import { firstOf } from '../../../src/sources/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne } from '../../support/cluster.ts';
 
 const HOUR = 3_600_000;
 
@@ -126,8 +126,7 @@ describe("rule 17: only the server's clock decides", () => {
   });
 
   it('only durations travel', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const sent = a.link.commands;
     void a.value.refresh();
     await cluster.clock.flush();

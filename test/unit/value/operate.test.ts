@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PeriodicExecutor, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { warmOne } from '../../support/cluster.ts';
 import { recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -100,8 +100,7 @@ describe('cancel', () => {
   });
 
   it('in a cluster the round is released as failed when the load has stopped', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const refresh = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
     a.value.cancel('stop');
