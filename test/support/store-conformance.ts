@@ -130,15 +130,6 @@ const CASES: readonly Case[] = [
     ensure(next < age, `what is written for the first time has an age of its own, got ${next}`);
   }),
 
-  testCase('write: a snapshot with keepFor is one like any other until then', async (context) => {
-    for (const [payload, token] of [['with a token', TOKEN] as const, ['without'] as const]) {
-      const version = await context.written(payload, token, { keepFor: 400 * context.unit });
-      await context.isStored(payload, version, payload);
-      const older = await context.write('older', TOKEN - 1, { keepFor: context.unit, store: context.other });
-      same(older.kind, 'refused', 'the answer to an older token');
-    }
-  }),
-
   testCase('write: keepFor of a snapshot is over with the next write', async (context) => {
     const { unit } = context;
     await context.written('brief', TOKEN, { keepFor: 3 * unit });
@@ -146,17 +137,6 @@ const CASES: readonly Case[] = [
     await sleep(5 * unit);
     await context.isStored('next', TOKEN + 1, 'after the keepFor of the one before');
   }),
-
-  testCase(
-    'write: without a token the version is the backend’s clock in microseconds, or one more',
-    async (context) => {
-      const first = await context.written('a');
-      between(first / 1000, Date.UTC(2020), Date.UTC(2200), 'the version in milliseconds');
-      const future = first + 1_000_000_000_000; // eleven days
-      await context.written('b', future);
-      same(await context.written('c'), future + 1, 'the version after one ahead of the clock');
-    },
-  ),
 
   testCase('write: of 20 concurrent tokens the highest remains', async (context) => {
     const tokens = Array.from({ length: 20 }, (_, i) => TOKEN + 1 + ((i * 7) % 20));

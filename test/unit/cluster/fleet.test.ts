@@ -29,12 +29,6 @@ function reportsOf(link: Link): InstanceReport[] {
 }
 
 describe('the fleet of a store', () => {
-  it('is empty before the first command', async () => {
-    const cluster = new ManualCluster();
-    cluster.instance(own);
-    expect(await cluster.store.fleet()).toEqual({ instances: [], idle: [], members: [] });
-  });
-
   it('has the instances that check, each with an id of its own, in the command of the check', async () => {
     const cluster = new ManualCluster();
     const instances = await cluster.warm(3, own);
