@@ -366,6 +366,12 @@ export class ManualCluster {
     await this.clock.flush();
   }
 
+  /** The same after that time. */
+  async readAfter(time: DurationLike, instance: Pick<Instance, 'value'>): Promise<void> {
+    await this.clock.advance(time);
+    await this.read(instance);
+  }
+
   /** Reads all of them each so many milliseconds, for so long. */
   async readFor(instances: readonly Pick<Instance, 'value'>[], ms: number, every = 10): Promise<void> {
     for (let at = 0; at < ms; at += every) {
@@ -378,6 +384,12 @@ export class ManualCluster {
   async reload(instance: Pick<Instance, 'value' | 'manual'>, call: number, result: string): Promise<void> {
     await this.read(instance);
     await this.end(instance, call, result);
+  }
+
+  /** The same after that time. */
+  async reloadAfter(time: DurationLike, ...asked: Parameters<ManualCluster['reload']>): Promise<void> {
+    await this.clock.advance(time);
+    await this.reload(...asked);
   }
 
   /** Ends the load of that number, and lets the rest of its round follow. */

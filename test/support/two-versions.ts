@@ -13,8 +13,7 @@ export async function twoVersions(
 ): Promise<TwoVersions> {
   const cluster = new ManualCluster({ keepVersions: 4 }, leaseFor);
   const [a, b] = await cluster.warm(2, own);
-  await cluster.clock.advance(1100);
-  await cluster.reload(a, 1, 'two');
+  await cluster.reloadAfter(1100, a, 1, 'two');
   await cluster.read(b);
   for (const { link } of [a, b]) link.take();
   return { cluster, a, b };
@@ -30,7 +29,6 @@ export async function pinnedOne(...asked: Parameters<typeof twoVersions>): Promi
 /** The same, of which the second has adopted it. */
 export async function pinnedOnBoth(...asked: Parameters<typeof twoVersions>): Promise<TwoVersions> {
   const all = await pinnedOne(...asked);
-  await all.cluster.clock.advance(1100);
-  await all.cluster.read(all.b);
+  await all.cluster.readAfter(1100, all.b);
   return all;
 }

@@ -69,8 +69,7 @@ describe('rule 12: tokens grow strictly per name', () => {
 
   it('a store refuses an older token; that is emitted, and the newer snapshot is adopted at the next read', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1025);
-    await cluster.read(a);
+    await cluster.readAfter(1025, a);
     const { token } = a.manual.call(1).context;
     // The lease of a is ended, and b has loaded before a learns of it.
     await cluster.lock.forceRelease('v', token as number);

@@ -26,8 +26,7 @@ describe('rule 13: a value never goes back', () => {
     expect(await b.value.get()).toBe('one');
     const version = b.value.inspect().lock?.version as number;
     for (const index of [1, 2]) {
-      await cluster.clock.advance(1025);
-      await cluster.read(a);
+      await cluster.readAfter(1025, a);
       await cluster.end(a, index, `${index}`);
       await cluster.read(b); // the round is done, and the store shows the old snapshot
       b.manual.calls.at(index - 1)?.resolve(`of b ${index}`);
@@ -48,8 +47,7 @@ describe('rule 13: a value never goes back', () => {
     link.mend();
     const other = cluster.instance({ schedule: { hours: 1 } });
     await cluster.refresh(other, 0, 'three');
-    await cluster.clock.advance(1000);
-    await cluster.read({ value });
+    await cluster.readAfter(1000, { value });
     const read = link.commands.filter(({ step }) => step === 'read').at(-1);
     expect(read?.args[0]).toBe(manual.call(1).context.token);
     expect(value.peek()).toBe('three');
@@ -61,8 +59,7 @@ describe('rule 13: a value never goes back', () => {
     const [a] = await cluster.warm(1, { schedule: { hours: 1 } });
     await cluster.clock.advance(10);
     b.value.set('by hand', { here: true });
-    await cluster.clock.advance(500);
-    await cluster.read(b); // the round is done for an hour
+    await cluster.readAfter(500, b); // the round is done for an hour
     expect(b.value.peek()).toBe('by hand');
     expect(a.value.peek()).toBe('one');
     expect(b.manual.calls).toHaveLength(0);
@@ -78,8 +75,7 @@ describe('rule 13: a value never goes back', () => {
     await refreshed;
     b.link.mend();
     expect(b.value.inspect().lock?.version).toBeUndefined();
-    await cluster.clock.advance(2000);
-    await cluster.read(b);
+    await cluster.readAfter(2000, b);
     expect(wordsOf(b.events)).toContain('done');
     expect(b.value.peek()).toBe('without the lock');
 

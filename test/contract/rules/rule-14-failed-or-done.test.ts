@@ -7,8 +7,7 @@ import { rejectionOf } from '../../support/settle.ts';
 describe('rule 14: failed lets others try the same round, done holds it', () => {
   it('another instance tries after the backoff, not before; this one after its own cool-down', async () => {
     const { cluster, a, b } = await warmPair({ random: () => 0.999, coolDown: { initial: 1000, max: 8000 } });
-    await cluster.clock.advance(1025);
-    await cluster.read(a);
+    await cluster.readAfter(1025, a);
     await cluster.fail(a, 1, new Error('down'));
     expect(await cluster.lock.inspect('v')).toMatchObject({
       state: 'failed',
@@ -16,12 +15,10 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     });
 
     b.value.current; // it is due here too
-    await cluster.clock.advance(900);
-    await cluster.read(b);
+    await cluster.readAfter(900, b);
     expect(b.manual.calls).toHaveLength(0);
     expect(wordsOf(b.events)).toContain('held');
-    await cluster.clock.advance(100);
-    await cluster.reload(b, 0, 'two');
+    await cluster.reloadAfter(100, b, 0, 'two');
     expect(b.value.peek()).toBe('two');
     await cluster.read(a);
     expect([a.value.peek(), a.value.inspect().failures]).toEqual(['two', 0]);
@@ -61,8 +58,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
       await cluster.clock.flush();
     }
     expect([a, b, restarted].map((each) => each!.manual.calls.length)).toEqual([1, 0, 0]);
-    await cluster.clock.advance({ minutes: 1 });
-    await cluster.read(restarted);
+    await cluster.readAfter({ minutes: 1 }, restarted);
     expect(restarted.manual.calls).toHaveLength(1);
   });
 
@@ -84,8 +80,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     a.value.set('by hand', { here: true });
     await cluster.fail(a, 1, a.manual.call(1).context.signal.reason);
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', holdLeft: 0 });
-    await cluster.clock.advance(1025);
-    await cluster.read(b);
+    await cluster.readAfter(1025, b);
     expect(b.manual.calls).toHaveLength(1);
   });
 });

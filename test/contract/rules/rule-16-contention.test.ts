@@ -7,8 +7,7 @@ import { rejectionOf } from '../../support/settle.ts';
 describe('rule 16: contention is an answer, an unreachable lock is for policy to decide', () => {
   it('held and done count as no failure, and no reader learns of them', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1025);
-    await cluster.read(a);
+    await cluster.readAfter(1025, a);
     expect(await b.value.get()).toBe('one');
     await cluster.clock.flush();
     expect(b.value.inspect()).toMatchObject({ failures: 0, lastError: undefined, running: false });
@@ -26,8 +25,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     const { cluster, a } = await warmOne();
     a.link.break('refused', 'acquire');
     for (const [index, brought] of ['two', 'three', 'four'].entries()) {
-      await cluster.clock.advance(1025);
-      await cluster.read(a);
+      await cluster.readAfter(1025, a);
       await cluster.end(a, index + 1, brought);
       expect(a.value.peek()).toBe(brought);
     }
@@ -37,8 +35,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     expect(a.logger.lines).toEqual([outage]);
     expect(a.value.inspect().lock?.lockError).toMatchObject({ code: 'BACKEND_DOWN' });
     a.link.mend();
-    await cluster.clock.advance(1025);
-    await cluster.reload(a, 4, 'five');
+    await cluster.reloadAfter(1025, a, 4, 'five');
     expect(a.value.inspect().lock?.lockError).toBeUndefined();
     expect((await cluster.store.read('v'))?.payload).toContain('five');
     await cluster.clock.advance(60_000);
@@ -85,13 +82,11 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     const { cluster, a } = await warmOne({ schedule: 100 });
     a.link.break('refused', 'acquire');
     for (let read = 0; read < 6; read++) {
-      await cluster.clock.advance(150);
-      await cluster.read(a);
+      await cluster.readAfter(150, a);
       await cluster.end(a, -1, 'again');
     }
     expect(a.link.take()).toEqual(['acquire', 'acquire', 'acquire']); // at 150 ms twice, at 450 ms as a probe
-    await cluster.clock.advance(1000);
-    await cluster.read(a);
+    await cluster.readAfter(1000, a);
     expect(a.link.take()).toEqual(['acquire']); // the answer to an outage is not a second try each time
   });
 });

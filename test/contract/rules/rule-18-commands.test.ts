@@ -25,27 +25,23 @@ describe('rule 18: commands per round', () => {
 
   it('two as well for an instance that is read when the round is done', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     a.manual.call(1).resolve('two');
-    await cluster.clock.advance(500);
-    await cluster.read(b);
+    await cluster.readAfter(500, b);
     expect(b.value.peek()).toBe('two');
     expect(b.link.take()).toEqual(['acquire', 'read']);
   });
 
   it('one while another instance loads, however often the value is read, and one for its snapshot', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     for (let read = 0; read < 20; read++) {
       expect(await b.value.get()).toBe('one');
       await cluster.clock.advance(10);
     }
     expect(b.link.take()).toEqual(['acquire']);
     a.manual.call(1).resolve('two');
-    await cluster.clock.advance(200);
-    await cluster.read(b);
+    await cluster.readAfter(200, b);
     expect(b.link.take()).toEqual(['read']);
     expect(b.value.peek()).toBe('two');
   });

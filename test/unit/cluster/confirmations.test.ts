@@ -122,8 +122,7 @@ describe('a load that finds its value unchanged', () => {
     const encode = (value: unknown) => (value === 'two' ? encoded.promise : `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, { schedule: 5000 });
-    await cluster.clock.advance(5100);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(5100, a, 1, 'two');
     expect(a.value.peek()).toBe('one');
     await cluster.clock.advance(1000);
     expect(a.value.peek()).toBe('two');
@@ -136,8 +135,7 @@ describe('a load that finds its value unchanged', () => {
     const encode = (value: unknown) => (value === 'two' ? new Promise<string>(() => {}) : `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, { schedule: 5000, timeout: 1000 });
-    await cluster.clock.advance(5100);
-    await cluster.read(a);
+    await cluster.readAfter(5100, a);
     await cluster.clock.advance(100);
     await cluster.end(a, 1, 'two');
     await cluster.clock.advance(449);
@@ -155,8 +153,7 @@ describe('a load that finds its value unchanged', () => {
     a.value.on('changed', changed);
     await cluster.reload(a, 1, 'one');
     expect(a.value.peek()).toBe('one');
-    await cluster.clock.advance(100);
-    await cluster.read(b);
+    await cluster.readAfter(100, b);
     await cluster.clock.flush();
     expect(changed).toHaveBeenCalledTimes(1);
     expect(a.value.inspect().lock?.version).toBe(b.value.inspect().lock?.version);
@@ -184,8 +181,7 @@ describe('a load that finds its value unchanged', () => {
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, { schedule: 5000 });
     encode.mockClear();
-    await cluster.clock.advance(5100);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(5100, a, 1, 'two');
     await cluster.clock.flush();
     expect(a.value.peek()).toBe('two');
     expect(encode.mock.calls).toEqual([['two']]);

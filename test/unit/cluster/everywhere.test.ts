@@ -14,16 +14,14 @@ describe('a value that is set everywhere', () => {
     await shared;
     expect(a.value.inspect().lock?.version).toBe((await cluster.store.read('v'))?.version);
     expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
-    await cluster.clock.advance(1000);
-    await cluster.read(b);
+    await cluster.readAfter(1000, b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['by hand', 0]);
   });
 
   it('is newer than the result of the load that it aborts, and of one that ends elsewhere at the same time', async () => {
     const { cluster, a, b } = await warmPair();
     a.value.reschedule(5000);
-    await cluster.clock.advance(1100);
-    await cluster.read(b); // b loads
+    await cluster.readAfter(1100, b); // b loads
     const shared = a.value.set('by hand');
     await cluster.clock.advance(200);
     expect(await settled(shared)).toBe('pending');
@@ -31,8 +29,7 @@ describe('a value that is set everywhere', () => {
     await cluster.clock.advance(200);
     await shared;
     expect([a.value.peek(), b.value.peek()]).toEqual(['by hand', 'two']);
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    await cluster.readAfter(1100, b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['by hand', 1]);
   });
 
@@ -59,8 +56,7 @@ describe('a value that is set everywhere', () => {
     const both = [a.value.set('of a'), b.value.set('of b')];
     await cluster.clock.advance(200);
     await Promise.all(both);
-    await cluster.clock.advance(1000);
-    await cluster.read(a);
+    await cluster.readAfter(1000, a);
     expect([a.value.peek(), b.value.peek(), a.manual.calls.length]).toEqual(['of b', 'of b', 0]);
   });
 

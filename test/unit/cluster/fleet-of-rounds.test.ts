@@ -29,8 +29,7 @@ async function nextRound(
   call: number,
 ): Promise<void> {
   const [first, ...others] = instances as [Instance, ...Instance[]];
-  await cluster.clock.advance(HOUR + 100);
-  await cluster.reload(first, call, `${call}`);
+  await cluster.reloadAfter(HOUR + 100, first, call, `${call}`);
   for (const other of others) await cluster.read(other);
 }
 
@@ -54,20 +53,17 @@ describe('the fleet, by the reports of rounds', () => {
 
   it('shows an instance that has waited for the load of another as taking over its version', async () => {
     const { cluster, a, b } = await warmPair(hourly);
-    await cluster.clock.advance(HOUR + 100);
-    await cluster.read(a);
+    await cluster.readAfter(HOUR + 100, a);
     await cluster.read(b);
     a.manual.call(1).resolve('two');
-    await cluster.clock.advance(LEASE_MS);
-    await cluster.read(b);
+    await cluster.readAfter(LEASE_MS, b);
     expect(await memberIn(cluster)).toMatchObject({ of: 2, holding: 1, takingOver: 1, behind: [] });
   });
 
   it('shows no instance as taking over a version that it does not know of', async () => {
     const { cluster, a } = await warmOne(hourly);
     await a.value.invalidate();
-    await cluster.clock.advance(60_000);
-    await cluster.read(a);
+    await cluster.readAfter(60_000, a);
     const [report] = a.link.commands.flatMap((one) => (one.step === 'read' && one.report?.text) || []);
     expect(report).toContain('"name":"v"');
     expect(report).not.toContain('takingOver');
@@ -108,8 +104,7 @@ describe('the fleet, by the reports of rounds', () => {
     const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
     const answered = a.link.holdOnce('write');
-    await cluster.clock.advance(HOUR);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(HOUR, a, 1, 'two');
     await other.close();
     await cluster.clock.advance(60_000); // the round has given up, and the write may still arrive
     const closed = a.value.close();
@@ -126,13 +121,10 @@ describe('the fleet, by the reports of rounds', () => {
   it('shows an instance that fails with its next read, while others load', async () => {
     const { cluster, a, b } = await warmPair(hourly);
     await nextRound(cluster, [a, b], 1);
-    await cluster.clock.advance(HOUR + 100);
-    await cluster.read(b);
+    await cluster.readAfter(HOUR + 100, b);
     await cluster.fail(b, 0, new Error('ECONNREFUSED'));
-    await cluster.clock.advance(10_000);
-    await cluster.reload(a, 2, 'three');
-    await cluster.clock.advance(60_000);
-    await cluster.read(b);
+    await cluster.reloadAfter(10_000, a, 2, 'three');
+    await cluster.readAfter(60_000, b);
     expect((await memberIn(cluster))?.failing).toMatchObject([{ failures: 1, error: 'ECONNREFUSED' }]);
     expect(b.value.peek()).toBe('three');
   });
@@ -160,8 +152,7 @@ describe('the fleet, by the reports of rounds', () => {
     const encode = (value: unknown) => (value === 'two' ? encoded.promise : `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, hourly);
-    await cluster.clock.advance(HOUR + 100);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(HOUR + 100, a, 1, 'two');
     await cluster.clock.advance(1000); // it is not compared for longer
     await a.value.set('mine', { here: true });
     encoded.resolve('two');
@@ -173,8 +164,7 @@ describe('the fleet, by the reports of rounds', () => {
   it('leaves them to checks where these come soon', async () => {
     const { cluster, a } = await warmOne({ schedule: 1000, propagateWithin: 4000 });
     for (let call = 1; call <= 8; call++) {
-      await cluster.clock.advance(1100);
-      await cluster.reload(a, call, `${call}`);
+      await cluster.reloadAfter(1100, a, call, `${call}`);
     }
     const steps = a.link.commands.filter(({ report }) => report !== undefined).map(({ step }) => step);
     expect(steps.length).toBeGreaterThan(1);

@@ -111,8 +111,7 @@ describe('forced loads', () => {
 
   it('a snapshot that was being made before an invalidation, and is there now, is not its answer', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     await cluster.read(b); // stands by for the snapshot of a
     await cluster.end(a, 1, 'begun before');
     b.value.invalidate();
@@ -124,8 +123,7 @@ describe('forced loads', () => {
 
   it('refresh that joins the round of a read gets a load of its own time', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.reload(a, 1, 'begun before');
+    await cluster.reloadAfter(1030, a, 1, 'begun before');
     b.value.current; // would take that over
     expect(await cluster.refresh(b, 0, 'begun after')).toBe('begun after');
   });
@@ -146,8 +144,7 @@ describe('forced loads', () => {
 describe('reads that wait by choice', () => {
   it('patience waits for the snapshot of another, and gives up in time', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     const short = b.value.get({ patience: 100 });
     const long = b.value.get({ patience: 5000 });
     await cluster.clock.advance(100);
@@ -192,8 +189,7 @@ describe('reads that wait by choice', () => {
 describe('while another instance loads', () => {
   it('where it dies, the one that stood by takes over', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     a.clock.stop();
     for (let read = 0; read < 12 && b.manual.calls.length === 0; read++) {
       b.value.current;

@@ -114,8 +114,7 @@ describe('waitUntil', () => {
     const promises: Promise<unknown>[] = [];
     const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
     promises.length = 0;
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     const answered = a.link.hold('release');
     await cluster.end(a, 1, 'two');
     expect(a.value.peek()).toBe('two');
@@ -190,8 +189,7 @@ describe('waitUntil', () => {
     const cluster = new ManualCluster();
     const promises: Promise<unknown>[] = [];
     const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     a.manual.call(1).reject(new Error('down'));
     await Promise.all(promises);
     expect((await cluster.lock.inspect('v'))?.state).toBe('failed');

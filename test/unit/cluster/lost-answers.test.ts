@@ -159,8 +159,7 @@ describe('answers that are lost', () => {
 
   it('a read: the load of the next round is published all the same', async () => {
     const { cluster, a, b } = await warmPair();
-    await cluster.clock.advance(1030);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(1030, a, 1, 'two');
     b.link.breakOnce('answer-lost', 'read');
     await cluster.read(b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);

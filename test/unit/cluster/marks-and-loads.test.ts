@@ -298,8 +298,7 @@ it('what was refused is not loaded again by others, though a person has set a va
   expect(a.link.take().at(-1)).toBe('release');
   await cluster.read(b);
   expect(b.manual.calls.length).toBe(0);
-  await cluster.clock.advance(20_000);
-  await cluster.read(b);
+  await cluster.readAfter(20_000, b);
   expect(b.manual.calls.length).toBe(1);
 });
 

@@ -54,8 +54,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
     a.link.break('refused', 'release');
     await a.value.rollback({ by });
     b.link.break('refused', 'release'); // it takes the lease over, and so does its next round
-    await cluster.clock.advance(5000);
-    await cluster.read(b);
+    await cluster.readAfter(5000, b);
     expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
     await cluster.clock.advance(65_000);
     const answers = b.link.hold('read');
@@ -75,8 +74,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
       const all = await twoVersions();
       const { cluster, b } = all;
       await happens(all);
-      await cluster.clock.advance(5000);
-      await cluster.read(b);
+      await cluster.readAfter(5000, b);
       await endIfBegun(cluster, b, 0);
       expect(await isPinned(b)).toBe(true);
     });
@@ -154,8 +152,7 @@ describe('a rollback that fails', () => {
     await a.value.rollback({ by });
     await failing(a, () => a.value.rollback({ by, to: two?.version }), 'write');
     for (let minute = 0; minute < 3; minute++) {
-      await cluster.clock.advance(61_000);
-      await cluster.read(a);
+      await cluster.readAfter(61_000, a);
     }
     expect([a.value.peek(), a.value.inspect().pinned?.by, a.manual.calls.length]).toEqual(['one', by, 2]);
   });
@@ -167,8 +164,7 @@ describe('a rollback that fails', () => {
     await failing(a, () => a.value.rollback({ by }), 'write');
     expect(a.value.inspect().lock?.version).toBeUndefined();
     for (let minute = 0; minute < 3; minute++) {
-      await cluster.clock.advance(61_000);
-      await cluster.read(a);
+      await cluster.readAfter(61_000, a);
     }
     expect(a.value.peek()).toBe('two');
   });
@@ -189,8 +185,7 @@ describe('a value that is younger than the pin', () => {
     b.value.set('x', { here: true });
     await a.value.unpin();
     for (let check = 0; check < 5; check++) {
-      await cluster.clock.advance(30_000);
-      await cluster.read(b);
+      await cluster.readAfter(30_000, b);
     }
     expect([b.value.inspect().pinned, b.manual.calls.length > 0]).toEqual([undefined, true]);
   });
@@ -198,11 +193,9 @@ describe('a value that is younger than the pin', () => {
   it('which was loaded without the lock, gives way when the lock is back', async () => {
     const { cluster, b } = await pinnedOne();
     b.link.break('refused', 'acquire', 'read');
-    await cluster.clock.advance(1100);
-    await cluster.reload(b, 0, 'three');
+    await cluster.reloadAfter(1100, b, 0, 'three');
     b.link.mend();
-    await cluster.clock.advance(60_000);
-    await cluster.read(b);
+    await cluster.readAfter(60_000, b);
     expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
   });
 
@@ -222,8 +215,7 @@ describe('checks of a pin', () => {
   it('come when a hold of under a minute is over', async () => {
     const { cluster, a } = await twoVersions();
     await a.value.rollback({ by, hold: 5000 });
-    await cluster.clock.advance(6000);
-    await cluster.read(a);
+    await cluster.readAfter(6000, a);
     expect(a.manual.calls.length).toBe(3);
   });
 

@@ -51,8 +51,7 @@ describe('a read with maxStaleness of a pinned version that is too old for it', 
       if (pins === 0) await cluster.read(b);
     }
     b.value.set('x');
-    await cluster.clock.advance(2000);
-    await cluster.read(b);
+    await cluster.readAfter(2000, b);
     b.link.take();
     for (let read = 0; read < 3; read++) void rejectionOf(b.value.get({ maxStaleness }));
     await cluster.clock.flush();

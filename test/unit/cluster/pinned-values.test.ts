@@ -60,12 +60,10 @@ it('a newer version that is found instead of the pinned one does not have the ho
 
 it('a version that is found after a round without a result does not have the hold of that', async () => {
   const { cluster, a, b } = await twoVersions();
-  await cluster.clock.advance(1100);
-  await cluster.reload(a, 2, 'three');
+  await cluster.reloadAfter(1100, a, 2, 'three');
   a.link.break('refused', 'write');
   await rejectionOf(a.value.set('four'));
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  await cluster.readAfter(1100, b);
   const { value, nextExecuteTime } = b.value.inspect();
   expect(value).toBe('three');
   expect(nextExecuteTime - cluster.clock.now()).toBeLessThan(1100);
@@ -75,12 +73,10 @@ it('an instance with a value of its own learns within a minute that the pin is o
   const { cluster, a, b } = await pinnedOne();
   await cluster.clock.advance(100);
   b.value.set('mine', { here: true });
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  await cluster.readAfter(1100, b);
   expect(b.value.peek()).toBe('mine');
   await a.value.set('three');
-  await cluster.clock.advance(60_000);
-  await cluster.read(b);
+  await cluster.readAfter(60_000, b);
   expect(b.manual.calls.length).toBe(1);
 });
 
@@ -126,11 +122,9 @@ it('an instance on which unpin has failed learns of the pin, and of its end', as
   await cluster.clock.advance(10_000);
   await failure;
   b.link.mend();
-  await cluster.clock.advance(30_000);
-  await cluster.read(b);
+  await cluster.readAfter(30_000, b);
   await a.value.set('three');
-  await cluster.clock.advance(60_000);
-  await cluster.read(b);
+  await cluster.readAfter(60_000, b);
   expect(b.value.peek()).toBe('three');
 });
 
@@ -142,8 +136,7 @@ it('an older version that arrives after the store has lost all is not adopted, a
   a.link.break('refused', 'acquire');
   await rejectionOf(a.value.rollback({ by: 'ann' }));
   a.link.mend();
-  await cluster.clock.advance(2100);
-  await cluster.reload(b, 0, 'three');
+  await cluster.reloadAfter(2100, b, 0, 'three');
   await store.delete('v');
   await store.write('v', payload as string, version);
   a.events.length = 0;
@@ -160,8 +153,7 @@ it('a pinned version that was dropped, and loaded while neither lock nor store c
   await cluster.end(a, 2, 'three');
   expect(a.value.peek()).toBe('three');
   a.link.mend();
-  await cluster.clock.advance(60_000);
-  await cluster.read(a);
+  await cluster.readAfter(60_000, a);
   await cluster.read(a);
   expect(a.value.peek()).toBe('one');
 });

@@ -33,8 +33,7 @@ it('rollback puts its version into the store once more where its lease has ended
   a.link.mend();
   writes.resolve();
   await rolledBack;
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  await cluster.readAfter(1100, b);
   expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
 });
 
@@ -62,13 +61,11 @@ it('a pinned version ends the load of an instance that learns of it meanwhile, a
   await a.value.rollback({ by: 'ann' });
   await releaseOf(cluster, await strayLease(cluster));
   b.link.break('refused', 'check', 'read');
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  await cluster.readAfter(1100, b);
   expect(b.manual.calls.length).toBe(1);
   b.link.mend();
   for (let ms = 0; ms < 1500; ms += 100) {
-    await cluster.clock.advance(100);
-    await cluster.read(b);
+    await cluster.readAfter(100, b);
   }
   expect(b.value.inspect().pinned?.by).toBe('ann');
   await cluster.end(b, 0, 'three');
@@ -87,8 +84,7 @@ it('a pinned version is not replaced by the load of an instance that learns of i
   await cluster.read(b);
   b.link.mend();
   for (let ms = 0; ms < 500; ms += 100) {
-    await cluster.clock.advance(100);
-    await cluster.read(b);
+    await cluster.readAfter(100, b);
   }
   expect(b.value.inspect().pinned?.by).toBe('ann');
   released.resolve();
@@ -104,8 +100,7 @@ it('a mark that could not be published, since the store was not readable, leaves
   b.link.break('refused', 'read');
   await rejectionOf(b.value.invalidate({ drop: true }));
   b.link.mend();
-  await cluster.clock.advance(1100);
-  await cluster.read(c);
+  await cluster.readAfter(1100, c);
   expect([c.value.peek(), c.manual.calls.length]).toEqual(['one', 0]);
 });
 

@@ -54,8 +54,7 @@ describe('a version that is put back into place', () => {
     const [two, one] = await a.value.history();
     const version = await a.value.rollback({ by, note: 'prices of zero' });
     expect([a.value.current, version > two!.version]).toEqual(['one', true]);
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    await cluster.readAfter(1100, b);
     const later = cluster.instance();
     expect({ peek: b.value.peek(), get: await later.value.get() }).toEqual({ peek: 'one', get: 'one' });
     for (const { value, manual } of [a, b, later]) {
@@ -78,8 +77,7 @@ describe('a version that is put back into place', () => {
 
   it('has no version until it is published, and none if that fails', async () => {
     const { cluster, a } = await twoVersions();
-    await cluster.clock.advance(1100);
-    await cluster.read(a); // a load is under way
+    await cluster.readAfter(1100, a); // a load is under way
     a.link.break('no-answer', 'write');
     await cluster.end(a, 2, 'three'); // which has a version that never comes into the store
     const versionOf = (): number | undefined => a.value.inspect().lock?.version;
@@ -99,8 +97,7 @@ describe('a version that is put back into place', () => {
   it('is served on the instance that published it, if a later one that could not be published was in its place', async () => {
     const { cluster, a, b } = await twoVersions({ timeout: 2000, propagateWithin: 200 });
     const [two, one] = await a.value.history();
-    await cluster.clock.advance(1100);
-    await cluster.read(b); // loads, for longer than a rollback waits
+    await cluster.readAfter(1100, b); // loads, for longer than a rollback waits
     const first = a.value.rollback({ by, to: one!.version });
     await cluster.clock.advance(100);
     const second = rejectionOf(a.value.rollback({ by, to: two!.version }));
@@ -119,8 +116,7 @@ describe('a version that is put back into place', () => {
   it('is served on the instance that published it, if a later one in its place could not be published after that', async () => {
     const { cluster, a, b } = await twoVersions({ timeout: 2000, propagateWithin: 200 });
     const [two, one] = await a.value.history();
-    await cluster.clock.advance(1100);
-    await cluster.read(b); // loads, so that both wait
+    await cluster.readAfter(1100, b); // loads, so that both wait
     const first = a.value.rollback({ by, to: one!.version });
     await cluster.clock.advance(100);
     const second = rejectionOf(a.value.rollback({ by: 'bob', to: two!.version }));
@@ -175,16 +171,14 @@ describe('a version that is put back into place', () => {
   it('gives way when its hold is over: one load, which all take over', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by, hold: 90_000 });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    await cluster.readAfter(1100, b);
     await cluster.clock.advance(60_000);
     for (const instance of [a, b]) await cluster.read(instance);
     expect(a.value.inspect().pinned).toBeDefined();
     await cluster.clock.advance(30_100);
     for (const instance of [a, b]) await cluster.read(instance);
     await cluster.end(a, 2, 'three');
-    await cluster.clock.advance(1000);
-    await cluster.read(b);
+    await cluster.readAfter(1000, b);
     expect([a.value.peek(), b.value.peek(), b.manual.calls.length]).toEqual(['three', 'three', 0]);
     expect([a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([undefined, undefined]);
   });
@@ -203,11 +197,9 @@ describe('a version that is put back into place', () => {
     const { cluster, b } = await pinnedOnBoth();
     const record = await cluster.lock.inspect('v');
     await cluster.lock.forceRelease('v', record!.token);
-    await cluster.clock.advance(60_000);
-    await cluster.read(b);
+    await cluster.readAfter(60_000, b);
     b.link.break('refused', 'acquire');
-    await cluster.clock.advance(120_000);
-    await cluster.read(b);
+    await cluster.readAfter(120_000, b);
     expect({ peek: b.value.peek(), calls: b.manual.calls.length }).toEqual({ peek: 'one', calls: 0 });
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', owner: record?.owner });
   });

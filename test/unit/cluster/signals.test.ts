@@ -135,8 +135,7 @@ describe('a signal', () => {
       await signals(force),
     ]).toEqual([1, 1, 1, 1, 1, 0, 1]);
     const due = async (): Promise<void> => {
-      await cluster.clock.advance({ hours: 11 });
-      await cluster.reload(a, 4, 'four');
+      await cluster.reloadAfter({ hours: 11 }, a, 4, 'four');
     };
     expect([
       await signals(() => value.set('here', { here: true })),

@@ -12,8 +12,7 @@ const A_DAY = { schedule: { hours: 24 } } as const;
 async function standingBy(own: Parameters<ManualCluster['warm']>[1] = {}) {
   const cluster = new ManualCluster({}, 30_000);
   const [a, b] = await cluster.warm(2, own);
-  await cluster.clock.advance(1030);
-  await cluster.read(a);
+  await cluster.readAfter(1030, a);
   await cluster.read(b);
   expect(b.link.take()).toEqual(['acquire']);
   return { cluster, a: a, b: b! };
@@ -83,8 +82,7 @@ describe('who stands by for the load of another instance', () => {
     const cluster = new ManualCluster();
     const [, b] = await cluster.warm(2, { schedule: { hours: 24 } });
     b.value.reschedule({ minutes: 1 });
-    await cluster.clock.advance({ minutes: 1 });
-    await cluster.read(b);
+    await cluster.readAfter({ minutes: 1 }, b);
     expect(b.manual.calls).toHaveLength(1);
   });
 
@@ -123,8 +121,7 @@ describe('who comes at the very moment at which it was decided to stand by', () 
   ) {
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    await cluster.readAfter(1030, a);
     const acted: Promise<R>[] = [];
     onRound(b.value, 'held', () => {
       let job = Promise.resolve();

@@ -152,8 +152,7 @@ describe('a group', () => {
     ]);
     expect(problems[0]?.message).toContain('ECONNREFUSED');
     link.mend();
-    await cluster.clock.advance(2000);
-    await cluster.read({ value });
+    await cluster.readAfter(2000, { value });
     await cluster.end({ manual }, 1, 'two');
     expect(group.health().problems.map(({ kind }) => kind)).not.toContain('backend-down');
   });
@@ -220,16 +219,14 @@ describe('log lines', () => {
     const { cluster, a } = await warmOne();
     a.link.break('refused', 'write');
     for (const index of [1, 2, 3]) {
-      await cluster.clock.advance(1030);
-      await cluster.read(a);
+      await cluster.readAfter(1030, a);
       await cluster.end(a, index, `${index}`);
     }
     expect(a.logger.lines).toEqual([
       "warn tickless: backend: the snapshot of v can't be written: ECONNREFUSED",
     ]);
     a.link.mend();
-    await cluster.clock.advance(1030);
-    await cluster.reload(a, 4, '4');
+    await cluster.reloadAfter(1030, a, 4, '4');
     expect(a.value.inspect().lock?.storeError).toBeUndefined();
     expect(a.logger.lines[1]).toMatch(/^warn tickless: backend: available again after 3.1 s and 3 failures$/);
     await cluster.clock.advance(60_000);
