@@ -85,8 +85,7 @@ describe('the fleet, by the reports of rounds', () => {
     });
     void a.value.get();
     await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end(a, 0, 'one');
     expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 1, behind: [] });
   });
 

@@ -41,8 +41,7 @@ describe('answers that are lost', () => {
     await cluster.clock.advance(1000);
     expect(a.link.take()).toEqual(['acquire', 'acquire', 'extend']); // half of the lease is over
     expect(a.manual.call(1).context.token).toBeGreaterThan(0);
-    a.manual.call(1).resolve('two');
-    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
     expect((await cluster.store.read('v'))?.version).toBe(a.manual.call(1).context.token);
   });
 

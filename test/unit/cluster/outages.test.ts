@@ -116,8 +116,7 @@ describe('an acquire that is answered later than it was waited for', () => {
   it('gives nothing back that a later call uses: the same request has the same lease', async () => {
     const cluster = new ManualCluster();
     const { value, manual, answer } = await givenUp(cluster);
-    manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end({ manual }, 0, 'one');
     await cluster.clock.advance(1000); // the lock is asked again
     const refreshed = value.refresh({ here: true });
     await cluster.clock.flush();
@@ -133,8 +132,7 @@ describe('an acquire that is answered later than it was waited for', () => {
   it('is given back at close', async () => {
     const cluster = new ManualCluster();
     const { value, manual } = await givenUp(cluster);
-    manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end({ manual }, 0, 'one');
     await value.close();
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
   });

@@ -56,8 +56,7 @@ describe('checks of the store', () => {
     for (const { value, manual } of values.slice(1)) {
       void value.get();
       await cluster.clock.flush();
-      manual.call(0).resolve('one');
-      await cluster.clock.flush();
+      await cluster.end({ manual }, 0, 'one');
     }
     link.commands.length = 0;
     for (let i = 0; i < 105; i++) {

@@ -13,8 +13,7 @@ describe('refresh() of a shared value', () => {
     a!.link.breakOnce(slowWrite(cluster), 'write');
     const refreshed = a!.value.refresh();
     await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
     expect(await a!.value.get()).toBe('two');
     expect(await settled(refreshed)).toBe('pending');
     await cluster.clock.advance(500);

@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { isOutcome, onEnded, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
+import { isOutcome, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { storeOf } from '../../support/parts.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -181,17 +181,6 @@ describe('a schema', () => {
       expect(lines[0]).toContain('must be a map; of rates');
     });
   }
-
-  it('a listener changes nothing of the log line', async () => {
-    const { clock, instance } = shared();
-    await instance('x').value.get();
-    await clock.flush();
-    const unlessAnew = (value: unknown) => (value === 'anew' ? { value } : { issues: [] });
-    const { value, lines } = instance('anew', { schema: schema(unlessAnew) });
-    onEnded(value, 'refused', () => {});
-    await value.get();
-    expect(lines).toHaveLength(1);
-  });
 });
 
 describe('hostile payloads', () => {

@@ -229,14 +229,6 @@ describe('the lock of fileBackend: time', () => {
     ...{ ...older(-ms)(state), wall: state.wall, ...change },
   });
 
-  it('so does one without a boot id, if the clock began anew', async () => {
-    const directory = temporaryDirectory();
-    const lock = lockOf(fileBackend({ directory }));
-    await leaseOf(lock, 'n', HOUR);
-    edit(directory, N, movedBy(30 * DAY, { boot: null }));
-    expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
-  });
-
   it('a hold continues over a reboot, by the wall clock', async () => {
     const directory = temporaryDirectory();
     const lock = lockOf(fileBackend({ directory }));

@@ -107,8 +107,7 @@ describe('cancel', () => {
     await refresh;
     await cluster.clock.flush();
     expect((await cluster.lock.list())[0]?.state).toBe('running');
-    a.manual.call(1).reject(new Error('aborted'));
-    await cluster.clock.flush();
+    await cluster.fail(a, 1, new Error('aborted'));
     expect((await cluster.lock.list())[0]).toMatchObject({
       state: 'failed',
       lastError: 'v: cancelled: stop',
