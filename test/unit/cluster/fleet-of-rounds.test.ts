@@ -170,35 +170,6 @@ describe('the fleet, by the reports of rounds', () => {
     expect(new Set(steps)).toEqual(new Set(['check']));
   });
 
-  it('has caches, with the keys that fail', async () => {
-    const cluster = new ManualCluster();
-    const { lock, store } = cluster.link();
-    const load = (key: string): string => {
-      if (key === 'bad') throw new Error('ECONNREFUSED');
-      return key;
-    };
-    const { clock } = cluster;
-    const keys = new RefreshingCache({
-      name: 'keys',
-      load,
-      backend: { lock, store },
-      clock,
-      logger: false,
-      retry: false,
-    });
-    await keys.get('bad').catch(() => {});
-    await clock.advance(60_000);
-    await keys.get('good');
-    await clock.flush();
-    expect(await memberIn(cluster, 'keys')).toMatchObject({
-      kind: 'cache',
-      of: 1,
-      failing: [{ failures: 1 }],
-    });
-    await keys.close();
-    expect(await memberIn(cluster, 'keys')).toBeUndefined();
-  });
-
   it('has none where the store takes reports with checks alone, or not at all', async () => {
     const cluster = new ManualCluster();
     const reports: StoredReport[] = [];

@@ -228,17 +228,6 @@ describe('marks on keys', () => {
     expect([b.cache.peek('k'), b.calls.length]).toEqual([undefined, 0]);
   });
 
-  it('leave the value that was set everywhere to an instance that was paused', async () => {
-    const { cluster, instances } = await warmKeys(2, { k: 'x' });
-    const [a, b] = instances;
-    b.cache.pause({ here: true });
-    await a.cache.set('k', 'by hand');
-    await readKeysFor(cluster, [b], WITHIN + 50);
-    b.cache.resume({ here: true });
-    await readKeysFor(cluster, [b], 50);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', 0]);
-  });
-
   it('may concern a key that JSON has no number for', async () => {
     const { cluster, a, b } = keyedPair(own);
     const key = Number.NaN as unknown as string;

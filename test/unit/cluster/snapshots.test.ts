@@ -85,20 +85,6 @@ describe('a codec of one’s own', () => {
     expect(await roundTrip(map, { codec: revived })).toEqual(map);
   });
 
-  it('may make bytes, many of them, and take its time', async () => {
-    const codec: Codec = {
-      format: 'utf-16/1',
-      encode: async (value) =>
-        new Uint8Array(Uint16Array.from([...(value as string)].map((c) => c.charCodeAt(0))).buffer),
-      decode: async (bytes) => {
-        const { buffer, byteOffset, byteLength } = bytes as Uint8Array;
-        return String.fromCharCode(...new Uint16Array(buffer, byteOffset, byteLength / 2));
-      },
-    };
-    const text = `${'\0\n'.repeat(40_000)}é`;
-    expect(await roundTrip(text, { codec })).toBe(text);
-  });
-
   it('does not decode what was written in another format: that is reported and loaded anew', async () => {
     const { clock, instance } = shared();
     await instance({ a: 1 }).value.get();

@@ -55,21 +55,6 @@ describe('the story of a round', () => {
     ]);
   });
 
-  it('of a takeover', async () => {
-    const { cluster, a, b } = coldPair();
-    void a.value.get().catch(() => {});
-    await cluster.clock.flush();
-    a.clock.stop();
-    await cluster.clock.advance(3000);
-    void b.value.get();
-    await cluster.clock.flush();
-    const { token } = b.manual.call(0).context;
-    expect(b.events).toMatchObject([
-      { type: 'round', outcome: 'took-over', token },
-      { type: 'load-started' },
-    ]);
-  });
-
   it('a warm start tells its age and its version, and no load', async () => {
     const cluster = new ManualCluster();
     await cluster.warm(1);

@@ -133,18 +133,6 @@ describe('a task with a lock', () => {
     expect(signal.aborted).toBe(true);
     expect(await failed).toMatchObject({ code: 'LEASE_LOST' });
   });
-
-  it('takes a store, and writes no snapshot to it', async () => {
-    const cluster = new ManualCluster();
-    const { store } = cluster.link();
-    const { executor, manual, link } = cluster.task({ store });
-    const started = executor.requestStart();
-    await cluster.clock.flush();
-    manual.call(0).resolve('done');
-    await started;
-    await cluster.clock.flush();
-    expect([link.take(), await cluster.store.read('t')]).toEqual([['acquire', 'release'], undefined]);
-  });
 });
 
 describe('a task in the fleet', () => {
