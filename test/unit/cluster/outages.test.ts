@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
 import { type Instance, LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { settled } from '../../support/settle.ts';
 
 /** Milliseconds until a cold value on this link is answered, with a source that answers at once. */
@@ -67,17 +67,21 @@ describe('a backend that never answers', () => {
     await a!.value.get();
     expect(a!.value.peek()).toBe('two');
   });
+});
+
+describe('a lock that was found unavailable by a key, and may be probed', () => {
+  async function unavailable() {
+    const cluster = new ManualCluster();
+    const instance = keyedInstance(cluster, { schedule: { hours: 1 } });
+    instance.link.break('refused', 'acquire');
+    await loadKey(cluster, instance, 'first', '1');
+    await cluster.clock.advance(1000);
+    instance.link.take();
+    return { cluster, clock: cluster.clock, ...instance };
+  }
 
   it('a probe that is answered late gives its lease back, and the next load is coordinated', async () => {
-    const cluster = new ManualCluster();
-    const { clock } = cluster;
-    const { cache, calls, link } = keyedInstance(cluster, { schedule: { hours: 1 } });
-    link.break('refused', 'acquire');
-    const first = cache.get('first');
-    await clock.flush();
-    calls[0]?.resolve('1');
-    await first;
-    await clock.advance(1000);
+    const { cluster, clock, cache, calls, link } = await unavailable();
     link.break(new Promise<void>((resolve) => void clock.setTimeout(resolve, 500)), 'acquire');
     const probing = cache.get('probing');
     await clock.flush();
@@ -89,6 +93,19 @@ describe('a backend that never answers', () => {
     void cache.get('next');
     await clock.flush();
     expect(await cluster.lock.inspect('c["next"]')).toMatchObject({ state: 'running' });
+  });
+
+  it('is probed by one key, and no reader waits for the probe', async () => {
+    const { clock, cache, calls, link } = await unavailable();
+    link.break('no-answer', 'acquire');
+    const reads = ['a', 'b', 'c', 'd'].map((key) => cache.get(key).catch(() => {}));
+    await clock.flush();
+    expect(link.take().filter((step) => step === 'acquire')).toHaveLength(1);
+    expect(calls).toHaveLength(5);
+    await clock.advance(15_000);
+    expect(link.take()).not.toContain('acquire');
+    for (const call of calls) call.resolve('x');
+    await Promise.all(reads);
   });
 });
 
