@@ -1,5 +1,5 @@
 import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
-import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import type { AcquireRequest, LockProvider } from '../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../src/cluster/signal-contract.ts';
 import type {
   InstanceReport,
@@ -170,6 +170,12 @@ export class Link {
   /** The steps since the last time, in their order. */
   take(): Step[] {
     return this.commands.splice(0).map(({ step }) => step);
+  }
+
+  /** Of the acquires since the last time, in their order. */
+  requestIds(): string[] {
+    const acquires = this.commands.filter(({ step }) => step === 'acquire');
+    return acquires.map(({ args: [request] }) => (request as AcquireRequest).requestId);
   }
 
   async #send<R>(

@@ -154,7 +154,7 @@ describe('lockedTask', () => {
     a.link.breakOnce('answer-lost', 'acquire');
     const executed = a.run();
     await cluster.clock.flush();
-    const ids = a.link.commands.map(({ args }) => (args[0] as { requestId: string }).requestId);
+    const ids = a.link.requestIds();
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(1);
     a.calls[0]?.resolve('done');

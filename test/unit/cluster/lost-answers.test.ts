@@ -8,16 +8,6 @@ import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
-/** Which requests were sent, in their order. */
-function requestIds({
-  commands,
-}: {
-  readonly commands: readonly { step: string; args: readonly unknown[] }[];
-}) {
-  const acquires = commands.filter(({ step }) => step === 'acquire');
-  return acquires.map(({ args: [request] }) => (request as { requestId: string }).requestId);
-}
-
 describe('answers that are lost', () => {
   it('an acquire is repeated with the same request, and gives the same lease', async () => {
     const { cluster, value, manual, link, events } = coldOne();
@@ -66,7 +56,7 @@ describe('answers that are lost', () => {
     const { cluster, a } = await warmOne({ whenBackendDown: 'skip' });
     a.link.break('answer-lost', 'acquire');
     await rejectionOf(a.value.refresh({ here: true }));
-    const lost = requestIds(a.link);
+    const lost = a.link.requestIds();
     a.link.mend();
     await cluster.clock.advance(1500);
     a.link.take();
@@ -74,21 +64,16 @@ describe('answers that are lost', () => {
     await cluster.clock.flush();
     // Half of the lease is over: it is extended at once.
     expect(a.link.commands.map(({ step }) => step)).toEqual(['acquire', 'extend']);
-    expect(new Set([...lost, ...requestIds(a.link)]).size).toBe(1);
+    expect(new Set([...lost, ...a.link.requestIds()]).size).toBe(1);
     a.manual.call(1).resolve('two');
     expect(await refreshed).toBe('two');
   });
 
   it('a request that was answered is not used again', async () => {
     const { cluster, a } = await warmOne();
-    for (const index of [1, 2]) {
-      const refreshed = a.value.refresh({ here: true });
-      await cluster.clock.flush();
-      a.manual.call(index).resolve('again');
-      await refreshed;
-      await cluster.clock.flush();
-    }
-    const [one, two] = requestIds(a.link);
+    for (const index of [1, 2]) await cluster.refresh(a, index, 'again', { here: true });
+    await cluster.clock.flush();
+    const [one, two] = a.link.requestIds();
     expect(one).not.toBe(two);
   });
 
