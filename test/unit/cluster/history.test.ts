@@ -10,15 +10,9 @@ import { rejectionOf } from '../../support/settle.ts';
 describe('history', () => {
   it('lists the versions in the store, with the process that published each', async () => {
     const clock = new FakeClock();
-    const store = storeOf(memoryBackend({ clock, keepVersions: 2 }));
+    const backend = memoryBackend({ clock, keepVersions: 2 });
     const values = ['one', 'two', 'three'];
-    const load = (): string => values.shift() ?? '';
-    const value = new RefreshingValue({
-      name: 'v',
-      load,
-      backend: { lock: lockOf(memoryBackend({ clock })), store },
-      clock,
-    });
+    const value = new RefreshingValue({ name: 'v', load: () => values.shift() ?? '', backend, clock });
     expect(await value.history()).toEqual([]);
     for (const _ of [1, 2, 3]) {
       await value.refresh();
@@ -31,19 +25,13 @@ describe('history', () => {
     const about = { host: hostname(), by: undefined, note: undefined, bytes: expect.any(Number) };
     for (const record of [present, before]) expect(record).toMatchObject(about);
     expect(present?.owner?.split('-')[0]).toBe(`${process.pid}`);
-    const kept = await store.read('v', undefined, before?.version);
+    const kept = await storeOf(backend).read('v', undefined, before?.version);
     expect(kept?.payload).toMatch(/"two"$/);
   });
 
   it('of a key is that of the key, whether it is held here or not', async () => {
-    const clock = new FakeClock();
-    const store = storeOf(memoryBackend({ clock, keepVersions: 2 }));
-    const cacheOf = () =>
-      new RefreshingCache({
-        name: 'c',
-        load: (key: string) => key,
-        backend: { lock: lockOf(memoryBackend({ clock })), store },
-      });
+    const backend = memoryBackend({ clock: new FakeClock(), keepVersions: 2 });
+    const cacheOf = () => new RefreshingCache({ name: 'c', load: (key: string) => key, backend });
     const cache = cacheOf();
     await cache.refresh('a');
     await cache.refresh('a');
