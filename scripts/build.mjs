@@ -71,7 +71,7 @@ const noCycle = {
  * with the caches, luxon with the calendar, the cluster. More chunks would make the import slower.
  */
 const CHUNKS = [
-  ['cache', /^(cache|group)\//],
+  ['cache', /^(cache|group|callable)\//],
   ['cron', /^calendar\/cron\.ts$/],
   ['calendar', /^calendar\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
   // All of the cluster that `tickless` itself imports, for `lockedTask`.
@@ -82,7 +82,7 @@ const CHUNKS = [
   ['cluster', /^cluster\//],
   [
     'engine',
-    /^(engine|due|guard|options|schedule|value|data\/(count-of|id-of|value-meta|backup|origin|late-deep-equal|close-report|content-digest)|errors|option-checks|option-error|plain-object|schema|time|observe)\b/,
+    /^(engine|due|guard|options|schedule|value|data\/(count-of|id-of|value-meta|backup|origin|late-deep-equal|late-import|close-report|content-digest|execution-record)|errors|json|bounded-json|name-hints|printable|whole-words|option-checks|option-error|plain-object|schema|time|observe)\b/,
   ],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');

@@ -110,13 +110,8 @@ export class OptionChecks {
   storable(option: string, received: unknown): void {
     if (typeof received !== 'string') return;
     this.that(!received.includes('\0'), option, 'must not contain U+0000', received);
-    const isWellFormed = !/\p{Surrogate}/u.test(received);
-    this.that(
-      isWellFormed,
-      option,
-      'must be well-formed Unicode, without half of a surrogate pair',
-      received,
-    );
+    const rule = 'must be well-formed Unicode, without half of a surrogate pair';
+    this.that(!/\p{Surrogate}/u.test(received), option, rule, received);
   }
 
   /** @throws {TicklessError} `OPTION` with all broken rules, if there are any. */
@@ -124,6 +119,19 @@ export class OptionChecks {
     if (this.#problems.length === 0) return;
     throw optionError(this.#problems, { member: this.#member, key: this.#key });
   }
+}
+
+/**
+ * Makes one check.
+ *
+ * @returns its result.
+ * @throws {TicklessError} `OPTION` when it finds a broken rule.
+ */
+export function checked<R>(member: string, check: (checks: OptionChecks) => R, key?: unknown): R {
+  const checks = new OptionChecks(member, key);
+  const result = check(checks);
+  checks.done();
+  return result;
 }
 
 /**
@@ -150,9 +158,7 @@ function areOptions(given: unknown): boolean {
 /** @throws {TicklessError} `OPTION` when options are given that are not an object. `undefined` and `null` count as none. */
 export function optionsArgument(member: string, given: unknown): void {
   if (given === undefined || given === null) return;
-  const checks = new OptionChecks(member);
-  checks.that(areOptions(given), 'options', 'must be an object', given);
-  checks.done();
+  checked(member, (checks) => checks.that(areOptions(given), 'options', 'must be an object', given));
 }
 
 export function isText(received: unknown): received is string {
@@ -162,6 +168,18 @@ export function isText(received: unknown): received is string {
 /** A number, not just something that compares like one. */
 export function isNumber(received: unknown, least: number, most: number): boolean {
   return typeof received === 'number' && received >= least && received <= most;
+}
+
+/** Checks a number from `least`; `Infinity` is one if `most` is. No method: few bundles need it. */
+export function checkNumber(
+  checks: OptionChecks,
+  option: string,
+  received: unknown,
+  least: number,
+  most: number = Number.MAX_VALUE,
+): void {
+  const rule = `must be a ${most < Infinity ? 'finite ' : ''}number of ${least} or more`;
+  checks.that(isNumber(received, least, most), option, rule, received);
 }
 
 /** The one begins or ends with the other: `timezone` and `zone`, `timeoutMs` and `timeout`. */
@@ -191,10 +209,7 @@ function shorten(text: string): string[] {
  * @throws {TicklessError} `OPTION` when it is not a duration of 0 or more.
  */
 export function durationArgument(member: string, option: string, received: DurationLike): number {
-  const checks = new OptionChecks(member);
-  const ms = checks.durationFromZero(option, received);
-  checks.done();
-  return ms;
+  return checked(member, (checks) => checks.durationFromZero(option, received));
 }
 
 /**
@@ -208,9 +223,7 @@ export function namesArgument(
   known: readonly string[],
 ): void {
   if (given === undefined || given === null) return;
-  const checks = new OptionChecks(member);
-  checks.names('', given, known);
-  checks.done();
+  checked(member, (checks) => checks.names('', given, known));
 }
 
 /**
@@ -220,9 +233,7 @@ export function namesArgument(
  */
 export function signalArgument(member: string, received: AbortSignal | undefined): void {
   if (received === undefined) return;
-  const checks = new OptionChecks(member);
-  checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
-  checks.done();
+  checked(member, (checks) => checks.methods('signal', received, ['addEventListener', 'throwIfAborted']));
 }
 
 /**
@@ -232,9 +243,7 @@ export function signalArgument(member: string, received: AbortSignal | undefined
  * @throws {TicklessError} `OPTION` when a name occurs twice.
  */
 export function distinctNames(about: string, names: readonly string[]): void {
-  const checks = new OptionChecks(about);
   const seen: Set<string> = new Set();
   const twice = names.find((name) => seen.has(name) || !seen.add(name));
-  checks.that(twice === undefined, 'name', 'must not occur twice', twice);
-  checks.done();
+  checked(about, (checks) => checks.that(twice === undefined, 'name', 'must not occur twice', twice));
 }

@@ -1,5 +1,5 @@
 import { type ErrorDetails, show, TicklessError } from './errors.ts';
-import { printable } from './printable.ts';
+import { firstFew, printable } from './printable.ts';
 
 /** One invalid option. */
 export interface OptionProblem {
@@ -17,9 +17,7 @@ const LONGEST_RECEIVED = 200;
 
 /** The error of invalid options, in the order of their documentation. */
 export function optionError(problems: readonly OptionProblem[], details: ErrorDetails): TicklessError {
-  const more = problems.length - MOST_PROBLEMS;
-  const described = problems.slice(0, MOST_PROBLEMS).map(describe).join('; ');
-  return new TicklessError('OPTION', more > 0 ? `${described}; and ${more} more` : described, details);
+  return new TicklessError('OPTION', firstFew(problems, MOST_PROBLEMS, describe, '; '), details);
 }
 
 function describe({ option, rule, received }: OptionProblem): string {

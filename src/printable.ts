@@ -16,6 +16,18 @@ export function printable(text: string, longest: number = LONGEST): string {
   return cut(oneLine.replace(UNPRINTABLE, escaped), longest);
 }
 
+/** The first of them, and how many more there are: `one, two and 3 more`; with another separator `one; two; and 3 more`. */
+export function firstFew<One>(
+  all: readonly One[],
+  most: number,
+  show: (one: One) => string,
+  separator: string = ', ',
+): string {
+  const shown = all.slice(0, most).map(show).join(separator);
+  const more = all.length - most;
+  return more > 0 ? `${shown}${separator === ', ' ? ' ' : separator}and ${more} more` : shown;
+}
+
 function cut(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const kept = text.slice(0, longest - 1);

@@ -1,3 +1,5 @@
+import { firstFew } from './printable.ts';
+
 /** A validator of values: https://standardschema.dev. zod, valibot, arktype and others implement it. */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
@@ -24,7 +26,5 @@ const MAX_ISSUES = 8;
 
 /** The reason why a schema refuses a value. */
 export function schemaRefusal(issues: readonly { readonly message: string }[]): string {
-  const messages = issues.slice(0, MAX_ISSUES).map(({ message }) => message);
-  const more = issues.length - messages.length;
-  return `the schema refuses it: ${messages.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  return `the schema refuses it: ${firstFew(issues, MAX_ISSUES, ({ message }) => message, '; ')}`;
 }

@@ -1,15 +1,14 @@
 import { deadlineOf } from '../engine/entry.ts';
 import { type LoadContext, TryContext } from '../engine/load-context.ts';
-import type { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
 import { showKey } from '../errors.ts';
-import type { SafeLogger } from '../observe/logger.ts';
-import type { Clock } from '../time/clock.ts';
+import type { MemberOptions } from '../options/resolve-options.ts';
+import { firstFew } from '../printable.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { waitedFor } from '../time/waited-for.ts';
-import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
+import { QUIET_MICROTASKS, type Quiet, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
 import { BatchResults, type ManyAnswers } from './batch-results.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
@@ -51,13 +50,7 @@ export interface BatchPlan<K, V> {
   /** The highest number of keys per call, 1 or more. */
   readonly batchSize: number;
   readonly idOf: (key: K) => KeyId;
-  readonly clock: Clock;
-  readonly logger: SafeLogger;
-  readonly loadLimit: LoadLimit | undefined;
-  /** The name of the cache. */
-  readonly name: string;
-  /** Each load begins when its lock or store has answered, so they don't begin in the same turn of the event loop. */
-  readonly isShared: boolean;
+  readonly member: MemberOptions;
 }
 
 /**
@@ -70,8 +63,8 @@ export interface BatchPlan<K, V> {
  */
 export class Batches<K, V> {
   readonly #plan: BatchPlan<K, V>;
-  #open: BatchItem<K, V>[] | undefined;
-  #openTimed: BatchItem<K, V>[] | undefined;
+  /** Those that still take items: of loads that begin in one turn of the event loop, and of those that timers begin. */
+  readonly #open: Map<boolean, BatchItem<K, V>[]> = new Map();
 
   constructor(plan: BatchPlan<K, V>) {
     this.#plan = plan;
@@ -80,45 +73,35 @@ export class Batches<K, V> {
   /** Loads one key in a batch. Rejects with the error of the call, or with the error that it returned for the key. */
   enqueue(entry: KeyedEntry<K, V>, context: LoadContext<V>, abort: LazyAbort): Promise<KeyedLoadReturn<V>> {
     const item = { entry, context, abort, answer: new Deferred<KeyedLoadReturn<V>>() };
-    const isByTimer = this.#plan.isShared || context.attempt > 1 || context.trigger === 'invalidated';
-    const batch = isByTimer ? this.#openTimedBatch() : this.#openBatch();
+    // With a lock or a store each load begins when that has answered, so they don't begin in the same turn of the event loop.
+    const isShared = this.#plan.member.membership !== undefined;
+    const isByTimer = isShared || context.attempt > 1 || context.trigger === 'invalidated';
+    const batch = this.#open.get(isByTimer) ?? this.#newBatch(isByTimer);
     batch.push(item);
-    if (batch.length >= this.#plan.batchSize) this.#start(batch);
+    if (batch.length >= this.#plan.batchSize) this.#start(batch, isByTimer);
     return item.answer.promise;
   }
 
-  #openBatch(): BatchItem<K, V>[] {
-    if (this.#open !== undefined) return this.#open;
+  /** A batch that starts after some checks without a new item, unless it is full before. */
+  #newBatch(isByTimer: boolean): BatchItem<K, V>[] {
     const batch: BatchItem<K, V>[] = [];
-    this.#open = batch;
-    this.#startWhenComplete(batch, QUIET_MICROTASKS, soonInTurn);
+    this.#open.set(isByTimer, batch);
+    const { clock } = this.#plan.member;
+    const quiet: Quiet = {
+      size: () => batch.length,
+      checks: isByTimer ? QUIET_TIMERS : QUIET_MICROTASKS,
+      soon: isByTimer ? (check) => clock.setTimeout(check, 0).ref() : soonInTurn,
+      isOver: () => this.#open.get(isByTimer) !== batch,
+    };
+    whenQuiet(quiet, () => this.#start(batch, isByTimer));
     return batch;
   }
 
-  #openTimedBatch(): BatchItem<K, V>[] {
-    if (this.#openTimed !== undefined) return this.#openTimed;
-    const batch: BatchItem<K, V>[] = [];
-    this.#openTimed = batch;
-    this.#startWhenComplete(batch, QUIET_TIMERS, (check) => this.#plan.clock.setTimeout(check, 0).ref());
-    return batch;
-  }
-
-  /** Checks the batch repeatedly, and starts it after `quietChecks` checks without a new item. */
-  #startWhenComplete(
-    batch: readonly BatchItem<K, V>[],
-    quietChecks: number,
-    soon: (check: () => void) => void,
-  ): void {
-    const isOver = (): boolean => batch !== this.#open && batch !== this.#openTimed; // it was full
-    whenQuiet({ size: () => batch.length, checks: quietChecks, soon, isOver }, () => this.#start(batch));
-  }
-
-  #start(batch: readonly BatchItem<K, V>[]): void {
-    if (batch === this.#open) this.#open = undefined;
-    else this.#openTimed = undefined;
+  #start(batch: readonly BatchItem<K, V>[], isByTimer: boolean): void {
+    this.#open.delete(isByTimer);
     const items = liveItems(batch);
     if (items.length === 0) return;
-    const { loadLimit, name } = this.#plan;
+    const { loadLimit, name } = this.#plan.member;
     const call = (): Promise<void> => this.#call(liveItems(items), items);
     const contexts = (): readonly LoadContext<V>[] => items.map(({ context }) => context);
     if (loadLimit === undefined) void call();
@@ -160,13 +143,13 @@ export class Batches<K, V> {
   }
 
   #deliver(items: readonly BatchItem<K, V>[], answers: ManyAnswers<K, V>): void {
-    const { idOf, logger } = this.#plan;
+    const { idOf, member } = this.#plan;
     const requested = items.map(({ entry }) => entry.id);
     const results = new BatchResults<V>(answers as ManyAnswers<never, V>, requested, idOf);
     const { unrequested } = results;
     if (unrequested.length > 0) {
       const such = `${showKey(unrequested[0])} (one of ${unrequested.length})`;
-      logger.error('loadMany returned keys that were not requested', such);
+      member.logger.error('loadMany returned keys that were not requested', such);
     }
     for (const { entry, answer } of items) {
       const result = results.of(entry.id);
@@ -178,10 +161,8 @@ export class Batches<K, V> {
 
 /** For people: the call that keeps the loads of these keys waiting. */
 function batchText(keys: readonly unknown[], signal: AbortSignal | undefined): string {
-  const named = keys.slice(0, MOST_NAMED).map(showKey);
-  const others = keys.length - named.length;
   const inner = waitedFor(signal);
-  const which = `${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  const which = firstFew(keys, MOST_NAMED, showKey);
   return `loadMany of ${keys.length} key${keys.length === 1 ? '' : 's'} (${which})${inner === undefined ? '' : `: ${inner}`}`;
 }
 

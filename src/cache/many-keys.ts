@@ -1,5 +1,5 @@
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { checked } from '../option-checks.ts';
 import { optionError } from '../option-error.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
@@ -19,8 +19,9 @@ export class ManyKeys<K, V> {
 
   /** Computes all due times anew if the wall clock was stepped. */
   compareClocks(): void {
-    const now = this.#engine.options.clock.monotonic();
-    this.#useEach(this.#loaded(), (entry) => this.#engine.compareClocks(entry, now));
+    const { options, loader } = this.#engine;
+    const now = options.clock.monotonic();
+    this.#useEach(this.#loaded(), (entry) => loader.clocks.compareClocks(entry, now));
   }
 
   /** Computes all due times anew by another schedule. */
@@ -128,9 +129,7 @@ function checkedPredicate<K, V>(
   member: string,
   predicate: (key: K, value: V) => boolean,
 ): (key: K, value: V) => boolean {
-  const checks = new OptionChecks(member);
-  checks.function('predicate', predicate);
-  checks.done();
+  checked(member, (checks) => checks.function('predicate', predicate));
   return (key, value) => {
     const received: unknown = ignoreThenable(predicate(key, value));
     if (!isThenable(received)) return Boolean(received);

@@ -12,7 +12,7 @@ import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
-import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -327,10 +327,9 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    * @throws {TicklessError} `OPTION` when it is not a string; nothing was changed then.
    */
   invalidateTag(tag: string, options?: ScopeOptions): Promise<void> {
-    const checks = new OptionChecks(this.#options.member.name);
-    checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
-    checks.done();
-    const isForAll = reachesAll(this.#options.member, options);
+    const { member } = this.#options;
+    checked(member.name, (checks) => checks.that(typeof tag === 'string', 'tag', 'must be a string', tag));
+    const isForAll = reachesAll(member, options);
     this.#many.invalidateTag(tag);
     return markIf(isForAll, engineOf(this), { of: 'tag', tag, mark: 'invalidated' });
   }
@@ -349,7 +348,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
-      engine.set(entry, checked, () => entry.describe(size, undefined));
+      engine.loader.put(entry, checked, () => entry.describe(size, undefined));
       if (!isForAll) return Promise.resolve();
       return thenMarked(engine, entry, shareValue(engine, entry, origin), 'changed');
     });
@@ -381,7 +380,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    */
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
-    return this.#entries.use(key, (entry) => engineOf(this).cancel(entry, reason));
+    return this.#entries.use(key, (entry) => engineOf(this).loader.cancel(entry, reason));
   }
 
   /**

@@ -3,8 +3,7 @@ import type { Load } from '../engine/load-execution.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { GUARD_OPTIONS } from '../guard/guard-options.ts';
-import type { OptionChecks } from '../option-checks.ts';
-import { ownOptions } from '../option-checks.ts';
+import { type OptionChecks, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
@@ -49,8 +48,8 @@ const OWN = [
 export function resolveCacheOptions<K, V, P>(given: CacheOptions<K, V, P>): ResolvedCacheOptions<K, V> {
   const options = ownOptions(given);
   const own = options ?? ownOptions({});
-  const { max, maxSize, sizeOf, keyOf, batchSize = defaults.batchSize } = own;
-  const { concurrency = defaults.concurrency } = own;
+  const { max, maxSize, sizeOf, keyOf } = own;
+  const { batchSize = defaults.batchSize, concurrency = defaults.concurrency } = own;
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
   const bound = {
     ...(most === undefined ? {} : { max: most }),
@@ -62,52 +61,26 @@ export function resolveCacheOptions<K, V, P>(given: CacheOptions<K, V, P>): Reso
     check: (checks) => checkOwn(own, checks),
   });
   const maxAbsent = most === undefined ? 1000 : Math.max(1, Math.floor(most / 10));
-  const { schedule, periodMs } = resolved;
   const ofGroup = resolved.loadLimit;
   const loadLimit = concurrency === Infinity ? ofGroup : new LoadLimit(concurrency, resolved.clock, ofGroup);
-  const member = {
-    ...resolved,
-    loadLimit,
-    schedule: spread(schedule, periodMs),
-  };
+  const member = { ...resolved, loadLimit, schedule: spread(resolved.schedule, resolved.periodMs) };
   const idOf = keyOf ?? ((key: K) => key as KeyId);
-  // In an outage the source is not to be asked for each key again and again.
-  const maxFailed = most ?? defaults.max;
-  const base = {
+  const { load, loadMany } = options as unknown as CacheOptions<K, V>;
+  const loadKey: Load<V> = (context, { key }) =>
+    (load as NonNullable<typeof load>)(key as K, context as KeyContext<K, V>);
+  const limited = limitedLoad(loadKey, member);
+  const batches = loadMany && new Batches<K, V>({ loadMany, batchSize, idOf, member });
+  return {
     member,
     bound,
     maxAbsent,
-    maxFailed,
+    maxFailed: most ?? defaults.max, // in an outage the source is not to be asked for each key again and again
     idOf,
     keepsKeys: keyOf !== undefined,
     sizeOf,
-  };
-  const { load, loadMany } = options;
-  if (loadMany === undefined) {
-    const loadOne = load as NonNullable<typeof load>;
-    const loadKey: Load<V> = (context, { key }) => loadOne(key as K, context as KeyContext<K, P>);
-    const limited = limitedLoad(loadKey, member);
-    return {
-      ...base,
-      perLoad: 1,
-      load: (entry, context, abort) => limited(context, entry, abort),
-    };
-  }
-  const { clock, logger, membership } = member;
-  const batches = new Batches<K, V>({
-    loadMany: loadMany as unknown as NonNullable<CacheOptions<K, V>['loadMany']>,
-    batchSize,
-    idOf,
-    clock,
-    logger,
-    loadLimit,
-    name: member.name,
-    isShared: membership !== undefined,
-  });
-  return {
-    ...base,
-    perLoad: batchSize,
-    load: (entry, context, abort) => batches.enqueue(entry, context, abort),
+    perLoad: batches === undefined ? 1 : batchSize,
+    load: (entry, context, abort) =>
+      batches === undefined ? limited(context, entry, abort) : batches.enqueue(entry, context, abort),
   };
 }
 
@@ -121,9 +94,7 @@ function checkOwn<K, V, P>(options: Partial<CacheOptions<K, V, P>>, checks: Opti
   const isBatched = batchSize === undefined || loadMany !== undefined;
   checks.that(isBatched, 'batchSize', 'must not be given without loadMany', batchSize);
   if (batchSize !== undefined) checks.count('batchSize', batchSize, Infinity);
-  if (concurrency !== undefined) {
-    checks.count('concurrency', concurrency, Infinity);
-  }
+  if (concurrency !== undefined) checks.count('concurrency', concurrency, Infinity);
   if (max !== undefined) checks.count('max', max, LARGEST_MAX);
   if (maxSize !== undefined) {
     checks.count('maxSize', maxSize);

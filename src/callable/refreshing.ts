@@ -94,12 +94,8 @@ export function refreshingBy(
   checks.function('load', load);
   for (const option of ['load', 'loadMany', 'batchSize']) {
     const received = (ownOptions(rest) as Record<string, unknown>)[option];
-    checks.that(
-      received === undefined,
-      option,
-      'must not be given: the load is the function itself',
-      received,
-    );
+    const isItself = 'must not be given: the load is the function itself';
+    checks.that(received === undefined, option, isItself, received);
   }
   checks.oneOf('keyed', keyed, [true, false]);
   if (keyOf !== undefined) checks.function('keyOf', keyOf);

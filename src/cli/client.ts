@@ -1,4 +1,5 @@
 import { parseJson } from '../bounded-json.ts';
+import { readStream } from '../bounded-stream.ts';
 import type { ActionName } from '../console/action-names.ts';
 import { printable } from '../printable.ts';
 import { unlessAborted } from '../time/on-abort.ts';
@@ -148,22 +149,11 @@ export class ConsoleClient {
 }
 
 /** The body, as far as it is within the limits. */
-async function textOf(response: Response, signal: AbortSignal): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return '';
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  try {
-    for (;;) {
-      const { done, value } = await unlessAborted(reader.read(), signal);
-      if (done) return text + decoder.decode();
-      bytes += value.byteLength;
-      if (bytes > LONGEST_ANSWER) throw new ConsoleError('the answer is longer than 10 MB: is --url right?');
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    reader.cancel().catch(() => undefined); // ends the connection, if there is more to come
-  }
+async function textOf({ body }: Response, signal: AbortSignal): Promise<string> {
+  if (body === null) return '';
+  const bytes = await readStream(body, LONGEST_ANSWER, signal, (error) => error as Error);
+  if (bytes === undefined) throw new ConsoleError('the answer is longer than 10 MB: is --url right?');
+  return new TextDecoder().decode(bytes);
 }
 
 function parsed(text: string): unknown {

@@ -1,7 +1,7 @@
 import { parseJson } from '../bounded-json.ts';
 import type { ExecutionOutcome } from '../data/execution-record.ts';
+import { OUTCOMES } from '../data/execution-record.ts';
 import { type ExecutorRun, MOST_RUNS } from '../data/executor-run.ts';
-import { OUTCOMES } from '../observe/counts.ts';
 import { isText } from '../option-checks.ts';
 import type { SnapshotStore } from './store-contract.ts';
 

@@ -43,7 +43,7 @@ export function actionRequest(
     const given = body[field];
     if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
   }
-  const { here = false, drop = false, note, version, holdMs, everyMs, token, digest, present, since } = body;
+  const { here = false, drop = false, note, version, holdMs, everyMs, token, present, since } = body;
   if (typeof here !== 'boolean' || typeof drop !== 'boolean') return 'here and drop must be true or false';
   if (here && !NARROWED.includes(action)) return `${action} has no here: leave it out`;
   if (note !== undefined && !(typeof note === 'string' && note.length <= LONGEST_NOTE)) {
@@ -64,18 +64,6 @@ export function actionRequest(
       return `${field} must be milliseconds from ${least} to ${LONGEST_MS}`;
   }
   // Each is there, also as `undefined`: others may have added to `Object.prototype`.
-  return {
-    action: action as ActionName,
-    by,
-    here,
-    drop,
-    note,
-    version,
-    holdMs,
-    everyMs,
-    token,
-    digest,
-    present,
-    since,
-  } as ActionRequest;
+  const fields = Object.fromEntries(FIELDS.map((field) => [field, body[field]]));
+  return { ...fields, action, by, here, drop } as unknown as ActionRequest;
 }

@@ -1,5 +1,6 @@
 // The JSON API as a document of OpenAPI 3.1. The tests check each answer against it.
 
+import { OUTCOMES } from '../data/execution-record.ts';
 import { ACTION_NAMES } from './action-names.ts';
 
 type Schema = { readonly [keyword: string]: unknown };
@@ -13,6 +14,7 @@ const version: Schema = { type: 'integer', description: 'grows with each version
 const yes: Schema = { const: true };
 
 const oneOf = (...values: readonly string[]): Schema => ({ enum: values });
+const about = (schema: Schema, description: string): Schema => ({ ...schema, description });
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -33,26 +35,26 @@ const schemas: Readonly<Record<string, Schema>> = {
   Session: object({
     by: text,
     actions: list(oneOf(...ACTION_NAMES)),
-    token: { ...text, description: 'for the header x-tickless-token of actions' },
+    token: about(text, 'for the header x-tickless-token of actions'),
     refreshEveryMs: duration,
     showsValues: flag,
   }),
   Instance: object({
     id: text,
     host: text,
-    label: { ...text, description: 'the host, and the process where several instances run on it' },
-    isHere: { ...flag, description: 'the instance that answers' },
+    label: about(text, 'the host, and the process where several instances run on it'),
+    isHere: about(flag, 'the instance that answers'),
     startedAt: instant,
     seenAt: instant,
-    'isIdle?': { ...yes, description: 'nothing has read it for longer than its report lasts' },
-    leftOut: { ...count, description: 'members that are not in its report' },
+    'isIdle?': about(yes, 'nothing has read it for longer than its report lasts'),
+    leftOut: about(count, 'members that are not in its report'),
   }),
   Cell: object(
     {
-      on: { ...text, description: 'the id of the instance' },
+      on: about(text, 'the id of the instance'),
       'version?': version,
       'loadedAt?': instant,
-      'behind?': { ...yes, description: 'another instance has a newer version' },
+      'behind?': about(yes, 'another instance has a newer version'),
       'failures?': count,
       'error?': text,
       'pinnedBy?': text,
@@ -66,18 +68,15 @@ const schemas: Readonly<Record<string, Schema>> = {
       'refusesReads?': yes,
       'readsFailed?': count,
       'running?': yes,
-      'runningSince?': { ...instant, description: 'when the load under way began' },
+      'runningSince?': about(instant, 'when the load under way began'),
       'paused?': yes,
       'closed?': yes,
       'loadedAt?': instant,
-      'nextAt?': { ...instant, description: 'epoch milliseconds; missing: at once, or never by itself' },
+      'nextAt?': about(instant, 'epoch milliseconds; missing: at once, or never by itself'),
       'maxStaleness?': duration,
       'failures?': count,
-      'backups?': {
-        ...count,
-        description: 'how many of its values the first source of firstOf has not made',
-      },
-      'failingSince?': { ...instant, description: 'when the first of the failures in a row ended' },
+      'backups?': about(count, 'how many of its values the first source of firstOf has not made'),
+      'failingSince?': about(instant, 'when the first of the failures in a row ended'),
       'error?': text,
       'version?': version,
       'isHolder?': yes,
@@ -89,17 +88,17 @@ const schemas: Readonly<Record<string, Schema>> = {
     'A member, or a key, on the instance that answers.',
   ),
   Member: object({
-    id: { ...text, description: 'names it in requests' },
+    id: about(text, 'names it in requests'),
     name: text,
     kind: oneOf('value', 'cache', 'executor'),
-    level: { ...text, description: 'bad, warn, backup, unshared, note or ok; others may follow' },
+    level: about(text, 'bad, warn, backup, unshared, note or ok; others may follow'),
     problems: list(
       object({
         kind: text,
         isFatal: flag,
         message: text,
-        'cause?': { ...text, description: 'the error behind it, without the name of the member' },
-        'since?': { ...instant, description: 'of a backup in use' },
+        'cause?': about(text, 'the error behind it, without the name of the member'),
+        'since?': about(instant, 'of a backup in use'),
       }),
     ),
     here: ref('Here'),
@@ -107,12 +106,12 @@ const schemas: Readonly<Record<string, Schema>> = {
     cells: list(ref('Cell')),
   }),
   Overview: object({
-    at: { ...instant, description: 'the clock of the instance that answers: ages count from here' },
+    at: about(instant, 'the clock of the instance that answers: ages count from here'),
     group: object({ name: text, paused: flag, closed: flag }),
-    ok: { ...flag, description: 'no read would be refused now' },
+    ok: about(flag, 'no read would be refused now'),
     'fleetError?': text,
     instances: list(ref('Instance')),
-    members: { ...list(ref('Member')), description: 'problems first' },
+    members: about(list(ref('Member')), 'problems first'),
   }),
   ShownError: object({
     name: text,
@@ -133,9 +132,9 @@ const schemas: Readonly<Record<string, Schema>> = {
     acquiredAgo: duration,
     'finishedAgo?': duration,
     'lastError?': text,
-    'lock?': { ...count, description: 'which lock, in api/locks' },
-    'id?': { ...text, description: 'names it in requests, in api/locks' },
-    'isInternal?': { ...yes, description: 'the library keeps it for itself, in api/locks' },
+    'lock?': about(count, 'which lock, in api/locks'),
+    'id?': about(text, 'names it in requests, in api/locks'),
+    'isInternal?': about(yes, 'the library keeps it for itself, in api/locks'),
   }),
   Version: object({
     version,
@@ -152,11 +151,11 @@ const schemas: Readonly<Record<string, Schema>> = {
   }),
   Event: object({
     number: count,
-    id: { ...text, description: 'of the member' },
+    id: about(text, 'of the member'),
     type: text,
     at: instant,
     'key?': text,
-    'outcome?': { ...text, description: 'of load-ended and round' },
+    'outcome?': about(text, 'of load-ended and round'),
     'backend?': oneOf('lock', 'store'),
     'took?': duration,
     'trigger?': text,
@@ -178,10 +177,10 @@ const schemas: Readonly<Record<string, Schema>> = {
       since: instant,
       'size?': count,
       'previousSize?': count,
-      'digest?': { ...text, description: 'names it, for refresh; missing: the schema refused it' },
-      'difference?': { ...ref('Difference'), description: 'from the value before to the refused one' },
+      'digest?': about(text, 'names it, for refresh; missing: the schema refused it'),
+      'difference?': about(ref('Difference'), 'from the value before to the refused one'),
     }),
-    'value?': { ...text, description: 'what showValue returns, as JSON' },
+    'value?': about(text, 'what showValue returns, as JSON'),
     'checks?': object({ 'checkedAt?': instant, 'error?': text }),
     'counts?': { type: 'object', description: 'the counts of the instance, as inspect().counts' },
     backends: object({ lock: flag, store: flag }),
@@ -189,34 +188,20 @@ const schemas: Readonly<Record<string, Schema>> = {
     'lockError?': text,
     history: list(ref('Version')),
     'historyError?': text,
-    executions: {
-      ...list(ref('Execution')),
-      description:
-        'the last ones that have ended, newest first; of other instances where one has failed in the last 24 hours',
-    },
-    'runsError?': {
-      ...text,
-      description: 'why the runs of a task are not known: its backend does not answer',
-    },
+    executions: about(
+      list(ref('Execution')),
+      'the last ones that have ended, newest first; of other instances where one has failed in the last 24 hours',
+    ),
+    'runsError?': about(text, 'why the runs of a task are not known: its backend does not answer'),
     events: list(ref('Event')),
   }),
   Execution: object({
-    'on?': { ...text, description: 'the instance; missing: the one that answers' },
+    'on?': about(text, 'the instance; missing: the one that answers'),
     startedAt: instant,
     took: duration,
-    outcome: oneOf(
-      'loaded',
-      'done',
-      'kept',
-      'absent',
-      'adopted',
-      'failed',
-      'refused',
-      'timed-out',
-      'cancelled',
-    ),
+    outcome: oneOf('done', 'absent', ...OUTCOMES.filter((one) => one !== 'deferred' && one !== 'late')),
     'trigger?': oneOf('first', 'due', 'forced', 'invalidated'),
-    'attempts?': { ...count, description: 'how many times the load was called' },
+    'attempts?': about(count, 'how many times the load was called'),
     'error?': text,
     'key?': text,
   }),
@@ -224,11 +209,8 @@ const schemas: Readonly<Record<string, Schema>> = {
     at: instant,
     size: count,
     matching: count,
-    looked: { ...count, description: 'how many keys were looked at, those that were used last' },
-    keys: {
-      ...list(object({ id: text, text, here: ref('Here') })),
-      description: 'the first 100, used last first',
-    },
+    looked: about(count, 'how many keys were looked at, those that were used last'),
+    keys: about(list(object({ id: text, text, here: ref('Here') })), 'the first 100, used last first'),
   }),
   Difference: object({
     added: count,
@@ -244,7 +226,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     outcome: oneOf('loaded', 'failed', 'refused', 'timed-out', 'cancelled'),
     'error?': text,
     'token?': version,
-    'host?': { ...text, description: 'left out: this instance' },
+    'host?': about(text, 'left out: this instance'),
     'instance?': text,
   }),
   Runs: object({ runs: list(ref('Run')) }),
@@ -262,37 +244,31 @@ const schemas: Readonly<Record<string, Schema>> = {
         result: oneOf('done', 'failed', 'refused'),
         message: text,
         host: text,
-        'unwritten?': { ...yes, description: 'it is on the instance that answers, until it can be written' },
+        'unwritten?': about(yes, 'it is on the instance that answers, until it can be written'),
       }),
     ),
     'problem?': text,
   }),
   ActionRequest: object({
-    id: { ...text, description: 'of the member, or of the lock record' },
+    id: about(text, 'of the member, or of the lock record'),
     'key?': text,
     'lock?': count,
-    'here?': {
-      ...flag,
-      description: 'on the instance that answers only; else on all instances of a member with a backend',
-    },
+    'here?': about(
+      flag,
+      'on the instance that answers only; else on all instances of a member with a backend',
+    ),
     'drop?': flag,
     'note?': { ...text, maxLength: 500 },
     'version?': version,
     'holdMs?': duration,
     'everyMs?': duration,
     'token?': version,
-    'digest?': {
-      ...text,
-      description: 'of refresh: that of the refused value that was shown, and is to pass the guard',
-    },
-    'present?': {
-      ...version,
-      description: 'of rollback, pin and unpin: the version in place that was shown',
-    },
-    'since?': {
-      ...instant,
-      description: 'of cancel: runningSince that was shown; of invalidate with drop: loadedAt that was shown',
-    },
+    'digest?': about(text, 'of refresh: that of the refused value that was shown, and is to pass the guard'),
+    'present?': about(version, 'of rollback, pin and unpin: the version in place that was shown'),
+    'since?': about(
+      instant,
+      'of cancel: runningSince that was shown; of invalidate with drop: loadedAt that was shown',
+    ),
   }),
   ActionResult: object({ result: oneOf('done'), message: text }),
 };

@@ -1,3 +1,4 @@
+import { readStream } from '../bounded-stream.ts';
 import { ownOptions } from '../option-checks.ts';
 
 /** A body with more bytes is refused. */
@@ -22,18 +23,8 @@ export async function jsonBody(request: Request): Promise<{ readonly [field: str
 
 /** Reads no more than is allowed; `undefined`: there is more. */
 async function boundedText(request: Request): Promise<string | undefined> {
-  const reader = request.body?.getReader();
-  if (reader === undefined) return '';
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > MOST_BYTES) {
-      await reader.cancel().catch(() => {});
-      return undefined;
-    }
-    text += decoder.decode(value, { stream: true });
-  }
+  const { body, signal } = request;
+  if (body === null) return '';
+  const bytes = await readStream(body, MOST_BYTES, signal, (error) => error as Error);
+  return bytes && new TextDecoder().decode(bytes);
 }

@@ -93,10 +93,9 @@ export interface ConsoleOptions {
 }
 
 /** The options with nothing optional left. */
-export interface ResolvedConsoleOptions {
-  readonly authorize: ConsoleOptions['authorize'];
+export interface ResolvedConsoleOptions
+  extends Pick<ConsoleOptions, 'authorize' | 'showValue' | 'onAudit' | 'waitUntil'> {
   readonly actions: ReadonlySet<ActionName>;
-  readonly showValue: ConsoleOptions['showValue'];
   /** Never throws. */
   readonly redact: Redact;
   /** Without a slash at its end; empty: the root. */
@@ -106,8 +105,6 @@ export interface ResolvedConsoleOptions {
   readonly secret: string | undefined;
   readonly locks: readonly BackendParts[];
   readonly backend: JournalBackend | undefined;
-  readonly onAudit: ConsoleOptions['onAudit'];
-  readonly waitUntil: ConsoleOptions['waitUntil'];
   readonly refreshEveryMs: number;
 }
 
@@ -149,12 +146,8 @@ export function resolveConsoleOptions(
   checks.that(isOrigin, 'origin', 'must be an origin such as https://admin.example', origin);
   const isSecret = secret === undefined || (typeof secret === 'string' && secret.length >= 32);
   checks.that(isSecret, 'secret', 'must be a text of at least 32 characters', secret && '(not shown)');
-  checks.that(
-    Array.isArray(locks) && locks.every(isLock),
-    'locks',
-    'must be an array of backends or locks',
-    locks,
-  );
+  const areLocks = Array.isArray(locks) && locks.every(isLock);
+  checks.that(areLocks, 'locks', 'must be an array of backends or locks', locks);
   checks.that(backend === undefined || isBackend(backend), 'backend', BACKEND_RULE, backend);
   const isEvery = typeof refreshEvery === 'number' && refreshEvery >= 250 && refreshEvery <= 60_000;
   checks.that(isEvery, 'refreshEvery', 'must be a number of milliseconds from 250 to 60,000', refreshEvery);

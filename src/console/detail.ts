@@ -33,28 +33,30 @@ export interface Detail {
   readonly at: number;
   readonly name: string;
   readonly kind: GroupMember['kind'];
-  readonly key?: ShownKey;
+  readonly key?: ShownKey | undefined;
   readonly here: HereStatus;
-  readonly error?: ShownError;
+  readonly error?: ShownError | undefined;
   /** The loaded value that was refused last. */
-  readonly refused?: ShownRefused;
+  readonly refused?: ShownRefused | undefined;
   /** As `showValue` returns it, as JSON. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** When changes of other instances were last known, and why they are not now. */
-  readonly checks?: { readonly checkedAt?: number | undefined; readonly error?: string | undefined };
+  readonly checks?:
+    | { readonly checkedAt?: number | undefined; readonly error?: string | undefined }
+    | undefined;
   /** The counts of this instance; left out of a key. */
-  readonly counts?: MemberCounts;
+  readonly counts?: MemberCounts | undefined;
   readonly backends: { readonly lock: boolean; readonly store: boolean };
   /** The record of the lock; left out: there is none. */
-  readonly lock?: LockRecord;
-  readonly lockError?: string;
+  readonly lock?: LockRecord | undefined;
+  readonly lockError?: string | undefined;
   /** Newest first; empty: there are none. */
   readonly history: readonly VersionRecord[];
-  readonly historyError?: string;
+  readonly historyError?: string | undefined;
   /** Its last executions on all instances, newest first: see {@link executionsOf}. */
   readonly executions: readonly ShownExecution[];
   /** Why the runs of a task are not among them: its backend does not answer. */
-  readonly runsError?: string;
+  readonly runsError?: string | undefined;
   /** Those since a page was opened, oldest first. */
   readonly events: readonly ShownEvent[];
 }
@@ -75,44 +77,33 @@ export async function detailOf(
   const at = Date.now();
   const isKey = kind === 'cache' && key.length > 0;
   const status = isKey ? (member as RefreshingCache<unknown, unknown>).inspect(key[0]) : statusOf(given);
-  const one = status as Partial<ValueStatus<unknown>> | undefined;
+  const one: Partial<ValueStatus<unknown>> = status ?? {};
   const show = (message: string): string => shownMessage(message, values.redact);
-  const here = hereOf(isKey ? 'value' : kind, (status ?? NOTHING) as ValueStatus<unknown>, at, show);
-  const hasValue = one !== undefined && 'value' in one;
   const about = { name, ...(isKey ? { key: key[0] } : {}) };
-  const value = hasValue ? shownValue(one.value, about, values) : undefined;
-  const [record, versions, runs, fleet] = await Promise.all([
+  const [record, versions, { value: runs, error: runsError }, fleet] = await Promise.all([
     settled(lockRecord(given, key)),
     settled(kind === 'value' && store !== undefined ? member.history() : undefined),
     settled(kind === 'executor' ? member.runs() : undefined),
     readFleet(),
   ]);
-  const known = {
-    now: at,
-    ...('value' in runs && runs.value ? { runs: runs.value } : {}),
-    ...(fleet && { fleet }),
-  };
   return {
     at,
     name,
     kind,
-    ...(isKey ? { key: shownKey(key[0], values.redact) } : {}),
-    here,
-    ...(one?.lastError === undefined ? {} : { error: shownError(one.lastError, values.redact) }),
-    ...(one?.refused === undefined ? {} : { refused: shownRefused(one.refused, name, values) }),
-    ...(value === undefined ? {} : { value }),
-    ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
-    ...(isKey || one?.counts === undefined ? {} : { counts: one.counts }),
+    key: isKey ? shownKey(key[0], values.redact) : undefined,
+    here: hereOf(isKey ? 'value' : kind, (status ?? NOTHING) as ValueStatus<unknown>, at, show),
+    error: one.lastError && shownError(one.lastError, values.redact),
+    refused: one.refused && shownRefused(one.refused, name, values),
+    value: 'value' in one ? shownValue(one.value, about, values) : undefined,
+    checks: one.checks && { checkedAt: one.checks.checkedAt, error: one.checks.error?.message },
+    counts: isKey ? undefined : one.counts,
     backends: { lock: lock !== undefined, store: store !== undefined },
-    ...('value' in record
-      ? record.value === undefined
-        ? {}
-        : { lock: record.value }
-      : { lockError: record.error }),
-    history: 'value' in versions ? (versions.value ?? []) : [],
-    ...('error' in versions ? { historyError: versions.error } : {}),
-    executions: executionsOf(given, key, known, values.redact),
-    ...('error' in runs ? { runsError: runs.error } : {}),
+    lock: record.value,
+    lockError: record.error,
+    history: versions.value ?? [],
+    historyError: versions.error,
+    executions: executionsOf(given, key, { now: at, runs, fleet }, values.redact),
+    runsError,
     events,
   };
 }
@@ -172,9 +163,7 @@ async function lockRecord(
   return provider.inspect(own);
 }
 
-async function settled<T>(
-  promise: T | Promise<T>,
-): Promise<{ readonly value: T } | { readonly error: string }> {
+async function settled<T>(promise: T | Promise<T>): Promise<{ readonly value?: T; readonly error?: string }> {
   try {
     return { value: await promise };
   } catch (error) {

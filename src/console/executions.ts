@@ -9,6 +9,7 @@ import type {
 } from '../index.ts';
 import { shownKey } from './member-access.ts';
 import type { Redact } from './redact.ts';
+import { instancesOf } from './rows.ts';
 import { keyText } from './short-id.ts';
 import { shownMessage } from './shown-texts.ts';
 
@@ -31,6 +32,13 @@ export interface ShownExecution {
   readonly key?: string;
 }
 
+/** All that is known of executions beside what this instance remembers. */
+interface KnownOfExecutions {
+  readonly runs: readonly ExecutorRun[] | undefined;
+  readonly fleet: Fleet | undefined;
+  readonly now: number;
+}
+
 /**
  * The last executions of a member, or of a key of a cache, newest first: those that this instance remembers, and those that
  * others have reported. Of a task whose runs are at a backend all of these, and executions that failed before it was called.
@@ -41,11 +49,7 @@ export interface ShownExecution {
 export function executionsOf(
   member: GroupMember,
   key: readonly [key?: unknown],
-  {
-    runs = [],
-    fleet,
-    now,
-  }: { readonly runs?: readonly ExecutorRun[]; readonly fleet?: Fleet; readonly now: number },
+  { runs = [], fleet, now }: KnownOfExecutions,
   redact: Redact,
 ): readonly ShownExecution[] {
   const { kind } = member;
@@ -60,10 +64,7 @@ export function executionsOf(
       ...('on' in others ? { on: others.on } : {}),
       startedAt,
       took,
-      outcome:
-        kind === 'executor' && outcome === 'loaded'
-          ? ('done' as const)
-          : shownOutcome(outcome, 'isAbsent' in others && others.isAbsent),
+      outcome: shownOutcome(outcome, kind, 'isAbsent' in others && others.isAbsent),
       trigger,
       attempts,
       ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
@@ -79,8 +80,13 @@ function endOf({ startedAt, took }: ShownExecution): number {
   return Math.round(startedAt + took);
 }
 
-function shownOutcome(outcome: ExecutionOutcome, isAbsent: boolean): ExecutionOutcome | 'absent' {
-  return outcome === 'loaded' && isAbsent ? 'absent' : outcome;
+function shownOutcome(
+  outcome: ExecutionOutcome,
+  kind: GroupMember['kind'],
+  isAbsent: boolean,
+): ShownExecution['outcome'] {
+  if (outcome !== 'loaded') return outcome;
+  return kind === 'executor' ? 'done' : isAbsent ? 'absent' : outcome;
 }
 
 function isOfKey({ key }: ExecutionRecord, of: unknown): boolean {
@@ -93,7 +99,7 @@ function keyOf({ key }: ExecutionRecord, redact: Redact): { readonly key: string
 
 /** Those of other instances. */
 function reportedOf({ name }: GroupMember, fleet: Fleet | undefined, now: number) {
-  const instances = [...(fleet?.instances ?? []), ...(fleet?.idle ?? [])];
+  const instances = instancesOf(fleet);
   const labels = instanceLabels(instances);
   return instances
     .filter(({ isHere }) => !isHere)
@@ -113,7 +119,7 @@ function shownRun(
     ...(host === undefined ? {} : { on: process === undefined ? host : `${host} (${process})` }),
     startedAt,
     took,
-    outcome: outcome === 'loaded' ? 'done' : outcome,
+    outcome: shownOutcome(outcome, 'executor', false),
     ...(error === undefined ? {} : { error: shownMessage(error, redact) }),
   };
 }

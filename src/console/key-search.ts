@@ -1,5 +1,6 @@
 import { isIdOf, keyText } from './short-id.ts';
 import type { TurnsOfOperators } from './turns-of-operators.ts';
+import { nextTurn } from './watch-time.ts';
 
 /** The part of a cache that is used here. */
 interface Cache {
@@ -90,7 +91,7 @@ async function walk(cache: Cache, look: (key: unknown) => void): Promise<number>
     for (const key of cache.keys({ recentFirst: true })) {
       if (seen.size >= MOST_LOOKED_AT || steps >= MOST_WALKS * MOST_LOOKED_AT) return seen.size;
       steps += 1;
-      if (steps % SLICE === 0) await pause(0);
+      if (steps % SLICE === 0) await nextTurn();
       if (seen.has(key)) continue;
       seen.add(key);
       look(key);
@@ -107,10 +108,6 @@ function recent(cache: Cache, most: number): readonly unknown[] {
     keys.add(key);
   }
   return [...keys];
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function parsed(text: string): string | number | boolean | undefined {

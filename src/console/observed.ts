@@ -1,20 +1,10 @@
 // The one file that knows how events are heard.
 
-import type { EventType, RefreshGroup, TicklessEvent } from '../index.ts';
+import type { RefreshGroup, TicklessEvent } from '../index.ts';
+import { EVENT_TYPES } from '../observe/events.ts';
 
 /** Not those that each read may emit: they would cost the reads of a stale value, and say nothing that a row does not. */
-const HEARD: readonly EventType[] = [
-  'load-started',
-  'load-ended',
-  'changed',
-  'evicted',
-  'round',
-  'backend-down',
-  'backend-up',
-  'paused',
-  'resumed',
-  'closed',
-];
+const HEARD = EVENT_TYPES.filter((type) => type !== 'stale-served' && type !== 'too-stale');
 
 /** Hears the events of all members, also of those that are made later. @returns ends that. */
 export function hear(group: RefreshGroup, listener: (event: TicklessEvent) => void): () => void {

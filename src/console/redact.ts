@@ -45,106 +45,58 @@ const PROGRAMS = '(?:mysql|mariadb|mongo|sshpass|sqlcmd|(?:docker|podman|az) log
 /** Between the name of an argument and its value, in a line or in a list. */
 const NEXT = `(?:["'],?\\s{0,3}["']|\\s{1,3}["']?|=)`;
 
-/** Each with its replacement. None looks at a character more than a few thousand times. */
-const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [
-    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]{0,16384}?-----END [A-Z ]{0,40}-----|[\s\S]{0,16384})/g,
-    HIDDEN,
-  ],
+/** A secret, behind what stays of it: the first group. */
+const behind = (source: string, flags: string = 'gi'): RegExp => new RegExp(source, flags);
+
+/** Each with what stays of it as its first group. None looks at a character more than a few thousand times. */
+const SECRETS: readonly RegExp[] = [
+  /()-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]{0,16384}?-----END [A-Z ]{0,40}-----|[\s\S]{0,16384})/g,
   // ?api_key=…&page=1
-  [new RegExp(`(?<=[?&][\\w.%-]{0,40})(${NAME}=)${SHOWN}[^\\s&"'<>]+`, 'gi'), `$1${HIDDEN}`],
+  behind(`(?<=[?&][\\w.%-]{0,40})(${NAME}=)${SHOWN}[^\\s&"'<>]+`),
   // DB_PASSWORD=…; in a list with semicolons also with spaces
-  [
-    new RegExp(
-      `(${NAME}${CLOSING}(?:=(?![\\s>])|%3d))${SHOWN}(?:${ENCLOSED}|[^\\s;]+(?:[^\\r\\n;]{0,200}(?=;))?)`,
-      'gi',
-    ),
-    `$1${HIDDEN}`,
-  ],
+  behind(`(${NAME}${CLOSING}(?:=(?![\\s>])|%3d))${SHOWN}(?:${ENCLOSED}|[^\\s;]+(?:[^\\r\\n;]{0,200}(?=;))?)`),
   // Cookie: …, 'password' => …: the rest of the line
-  [
-    new RegExp(
-      `(${NAME}${CLOSING}\\s{0,3}(?:=>|=(?!>)|:|%3a)\\s{0,3})${SHOWN}(?:${ENCLOSED}|[^\\r\\n]+)`,
-      'gi',
-    ),
-    `$1${HIDDEN}`,
-  ],
+  behind(`(${NAME}${CLOSING}\\s{0,3}(?:=>|=(?!>)|:|%3a)\\s{0,3})${SHOWN}(?:${ENCLOSED}|[^\\r\\n]+)`),
   // PASSWORD '…', --password …, <password>…</password>
-  [new RegExp(`(${NAME}\\s{1,3})(?:(["'])[^\\r\\n]{3,4000}?\\2)`, 'gi'), `$1${HIDDEN}`],
-  [new RegExp(`(?<=--[\\w-]{0,40})(${NAME}\\s{1,3})${SHOWN}\\S+`, 'gi'), `$1${HIDDEN}`],
-  [
-    new RegExp(
-      `(<[\\w:-]{0,40}(?:${NAME})(?:\\s[^<>]{0,200})?>)${SHOWN}(?:(?=\\S)[^<]{1,4000}|[^<]{1,4000}(?=<))`,
-      'gi',
-    ),
-    `$1${HIDDEN}`,
-  ],
-  [/\b(bearer|basic|digest|apikey|negotiate)\s{1,3}[^\s"'`<>,;]{6,}/gi, `$1 ${HIDDEN}`],
+  behind(`(${NAME}\\s{1,3})(?:(["'])[^\\r\\n]{3,4000}?\\2)`),
+  behind(`(?<=--[\\w-]{0,40})(${NAME}\\s{1,3})${SHOWN}\\S+`),
+  behind(`(<[\\w:-]{0,40}(?:${NAME})(?:\\s[^<>]{0,200})?>)${SHOWN}(?:(?=\\S)[^<]{1,4000}|[^<]{1,4000}(?=<))`),
+  /\b((?:bearer|basic|digest|apikey|negotiate)\s)\s{0,2}[^\s"'`<>,;]{6,}/gi,
   // Of Redis, except in its own message about `AUTH <password>`.
-  [/\b(AUTH\s{1,3})(?![<\s])[^\r\n]+/g, `$1${HIDDEN}`],
+  /\b(AUTH\s{1,3})(?![<\s])[^\r\n]+/g,
   // Of clients of Redis: { name: 'auth', args: [ 'default', '…' ] }; of MONITOR: "auth" "default" "…"
-  [/(\b(?:auth|hello|config|acl)\b[^[\]]{0,60}\bargs\b[^[\]\w]{0,12})\[[^\]]{1,4000}\]?/gi, `$1${HIDDEN}`],
-  [/(\bargs\b[^[\]\w]{0,12})\[[^\]]{1,1000}\](?=[^[\]]{0,60}\b(?:auth|hello|config|acl)\b)/gi, `$1${HIDDEN}`],
-  [/("(?:auth|requirepass|masterauth)"\s{1,3})"[^\r\n]{0,4000}/gi, `$1${HIDDEN}`],
-  [
-    /\b((?:requirepass|masterauth)\s{1,3}|SETUSER\s{1,3}\S{1,200}\s{1,3})(?!\[hidden\])[^\r\n]+/gi,
-    `$1${HIDDEN}`,
-  ],
+  /(\b(?:auth|hello|config|acl)\b[^[\]]{0,60}\bargs\b[^[\]\w]{0,12})\[[^\]]{1,4000}\]?/gi,
+  /(\bargs\b[^[\]\w]{0,12})\[[^\]]{1,1000}\](?=[^[\]]{0,60}\b(?:auth|hello|config|acl)\b)/gi,
+  /("(?:auth|requirepass|masterauth)"\s{1,3})"[^\r\n]{0,4000}/gi,
+  /\b((?:requirepass|masterauth)\s{1,3}|SETUSER\s{1,3}\S{1,200}\s{1,3})(?!\[hidden\])[^\r\n]+/gi,
   // Of MySQL, and of .netrc
-  [
-    /\b(identified\s{1,3}with\s{1,3}\S{1,64}\s{1,3}(?:by|as)\s{1,3})(["'])[^\r\n]{1,4000}?\2/gi,
-    `$1${HIDDEN}`,
-  ],
-  [/(\bpassword\s{1,3}for\s{1,3}\S{1,200}\s{0,3}=\s{0,3})(["'])[^\r\n]{1,4000}?\2/gi, `$1${HIDDEN}`],
-  [/\b(login\s{1,3}\S{1,200}\s{1,3}password\s{1,3})(?!\[hidden\])\S+/gi, `$1${HIDDEN}`],
+  /\b(identified\s{1,3}with\s{1,3}\S{1,64}\s{1,3}(?:by|as)\s{1,3})(["'])[^\r\n]{1,4000}?\2/gi,
+  /(\bpassword\s{1,3}for\s{1,3}\S{1,200}\s{0,3}=\s{0,3})(["'])[^\r\n]{1,4000}?\2/gi,
+  /\b(login\s{1,3}\S{1,200}\s{1,3}password\s{1,3})(?!\[hidden\])\S+/gi,
   // ?key=…, of functions ?code=…: long ones, a short one is a key of a cache
-  [/([?&](?:key|code)=)[\w%=+/.~-]{20,}/gi, `$1${HIDDEN}`],
+  /([?&](?:key|code)=)[\w%=+/.~-]{20,}/gi,
   // redis%3A%2F%2Fuser%3A…%40host, redis://user%3A…%40host
-  [
-    new RegExp(
-      `((?::|${percent('3a')})${SLASH}{2})(?:(?!${SLASH})[^\\s"'<>&]){0,200}?(?::|${percent('3a')})(?!\\d{1,5}(?:${SLASH}|[\\s?#]|$))[^\\s"'<>&]{0,500}(?=${AT})`,
-      'gi',
-    ),
-    `$1${HIDDEN}`,
-  ],
-  [
-    new RegExp(
-      `((?::|${percent('3a')})${SLASH}{2})(?:(?!${SLASH}|${AT}|@)[^\\s"'<>&?#]){1,2000}(?=${AT})`,
-      'gi',
-    ),
-    `$1${HIDDEN}`,
-  ],
+  behind(
+    `((?::|${percent('3a')})${SLASH}{2})(?:(?!${SLASH})[^\\s"'<>&]){0,200}?(?::|${percent('3a')})(?!\\d{1,5}(?:${SLASH}|[\\s?#]|$))[^\\s"'<>&]{0,500}(?=${AT})`,
+  ),
+  behind(`((?::|${percent('3a')})${SLASH}{2})(?:(?!${SLASH}|${AT}|@)[^\\s"'<>&?#]){1,2000}(?=${AT})`),
   // user:…@host
-  [
-    new RegExp(
-      `(?<![\\w.+%-])(?!${NO_USER}:)([\\w.+%-]{0,64}:)(?!\\[hidden\\]|[\\d:.]{1,200}@)[^\\s/"'\`<>]{3,200}(?=@(?!sha\\d)[\\w[])`,
-      'gi',
-    ),
-    `$1${HIDDEN}`,
-  ],
+  behind(
+    `(?<![\\w.+%-])(?!${NO_USER}:)([\\w.+%-]{0,64}:)(?!\\[hidden\\]|[\\d:.]{1,200}@)[^\\s/"'\`<>]{3,200}(?=@(?!sha\\d)[\\w[])`,
+  ),
   // curl -u user:…, docker run -u 1000:1000
-  [
-    new RegExp(
-      `((?<=[\\s"'])(?:-[uUa]|--user|--proxy-user|--auth)${NEXT}?(?!\\d+:\\d+(?!\\S))[^\\s:"'/]{0,64}:)(?!\\[hidden\\]|//)(?:(?<=(["'])[^"']{0,80})[^"'\\r\\n]{1,4000}|[^\\s"']+)`,
-      'g',
-    ),
-    `$1${HIDDEN}`,
-  ],
+  behind(
+    `((?<=[\\s"'])(?:-[uUa]|--user|--proxy-user|--auth)${NEXT}?(?!\\d+:\\d+(?!\\S))[^\\s:"'/]{0,64}:)(?!\\[hidden\\]|//)(?:(?<=(["'])[^"']{0,80})[^"'\\r\\n]{1,4000}|[^\\s"']+)`,
+    'g',
+  ),
   // mysql -p…
-  [
-    new RegExp(
-      `([\\s"']-(?:[pP]|[aw]${NEXT}))(?<=\\b${PROGRAMS}[^\\r\\n]{0,200}|[\\s"']-u[^\\r\\n]{0,100})(${NEXT}?)(?!\\[hidden\\]|-|\\d+:\\d+(?!\\S))[^\\s"']+`,
-      'g',
-    ),
-    `$1$2${HIDDEN}`,
-  ],
+  behind(
+    `([\\s"']-(?:[pP]|[aw]${NEXT})(?<=\\b${PROGRAMS}[^\\r\\n]{0,200}|[\\s"']-u[^\\r\\n]{0,100})${NEXT}?)(?!\\[hidden\\]|-|\\d+:\\d+(?!\\S))[^\\s"']+`,
+    'g',
+  ),
   // -p… of other programs, where it looks like no word
-  [
-    /(?<=\s)(-p)(?!\[hidden\])(?=[^\s]{0,64}[A-Z0-9])(?=[^\s]{0,64}[A-Za-z])[^\s"'\-:/.=]{6,}(?![:\w])/g,
-    `$1${HIDDEN}`,
-  ],
-  [JSON_WEB_TOKEN, `$1${HIDDEN}`],
-  [TOKENS, HIDDEN],
+  /(?<=\s)(-p)(?!\[hidden\])(?=[^\s]{0,64}[A-Z0-9])(?=[^\s]{0,64}[A-Za-z])[^\s"'\-:/.=]{6,}(?![:\w])/g,
+  JSON_WEB_TOKEN,
 ];
 
 /** In each text in which one of these finds a secret. Most texts are short, and have none of it. */
@@ -178,10 +130,11 @@ export function shownJson(data: unknown, redact: Redact, shown?: Pick<ReadonlySe
 
 function hidden(text: string): string {
   if (!SUSPECT.test(text)) return text;
-  return SECRETS.reduce(
-    (shown, [secret, replacement]) => shown.replace(secret, replacement),
+  const shown = SECRETS.reduce(
+    (rest, secret) => rest.replace(secret, `$1${HIDDEN}`),
     withoutUrlCredentials(text),
   );
+  return shown.replace(TOKENS, HIDDEN);
 }
 
 /** Cut between two words, where these are not too long: half a secret is not known as one. */

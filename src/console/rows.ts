@@ -167,7 +167,7 @@ function messageOf(
 }
 
 /** Those that are live, then those that are idle. */
-function instancesOf(fleet: Fleet | undefined): readonly FleetInstance[] {
+export function instancesOf(fleet: Fleet | undefined): readonly FleetInstance[] {
   return fleet === undefined ? [] : [...fleet.instances, ...fleet.idle];
 }
 
@@ -241,23 +241,18 @@ function elsewhereOf(
   show: ShowMessage,
 ): RowProblem[] {
   const { behind, failing, refused } = line;
-  const named = (all: readonly InstanceName[]): string =>
-    `${all
-      .slice(0, 3)
-      .map(({ id, host }) => labels.get(id) ?? host)
-      .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
+  const named = (all: readonly InstanceName[]): string => {
+    const first = all.slice(0, 3).map(({ id, host }) => labels.get(id) ?? host);
+    return `${first.join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
+  };
   const elsewhere = (kind: RowProblem['kind'], message: string, cause?: string): RowProblem => {
     return { kind, isFatal: false, message: show(message), ...(cause && { cause: show(cause) }) };
   };
   const found: RowProblem[] = [];
   if (failing.length > 0 && here.failures === undefined) {
-    found.push(
-      elsewhere(
-        'failing-elsewhere',
-        `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`,
-        failing[0]?.error,
-      ),
-    );
+    const [{ error }] = failing as [(typeof failing)[number]];
+    const message = `failing on ${named(failing)}: ${error ?? 'unknown error'}`;
+    found.push(elsewhere('failing-elsewhere', message, error));
   }
   if (here.refused !== undefined) {
     const isSaid = own.some(({ kind }) => kind === 'refused');
@@ -285,10 +280,9 @@ function reportsOf(fleet: Fleet | undefined): Map<string, InstanceReport[]> {
   const reports = new Map<string, InstanceReport[]>();
   for (const { id: on, members } of instancesOf(fleet)) {
     for (const member of members) {
-      const id = member.name;
-      const others = reports.get(id);
-      if (others === undefined) reports.set(id, [{ on, member }]);
-      else others.push({ on, member });
+      const ofMember = reports.get(member.name) ?? [];
+      ofMember.push({ on, member });
+      reports.set(member.name, ofMember);
     }
   }
   return reports;

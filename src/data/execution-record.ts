@@ -16,16 +16,20 @@ export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
  * - `cancelled`: by `cancel()`, or by `set`, a drop or `close`, after which there is no cool-down;
  * - `late`: after `timed-out` or `cancelled` the load returned a result, which is dropped.
  */
-export type ExecutionOutcome =
-  | 'loaded'
-  | 'kept'
-  | 'adopted'
-  | 'deferred'
-  | 'failed'
-  | 'refused'
-  | 'timed-out'
-  | 'cancelled'
-  | 'late';
+export type ExecutionOutcome = (typeof OUTCOMES)[number];
+
+/** All of them. */
+export const OUTCOMES = [
+  'loaded',
+  'kept',
+  'adopted',
+  'deferred',
+  'failed',
+  'refused',
+  'timed-out',
+  'cancelled',
+  'late',
+] as const;
 
 /** An execution of a value, a task or a key of a cache that begins. */
 export interface ExecutionStart {

@@ -1,4 +1,4 @@
-import { OptionChecks } from '../option-checks.ts';
+import { checked } from '../option-checks.ts';
 import type { Decorated } from './decorate.ts';
 import { makerOf, type PerInstance } from './per-instance.ts';
 
@@ -49,14 +49,9 @@ export function claimName(instance: object, name: string, at: readonly unknown[]
     if (typeof shared !== 'object' || shared === null) continue;
     const names = namedAt.get(shared) ?? new Map<string, WeakRef<object>>();
     const other = names.get(name)?.deref();
-    const checks = new OptionChecks('a decorator');
-    checks.that(
-      other === undefined || other === owner,
-      'name',
-      `must be given: another class than this one has the name ${name} there by default`,
-      undefined,
-    );
-    checks.done();
+    const isOwn = other === undefined || other === owner;
+    const rule = `must be given: another class than this one has the name ${name} there by default`;
+    checked('a decorator', (checks) => checks.that(isOwn, 'name', rule, undefined));
     namedAt.set(shared, names.set(name, new WeakRef(owner)));
   }
 }

@@ -1,5 +1,5 @@
 import type { Call } from '../callable/refreshing.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { checked } from '../option-checks.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { Decorated } from './decorate.ts';
 
@@ -89,8 +89,7 @@ export function optionsOf<O>(
 ): O | undefined {
   if (typeof options !== 'function') return options;
   const computed = ignoreThenable((options as (given: object) => O)(instance));
-  const checks = new OptionChecks('a decorator');
-  checks.that(!isThenable(computed), 'options', 'must not be a promise', computed);
-  checks.done();
+  const isOptions = !isThenable(computed);
+  checked('a decorator', (checks) => checks.that(isOptions, 'options', 'must not be a promise', computed));
   return computed;
 }

@@ -85,25 +85,15 @@ export function derive<R>(
   const areSources = found.length > 0 && found.every((source) => source !== undefined);
   checks.that(areSources, 'sources', 'must be values, or values derived from values', sources);
   const depth = Math.max(0, ...found.map((source) => source?.depth ?? 0));
-  checks.that(
-    depth < MOST_DEEP,
-    'sources',
-    `must follow from values through at most ${MOST_DEEP - 1} derived ones`,
-    depth,
-  );
+  const isDeep = `must follow from values through at most ${MOST_DEEP - 1} derived ones`;
+  checks.that(depth < MOST_DEEP, 'sources', isDeep, depth);
   checks.function('compute', compute);
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   const { clock = found[0]?.clock ?? systemClock } = ownOptions(options);
   checks.methods('clock', clock, ['now', 'monotonic']);
   checks.done();
   const all = found as NamedSource[];
-  return new Derived({
-    name,
-    sources: all,
-    compute,
-    clock,
-    logger: new SafeLogger(name, logger),
-  });
+  return new Derived({ name, sources: all, compute, clock, logger: new SafeLogger(name, logger) });
 }
 
 function sourceOf(given: unknown): NamedSource | undefined {

@@ -194,11 +194,6 @@ export class MemberEngine<T> {
     this.loader.owner?.changed(entry);
   }
 
-  /** Sets the value by hand. A flight under way is aborted; its waiters get this value. */
-  set(entry: Entry<T>, value: T, prepare?: () => void): void {
-    this.loader.put(entry, value, prepare);
-  }
-
   /** Publishes the value in place, or a mark, for all instances: see {@link Coordinator.share}. `close()` waits for it. */
   share(entry: Entry<T>, as?: ShareRequest): Promise<number | undefined> {
     if (this.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
@@ -254,11 +249,6 @@ export class MemberEngine<T> {
   /** Replaces the schedule: due times are computed anew from the last executions. @throws {TicklessError} `OPTION` when it is not one. */
   reschedule(schedule: ScheduleLike): void {
     this.putSchedule(scheduleArgument(this.options.name, schedule), schedule);
-  }
-
-  /** Ends the load under way as failed. @returns whether there was one. */
-  cancel(entry: Entry<T>, reason: unknown): boolean {
-    return this.loader.cancel(entry, reason);
   }
 
   pause(): void {
@@ -319,11 +309,6 @@ export class MemberEngine<T> {
     const { name } = this.options;
     const offset = this.options.now() - now; // of the wall clock, now
     return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, this.events);
-  }
-
-  /** Computes the due time anew if the wall clock was stepped. */
-  compareClocks(entry: Entry<T>, now: number): void {
-    this.loader.clocks.compareClocks(entry, now);
   }
 
   /** The backends that could not be reached the last time. */

@@ -1,5 +1,5 @@
 import type { Difference } from '../data/difference.ts';
-import type { GroupSlot, StartOfOne } from '../due/refreshable.ts';
+import type { GroupSlot, Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
@@ -13,15 +13,10 @@ import {
   hangingHealth,
   runStateHealth,
 } from './health.ts';
-import { causesFirst, type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
+import { causesFirst, type HealthProblem, Member } from './member.ts';
 
 /** A value or an executor as a member of a group. */
-export class EntryMember<T> implements Member, EntryOwner<T> {
-  readonly name: string;
-  readonly public: GroupMember;
-  readonly isRequired: boolean;
-  readonly engine: Member['engine'];
-  readonly status: (hasValues: boolean) => unknown;
+export class EntryMember<T> extends Member implements Refreshable, EntryOwner<T> {
   readonly #member: SingleMember<T>;
   readonly #slot: GroupSlot;
   /** Tells the queue that the load which it started has ended. */
@@ -30,18 +25,14 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   #pass: number = -Infinity;
 
   /** @param join makes its slot. */
-  constructor(member: SingleMember<T>, join: (member: Member) => GroupSlot) {
-    this.name = member.options.name;
-    this.public = groupMember(member, this);
-    this.isRequired = member.isRequired;
-    this.engine = member.engine;
-    this.status = member.status;
+  constructor(member: SingleMember<T>, join: (member: EntryMember<T>) => GroupSlot) {
+    super(member, member.isRequired);
     this.#member = member;
     this.#slot = join(this);
     this.#plan();
   }
 
-  async compare(before: number, after: number): Promise<Difference> {
+  override async compare(before: number, after: number): Promise<Difference> {
     const { engine, entry } = this.#member;
     return versionsOf(engine, entry).compare(before, after);
   }
@@ -75,13 +66,13 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
 
   compareClocks(): void {
     const { entry, engine, options } = this.#member;
-    engine.compareClocks(entry, options.clock.monotonic());
+    engine.loader.clocks.compareClocks(entry, options.clock.monotonic());
   }
 
   health(): HealthProblem[] {
     const { entry, engine, options, isRequired } = this.#member;
     const now = options.clock.monotonic();
-    engine.compareClocks(entry, now);
+    engine.loader.clocks.compareClocks(entry, now);
     const { runState } = engine;
     const { kind, name, whenFailing } = options;
     const { isRefusing } = engine.loader.reporter;
@@ -98,7 +89,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     const { entry, engine, options } = this.#member;
     const firstLoad = async (): Promise<void> => {
       const now = options.clock.monotonic();
-      engine.compareClocks(entry, now);
+      engine.loader.clocks.compareClocks(entry, now);
       if (entry.isLoaded && !entry.isInitial) return;
       // With an initial value that may be served it is ready, and the load runs behind.
       const isServed = entry.isLoaded && !isTooStale(entry, now);

@@ -1,13 +1,12 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { Difference } from '../data/difference.ts';
-import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { ControlledEngine } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
-import type { SingleMember } from '../options/group-handle.ts';
+import type { JoiningMember } from '../options/group-handle.ts';
 import type { PeriodicExecutor } from '../value/periodic-executor.ts';
 import type { RefreshingValue } from '../value/refreshing-value.ts';
 
@@ -85,47 +84,6 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
   task: 'executor',
 };
 
-/** The member behind it. */
-type PublicPart = Pick<Member, 'status' | 'health' | 'compare'>;
-
-/** A member as the group returns it to tools. */
-export function groupMember(
-  single: Pick<SingleMember<never>, 'self' | 'options'>,
-  member: PublicPart,
-): GroupMember {
-  return new PublicMember(single, member) as unknown as GroupMember;
-}
-
-class PublicMember implements Omit<AnyMember, 'inspect'> {
-  readonly kind: GroupMember['kind'];
-  readonly name: string;
-  readonly lock: LockLike | undefined;
-  readonly store: StoreLike | undefined;
-  readonly member: unknown;
-  readonly #member: PublicPart;
-
-  constructor({ self, options }: Pick<SingleMember<never>, 'self' | 'options'>, member: PublicPart) {
-    this.kind = KINDS[options.kind];
-    this.name = options.name;
-    this.lock = options.lock;
-    this.store = options.store;
-    this.member = self;
-    this.#member = member;
-  }
-
-  inspect(): unknown {
-    return this.#member.status(false);
-  }
-
-  compare(before: number, after: number): Promise<Difference> | undefined {
-    return this.#member.compare?.(before, after);
-  }
-
-  health(): HealthProblem[] {
-    return this.#member.health();
-  }
-}
-
 /** The problems of one member: backends that are down, then what may follow from that, what makes reads fail first. */
 export function causesFirst(
   backends: readonly HealthProblem[],
@@ -139,16 +97,44 @@ export function causesFirst(
 }
 
 /** A member, as its group sees it. */
-export interface Member extends Refreshable {
-  readonly public: GroupMember;
+export abstract class Member {
   readonly name: string;
-  readonly isRequired: boolean;
+  /** As the group returns it to tools. */
+  readonly public: GroupMember;
   readonly engine: ControlledEngine &
     Pick<MemberEngine<unknown>, 'register' | 'close' | 'events' | 'unlessOwn' | 'options' | 'reschedule'>;
-  health(): HealthProblem[];
-  status(hasValues: boolean): unknown;
+  readonly status: (hasValues: boolean) => unknown;
+  readonly isRequired: boolean;
+
+  constructor(
+    member: Pick<JoiningMember<never>, 'self' | 'options'> & Pick<Member, 'engine' | 'status'>,
+    isRequired: boolean,
+  ) {
+    const { self, options, engine, status } = member;
+    const { kind, name, lock, store } = options;
+    this.name = name;
+    this.isRequired = isRequired;
+    this.engine = engine;
+    this.status = status;
+    const methods = {
+      inspect: () => status(false),
+      compare: (before: number, after: number) => this.compare?.(before, after),
+      health: () => this.health(),
+    };
+    this.public = Object.assign(Object.create(methods), {
+      kind: KINDS[kind],
+      name,
+      lock,
+      store,
+      member: self,
+    });
+  }
+
+  abstract health(): HealthProblem[];
+
   /** Of one entry: two of its versions in the store. */
   compare?(before: number, after: number): Promise<Difference>;
+
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
-  firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
+  abstract firstLoads(signal: AbortSignal): readonly (() => Promise<void>)[];
 }

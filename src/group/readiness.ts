@@ -1,6 +1,6 @@
 import { isFailedLoad } from '../engine/read-errors.ts';
 import { showName, type TicklessError } from '../errors.ts';
-import { printable } from '../printable.ts';
+import { firstFew, printable } from '../printable.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -66,10 +66,9 @@ export function notReadyLine(
   timeoutMs: number,
 ): string {
   const fatal = problems.filter(({ isFatal }) => isFatal);
-  const reasons = fatal.slice(0, MOST_NAMED).map(({ name, message }) => {
-    return `${showName(name)}: ${printable(message, LONGEST_REASON)}`;
-  });
-  const more = fatal.length > MOST_NAMED ? `; and ${fatal.length - MOST_NAMED} more` : '';
+  const reasonOf = ({ name, message }: HealthProblem): string =>
+    `${showName(name)}: ${printable(message, LONGEST_REASON)}`;
+  const reasons = firstFew(fatal, MOST_NAMED, reasonOf, '; ');
   const which = `${fatal.length} of ${required} required members`;
-  return `not ready within ${showDuration(timeoutMs)}, ${which}: ${reasons.join('; ')}${more}`;
+  return `not ready within ${showDuration(timeoutMs)}, ${which}: ${reasons}`;
 }

@@ -6,7 +6,7 @@ import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { type CloseReport, closeReport } from '../data/close-report.ts';
 import type { Fleet } from '../data/fleet.ts';
 import { DueQueue, PASS_CONCURRENCY } from '../due/due-queue.ts';
-import type { GroupSlot } from '../due/refreshable.ts';
+import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
 import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
@@ -23,13 +23,7 @@ import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { Listeners } from '../observe/listeners.ts';
 import { OutageLog } from '../observe/outage-log.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
-import {
-  durationArgument,
-  namesArgument,
-  OptionChecks,
-  optionsArgument,
-  ownOptions,
-} from '../option-checks.ts';
+import { checked, durationArgument, namesArgument, optionsArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
@@ -413,13 +407,13 @@ export class RefreshGroup implements GroupLike {
   }
 
   #addSingle<T>(member: SingleMember<T>): void {
-    const owner = new EntryMember(member, (made) => this.#join(made));
+    const owner = new EntryMember(member, (made) => this.#join(made, made));
     member.engine.setOwner(owner);
     this.#connect(member.engine);
   }
 
   #addKeyed<V>(member: KeyedMember<V>): void {
-    member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
+    member.joinQueue((keys) => this.#join(new CacheMember(member), keys));
     this.#connect(member.engine);
   }
 
@@ -439,14 +433,13 @@ export class RefreshGroup implements GroupLike {
     if (this.#isPaused) engine.pause();
   }
 
-  #join(member: Member): GroupSlot {
+  #join(member: Member, starts: Refreshable): GroupSlot {
     const { name } = this.#options;
     if (this.#closing !== undefined) throw closedError(name);
-    const checks = new OptionChecks(name);
-    checks.that(!this.#members.has(member.name), 'name', 'must be unique in the group', member.name);
-    checks.done();
+    const isUnique = !this.#members.has(member.name);
+    checked(name, (checks) => checks.that(isUnique, 'name', 'must be unique in the group', member.name));
     this.#members.set(member.name, member);
-    const slot = this.#queue.join(member);
+    const slot = this.#queue.join(starts);
     const leave = (): void => {
       // A closed group still reports that its members are closed.
       if (this.#closing === undefined) this.#members.delete(member.name);

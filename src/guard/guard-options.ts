@@ -58,10 +58,6 @@ export function checkGuardOptions(
   if (schema !== undefined) checks.that(isSchema(schema), 'schema', SCHEMA_RULE, schema);
   if (accept !== undefined) checks.function('accept', accept);
   const isRule = unchanged === undefined || unchanged === 'deep' || typeof unchanged === 'function';
-  checks.that(
-    isRule,
-    'unchanged',
-    "must be 'deep' or a function of the value in place and the new one",
-    unchanged,
-  );
+  const rule = "must be 'deep' or a function of the value in place and the new one";
+  checks.that(isRule, 'unchanged', rule, unchanged);
 }

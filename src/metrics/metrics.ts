@@ -1,6 +1,8 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { isOfBackup } from '../data/backup.ts';
-import { type MemberCounts, OUTCOMES, ROUND_OUTCOMES } from '../observe/counts.ts';
+import { OUTCOMES } from '../data/execution-record.ts';
+import type { MemberCounts } from '../observe/counts.ts';
+import { ROUND_OUTCOMES } from '../observe/events.ts';
 import type { ValueStatus } from '../value/value-status.ts';
 
 /** A value, an executor or a cache: each has a part of these. */

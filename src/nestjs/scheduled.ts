@@ -1,6 +1,6 @@
 import { locked } from '../decorators/locked.ts';
 import { makerOf } from '../decorators/per-instance.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { checked } from '../option-checks.ts';
 import { type LockedMethodOptions, lockedBy } from './decorators.ts';
 
 /** The key under which `@Cron`, `@Interval` and `@Timeout` of `@nestjs/schedule` leave their metadata. */
@@ -29,9 +29,7 @@ export function lockJob(
   options: LockedMethodOptions,
 ): void {
   const decorate = locked((one) => lockedBy(options, one)) as (...args: unknown[]) => PropertyDescriptor;
-  const checks = new OptionChecks('TicklessModule');
   const isReplaced = Reflect.defineProperty(instance, name, decorate(instance, name, method));
   const rule = `must be able to replace ${instance.constructor?.name}.${name} on its instance, which can not be changed (frozen?): give the method @Locked instead`;
-  checks.that(isReplaced, 'lockedScheduler', rule, options);
-  checks.done();
+  checked('TicklessModule', (checks) => checks.that(isReplaced, 'lockedScheduler', rule, options));
 }

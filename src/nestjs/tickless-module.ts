@@ -86,26 +86,17 @@ export class TicklessModule {
    */
   static forRootAsync(options: TicklessModuleAsyncOptions): DynamicModule {
     const { imports = [], providers = [] } = ConfigurableModuleClass.registerAsync(options);
-    const group: FactoryProvider<RefreshGroup> = {
-      provide: RefreshGroup,
-      inject: [ASSEMBLED],
-      useFactory: ({ group }: Assembled) => group,
-    };
-    const indicator: FactoryProvider<TicklessHealthIndicator> = {
-      provide: TicklessHealthIndicator,
-      inject: [RefreshGroup],
-      useFactory: (group: RefreshGroup) => new TicklessHealthIndicator(group),
-    };
-    const assembled: FactoryProvider<Assembled> = {
-      provide: ASSEMBLED,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: assemble,
-    };
+    const indicatorOf = (group: RefreshGroup): TicklessHealthIndicator => new TicklessHealthIndicator(group);
+    const own: FactoryProvider[] = [
+      { provide: ASSEMBLED, inject: [MODULE_OPTIONS_TOKEN], useFactory: assemble },
+      { provide: RefreshGroup, inject: [ASSEMBLED], useFactory: ({ group }: Assembled) => group },
+      { provide: TicklessHealthIndicator, inject: [RefreshGroup], useFactory: indicatorOf },
+    ];
     return {
       module: TicklessModule,
       global: true,
       imports: [DiscoveryModule, ...imports],
-      providers: [...providers, assembled, group, indicator],
+      providers: [...providers, ...own],
       exports: [RefreshGroup, TicklessHealthIndicator],
     };
   }
@@ -174,12 +165,8 @@ function assemble(options: TicklessModuleOptions): Assembled {
   if (console !== undefined) checks.function('console', console);
   if (lockedScheduler !== undefined) {
     const { backend: own = backend, lock: ownLock = lock, lockAtLeastFor } = ownOptions(lockedScheduler);
-    checks.that(
-      Boolean(own ?? ownLock),
-      'lockedScheduler.backend',
-      'must be given, here or of the module',
-      own,
-    );
+    const rule = 'must be given, here or of the module';
+    checks.that(Boolean(own ?? ownLock), 'lockedScheduler.backend', rule, own);
     checks.durationFromZero('lockedScheduler.lockAtLeastFor', lockAtLeastFor);
   }
   checks.done();

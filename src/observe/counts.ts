@@ -1,6 +1,6 @@
-import type { ExecutionOutcome } from '../data/execution-record.ts';
-import type { Counted, Counters } from './counters.ts';
-import type { RoundOutcome } from './events.ts';
+import { type ExecutionOutcome, OUTCOMES } from '../data/execution-record.ts';
+import type { Counters } from './counters.ts';
+import { ROUND_OUTCOMES, type RoundOutcome } from './events.ts';
 import type { LoadTimes } from './load-times.ts';
 
 /**
@@ -34,40 +34,12 @@ export interface MemberCounts
   readonly storeCommands: number;
 }
 
-/** Those that are 0 too. */
-const COUNTED = [
-  'loaded',
-  'kept',
-  'adopted',
-  'deferred',
-  'failed',
-  'refused',
-  'timed-out',
-  'cancelled',
-  'late',
-  'acquired',
-  'took-over',
-  'held',
-  'done',
-  'lost',
-  'published',
-  'publish-refused',
-  'stale-served',
-  'too-stale',
-  'evicted',
-] as const satisfies readonly Counted[];
-
-/** The ends of executions, in that order. */
-export const OUTCOMES: readonly ExecutionOutcome[] = COUNTED.slice(0, 9) as ExecutionOutcome[];
-
-/** The steps of rounds. */
-export const ROUND_OUTCOMES: readonly RoundOutcome[] = COUNTED.slice(9, 16) as RoundOutcome[];
-
 export function memberCounts(counters: Counters): MemberCounts {
   const { reads, misses, waited, readsFailed, loading, bytes, lockCommands, storeCommands } = counters;
-  const words = Object.fromEntries(COUNTED.map((word) => [word, counters.counts[word] ?? 0]));
+  const counted = [...OUTCOMES, ...ROUND_OUTCOMES, 'stale-served', 'too-stale', 'evicted'] as const; // also where it is 0
+  const words = Object.fromEntries(counted.map((word) => [word, counters.counts[word] ?? 0]));
   return Object.freeze({
-    ...(words as Record<(typeof COUNTED)[number], number>),
+    ...(words as Record<(typeof counted)[number], number>),
     reads,
     misses,
     waited,

@@ -21,14 +21,18 @@ export type ChangeCause = 'loaded' | 'adopted' | 'set' | 'rolled-back' | 'restor
  * - `published`: the value of this instance is in the store;
  * - `publish-refused`: the store has a newer version than the one that was loaded here.
  */
-export type RoundOutcome =
-  | 'acquired'
-  | 'took-over'
-  | 'held'
-  | 'done'
-  | 'lost'
-  | 'published'
-  | 'publish-refused';
+export type RoundOutcome = (typeof ROUND_OUTCOMES)[number];
+
+/** All of them. */
+export const ROUND_OUTCOMES = [
+  'acquired',
+  'took-over',
+  'held',
+  'done',
+  'lost',
+  'published',
+  'publish-refused',
+] as const;
 
 /** The details of each step of a round; those that a step does not have are not present. */
 export interface RoundDetails extends Keyed {
@@ -109,19 +113,7 @@ export interface EventDetails<V = unknown> extends Record<EventType, unknown> {
 }
 
 /** The types of all events. The union is closed: a `switch` over it can be exhaustive. */
-export type EventType =
-  | 'load-started'
-  | 'load-ended'
-  | 'changed'
-  | 'stale-served'
-  | 'too-stale'
-  | 'evicted'
-  | 'round'
-  | 'backend-down'
-  | 'backend-up'
-  | 'paused'
-  | 'resumed'
-  | 'closed';
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** A type of events, or `*` for all of them. */
 export type EventFilter = EventType | '*';
@@ -141,7 +133,7 @@ export type EventOf<E extends EventFilter, V = unknown> = E extends EventType
 export type TicklessEvent<V = unknown> = EventOf<EventType, V>;
 
 /** The types of all events, in the order of a load's life. */
-export const EVENT_TYPES: readonly EventType[] = [
+export const EVENT_TYPES = [
   'load-started',
   'load-ended',
   'changed',
@@ -154,4 +146,4 @@ export const EVENT_TYPES: readonly EventType[] = [
   'paused',
   'resumed',
   'closed',
-];
+] as const;

@@ -1,4 +1,4 @@
-import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import type { StandardSchema } from '../schema.ts';
 import { editionOf } from './edition.ts';
 import { checkTargeting, type TargetingOptions } from './targeting.ts';
@@ -27,9 +27,7 @@ export type FlagsSchemaOptions = TargetingOptions;
 export function flagsSchema<T = any>(given: FlagsSchemaOptions = {}): StandardSchema<T> {
   const { targeting } = ownOptions(given ?? {});
   namesArgument('flagsSchema', given, ['targeting']);
-  const checks = new OptionChecks('flagsSchema');
-  checkTargeting(targeting, checks);
-  checks.done();
+  checked('flagsSchema', (checks) => checkTargeting(targeting, checks));
   const standard = {
     version: 1,
     vendor: 'tickless',

@@ -3,6 +3,7 @@ import { isTicklessError } from '../errors.ts';
 import type { EventOf, EventType } from '../index.ts';
 import { messageOf } from '../observe/logger.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
+import { firstFew } from '../printable.ts';
 import { changedFlags, type Edition, editionOf } from './edition.ts';
 import { codeOf, ProviderStatus } from './provider-status.ts';
 import { type Asked, failed, resolve } from './resolve.ts';
@@ -81,6 +82,8 @@ export function ticklessProvider(given: TicklessProviderOptions): Provider {
   return new TicklessProvider(flags, targeting);
 }
 
+type Question<T> = [name: string, defaultValue: T, context: EvaluationContext, logger: Logger];
+
 class TicklessProvider implements Provider {
   readonly metadata = { name: 'tickless' } as const;
   readonly runsOn = 'server';
@@ -129,48 +132,27 @@ class TicklessProvider implements Provider {
     this.#unsubscribe = [];
   }
 
-  async resolveBooleanEvaluation(
-    name: string,
-    defaultValue: boolean,
-    context: EvaluationContext,
-    logger: Logger,
-  ): Promise<ResolutionDetails<boolean>> {
-    return this.#evaluate(name, 'boolean', defaultValue, context, logger);
+  async resolveBooleanEvaluation(...question: Question<boolean>): Promise<ResolutionDetails<boolean>> {
+    return this.#evaluate('boolean', question);
   }
 
-  async resolveStringEvaluation(
-    name: string,
-    defaultValue: string,
-    context: EvaluationContext,
-    logger: Logger,
-  ): Promise<ResolutionDetails<string>> {
-    return this.#evaluate(name, 'string', defaultValue, context, logger);
+  async resolveStringEvaluation(...question: Question<string>): Promise<ResolutionDetails<string>> {
+    return this.#evaluate('string', question);
   }
 
-  async resolveNumberEvaluation(
-    name: string,
-    defaultValue: number,
-    context: EvaluationContext,
-    logger: Logger,
-  ): Promise<ResolutionDetails<number>> {
-    return this.#evaluate(name, 'number', defaultValue, context, logger);
+  async resolveNumberEvaluation(...question: Question<number>): Promise<ResolutionDetails<number>> {
+    return this.#evaluate('number', question);
   }
 
   async resolveObjectEvaluation<T extends JsonValue>(
-    name: string,
-    defaultValue: T,
-    context: EvaluationContext,
-    logger: Logger,
+    ...question: Question<T>
   ): Promise<ResolutionDetails<T>> {
-    return this.#evaluate(name, 'object', defaultValue, context, logger);
+    return this.#evaluate('object', question);
   }
 
   #evaluate<T extends FlagValue>(
-    name: string,
     type: FlagValueType,
-    defaultValue: T,
-    context: EvaluationContext,
-    logger: Logger,
+    [name, defaultValue, context, logger]: Question<T>,
   ): ResolutionDetails<T> {
     const asked: Asked<T> = { name, type, defaultValue, context, logger };
     let edition: Edition;
@@ -230,6 +212,5 @@ class TicklessProvider implements Provider {
 const MOST_SHOWN = 5;
 
 function shown(problems: readonly string[]): string {
-  const more = problems.length - MOST_SHOWN;
-  return `${problems.slice(0, MOST_SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  return firstFew(problems, MOST_SHOWN, (problem) => problem, '; ');
 }

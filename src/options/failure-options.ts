@@ -1,7 +1,7 @@
 import { type CoolDown, cappedByPeriod } from '../engine/cool-down.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
-import { isNumber, type OptionChecks, ownOptions } from '../option-checks.ts';
+import { checkNumber, type OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaults } from './defaults.ts';
 import type { CoolDownOptions } from './shared-options.ts';
@@ -24,8 +24,7 @@ export function resolveCoolDown(
   const own = ownOptions<CoolDownOptions>(given ?? {});
   const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = own;
   const initialMs = checks.finiteDuration('coolDown.initial', initial);
-  const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
-  checks.that(isFactor, 'coolDown.factor', 'must be a finite number of 1 or more', factor);
+  checkNumber(checks, 'coolDown.factor', factor, 1);
   const isMaxDefault = own.max === undefined;
   const max = own.max ?? Math.max(defaults.coolDown.max, initialMs);
   const maxMs = checks.finiteDuration('coolDown.max', max);
@@ -65,13 +64,8 @@ export function resolveRetry(
     checkRetry(own, checks);
     return { retry: { ...defaults.retry, ...given(own) }, isRetryDefault: false };
   }
-  const isAllowed = retry === undefined || retry === false;
-  checks.that(
-    isAllowed,
-    'retry',
-    "must be an object of p-retry's options, such as { retries: 3 }, or false",
-    retry,
-  );
+  const rule = "must be an object of p-retry's options, such as { retries: 3 }, or false";
+  checks.that(retry === undefined || retry === false, 'retry', rule, retry);
   return { retry: retry === false ? undefined : defaults.retry, isRetryDefault: retry === undefined };
 }
 
@@ -82,20 +76,10 @@ function given(options: RetryOptions): RetryOptions {
 
 function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
   checks.names('retry.', retry, RETRY_OPTIONS);
-  for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const) {
-    const received = retry[option] ?? 0;
-    checks.that(
-      isNumber(received, 0, Infinity),
-      `retry.${option}`,
-      'must be a number of 0 or more',
-      received,
-    );
-  }
-  for (const option of ['factor', 'minTimeout'] as const) {
-    const received = retry[option] ?? 0;
-    const holds = isNumber(received, 0, Number.MAX_VALUE);
-    checks.that(holds, `retry.${option}`, 'must be a finite number of 0 or more', received);
-  }
+  for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const)
+    checkNumber(checks, `retry.${option}`, retry[option] ?? 0, 0, Infinity);
+  for (const option of ['factor', 'minTimeout'] as const)
+    checkNumber(checks, `retry.${option}`, retry[option] ?? 0, 0);
   const { minTimeout = 0, maxTimeout = Infinity } = retry;
   const noShorter = 'must not be shorter than retry.minTimeout';
   checks.that(!(maxTimeout < minTimeout), 'retry.maxTimeout', noShorter, maxTimeout);

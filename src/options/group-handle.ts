@@ -9,16 +9,20 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Listeners } from '../observe/listeners.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** A value or an executor, as it joins a group. */
-export interface SingleMember<T> {
-  /** The value or the executor itself. */
+/** A member, as it joins a group. */
+export interface JoiningMember<T> {
+  /** The value, the cache or the executor itself. */
   readonly self: object;
   readonly options: ResolvedOptions & BackendParts;
+  readonly engine: MemberEngine<T>;
+  readonly status: (hasValues: boolean) => unknown;
+}
+
+/** A value or an executor, as it joins a group. */
+export interface SingleMember<T> extends JoiningMember<T> {
   /** `ready()` of the group waits for its first success. */
   readonly isRequired: boolean;
   readonly entry: Entry<T>;
-  readonly engine: MemberEngine<T>;
-  readonly status: (hasValues: boolean) => unknown;
 }
 
 /** The first success of any key of a cache. */
@@ -28,20 +32,15 @@ export interface FirstSuccess {
 }
 
 /** A cache, as it joins a group. */
-export interface KeyedMember<V> {
-  /** The cache itself. */
-  readonly self: object;
+export interface KeyedMember<V> extends JoiningMember<V> {
   /** `ready()` of the group waits for it; `undefined`: the cache is not required. */
   readonly required: FirstSuccess | undefined;
-  readonly options: ResolvedOptions & BackendParts;
-  readonly engine: MemberEngine<V>;
   /** Its due keys join a queue. */
   readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;
   /** The entries whose last load failed. */
   readonly failing: () => readonly Entry<V>[];
   /** The keys whose values a backup has made. */
   readonly backups: () => readonly BackedUp[];
-  readonly status: (hasValues: boolean) => unknown;
 }
 
 /** The side of a group that its members see. The group makes their slots. */

@@ -1,4 +1,4 @@
-import { OptionChecks } from '../option-checks.ts';
+import { checked } from '../option-checks.ts';
 import { optionError } from '../option-error.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 
@@ -28,9 +28,5 @@ export function checkDuration(schedule: string, option: string, received: Durati
  * @throws {TicklessError} `OPTION`
  */
 export function checkNames(schedule: string, options: object, names: readonly string[]): void {
-  if (typeof options !== 'object' || options === null)
-    reject(schedule, 'options', 'must be an object', options);
-  const checks = new OptionChecks(schedule);
-  checks.names('', options, names);
-  checks.done();
+  checked(schedule, (checks) => checks.names('', options, names));
 }

@@ -115,10 +115,8 @@ function resolve(options: HttpFreshnessOptions): Resolved {
     headers = headersIn,
   } = ownOptions(options);
   if (typeof shared !== 'boolean') reject('httpFreshness', 'shared', 'must be true or false', shared);
-  checkDuration('httpFreshness', 'fallback', fallback);
-  checkDuration('httpFreshness', 'atLeast', atLeast);
-  checkDuration('httpFreshness', 'atMost', atMost);
-  checkDuration('httpFreshness', 'maxHeuristic', maxHeuristic);
+  for (const [option, received] of Object.entries({ fallback, atLeast, atMost, maxHeuristic }))
+    checkDuration('httpFreshness', option, received);
   if (toMillis(atLeast) > toMillis(atMost)) {
     reject('httpFreshness', 'atMost', 'must be at least atLeast', atMost);
   }

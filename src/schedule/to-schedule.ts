@@ -1,5 +1,4 @@
 import { durationHint } from '../name-hints.ts';
-import { OptionChecks } from '../option-checks.ts';
 import { methodOf } from '../plain-object.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -57,11 +56,7 @@ function isSchedule(schedule: ScheduleLike): schedule is Schedule {
  * @throws {TicklessError} `OPTION` when it is not a schedule.
  */
 export function scheduleArgument(member: string, received: ScheduleLike): Schedule {
-  const checks = new OptionChecks(member);
-  const schedule = toSchedule(received);
-  checks.that(schedule !== undefined, 'schedule', scheduleRule(received), received);
-  checks.done();
-  return schedule as Schedule;
+  return toSchedule(received) ?? reject(member, 'schedule', scheduleRule(received), received);
 }
 
 /** The rule for the option `schedule`, with what to write instead of a text that looks like a schedule. */

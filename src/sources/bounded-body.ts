@@ -1,4 +1,4 @@
-import { readStream } from './bounded-stream.ts';
+import { readStream } from '../bounded-stream.ts';
 import { compressionOf } from './content-coding.ts';
 import { failure } from './http-errors.ts';
 import type { HttpAnswer } from './http-response.ts';

@@ -36,12 +36,8 @@ export function csv(options: CsvOptions = {}): (body: Body) => Promise<Record<st
   checks.names('', given, ['delimiter']);
   const { delimiter = ',' } = given;
   const isDelimiter = typeof delimiter === 'string' && /^[^"\r\n]$/u.test(delimiter);
-  checks.that(
-    isDelimiter,
-    'delimiter',
-    'must be one character, and not a quote or the end of a line',
-    delimiter,
-  );
+  const rule = 'must be one character, and not a quote or the end of a line';
+  checks.that(isDelimiter, 'delimiter', rule, delimiter);
   checks.done();
   return (body) => parseCsv(body.text, delimiter);
 }

@@ -4,6 +4,7 @@ import type { HttpTarget } from './http-request.ts';
 import type { HttpFetch } from './http-response.ts';
 import { optionTypes } from './option-types.ts';
 import { checkParse, type Parse, type ParseOptions } from './parse.ts';
+import { checkSourceName } from './source.ts';
 import { targetName, urlProblem } from './source-url.ts';
 
 /** Options of {@link httpSource}. */
@@ -82,23 +83,15 @@ export function resolveHttpOptions<T>(
     source,
   } = ownOptions(isObject ? given : {});
   if (typeof target !== 'function') {
-    const isUrl = urlProblem(target) === undefined;
-    checks.that(
-      isUrl,
-      'url',
-      'must be an absolute URL of http: or https:, or a function',
-      targetName(target),
-    );
+    const rule = 'must be an absolute URL of http: or https:, or a function';
+    checks.that(urlProblem(target) === undefined, 'url', rule, targetName(target));
   }
   checkParse(checks, parse, idOf);
   checkByteLimit(checks, maxBytes);
   const areStatuses = Array.isArray(statuses) && statuses.length > 0 && statuses.every(isAccepted);
   checks.that(areStatuses, 'statuses', 'must be an array of statuses from 200, without 304', statuses);
   if (fetch !== undefined) checks.function('fetch', fetch);
-  if (source !== undefined) {
-    checks.name('source', source);
-    checks.that(source.length <= 500, 'source', 'must have at most 500 characters', source);
-  }
+  checkSourceName(checks, source);
   const sent = sentHeaders(headers);
   checks.that(sent !== undefined, 'headers', 'must be headers that can be sent', Object.keys(headers ?? {}));
   checks.done();

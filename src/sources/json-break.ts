@@ -1,121 +1,75 @@
+const OPENING = /[[{]/y;
+const SPACE = /[ \t\n\r]*/y;
+const COLON = /:/y;
+const QUOTE = /"/y;
+const PLAIN = /[ !#-[\]-\uffff]*/y; // anything but a quote, a backslash and control characters
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const BEGUN_ESCAPE = /\\(?:u[\da-fA-F]{0,3})?/y;
+const WHOLE = /-?(?:0|[1-9]\d*)/y;
+const MINUS = /-/y;
+const POINT = /\./y;
+const EXPONENT = /[eE][+-]?/y;
+const DIGITS = /\d+/y;
+const WORDS: readonly string[] = ['true', 'false', 'null'];
+
 /**
  * Where a text stops being JSON: the offset of the first character that no JSON continues with; the length of the text, if it
  * ends too early. `undefined`: it is JSON. The errors of `JSON.parse` don't say it on all runtimes, and quote the text.
  */
 export function jsonBreak(text: string): number | undefined {
-  const scan = new JsonScan(text);
-  return scan.document() ? undefined : scan.at;
-}
+  let at = 0;
+  const closers: string[] = []; // of the arrays and objects around; a deep text must not overflow the stack
 
-/** Each method reads one thing, and returns `false` with `at` where that breaks off. */
-class JsonScan {
-  readonly #text: string;
-  at: number = 0;
+  const take = (what: RegExp): boolean => {
+    what.lastIndex = at;
+    const isFound = what.test(text);
+    if (isFound) at = what.lastIndex;
+    return isFound;
+  };
+  const string = (): boolean => {
+    if (!take(QUOTE)) return false;
+    do take(PLAIN);
+    while (take(ESCAPE));
+    return take(QUOTE) || (take(BEGUN_ESCAPE) && false);
+  };
+  const word = (letters: string): boolean =>
+    Array.from(letters).every((letter) => text[at] === letter && ++at);
+  const number = (): boolean => {
+    if (!take(WHOLE)) return take(MINUS) && false;
+    if (take(POINT) && !take(DIGITS)) return false;
+    return !take(EXPONENT) || take(DIGITS);
+  };
+  const scalar = (): boolean => {
+    if (text[at] === '"') return string();
+    const letters = WORDS.find((one) => one[0] === text[at]);
+    return letters === undefined ? number() : word(letters);
+  };
+  /** The key, if an object is around. */
+  const key = (): boolean => {
+    if (closers.at(-1) !== '}') return true;
+    take(SPACE);
+    if (!string()) return false;
+    take(SPACE);
+    return take(COLON);
+  };
+  const closes = (): boolean => {
+    take(SPACE);
+    return closers.length > 0 && text[at] === closers.at(-1);
+  };
 
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  document(): boolean {
-    const closers: string[] = []; // of the arrays and objects around; a deep text must not overflow the stack
-    for (;;) {
-      this.#space();
-      const opened = this.#takeAny('{[');
-      if (opened !== undefined) {
-        closers.push(opened === '{' ? '}' : ']');
-        this.#space();
-        if (this.#text[this.at] !== closers.at(-1)) {
-          if (opened === '{' && !this.#key()) return false;
-          continue;
-        }
-      } else if (!this.#scalar()) return false;
-      this.#close(closers);
-      if (closers.length === 0) return this.at === this.#text.length;
-      if (!this.#take(',')) return false;
-      if (closers.at(-1) === '}' && !this.#key()) return false;
+  for (;;) {
+    take(SPACE);
+    const isOpened = take(OPENING);
+    if (isOpened) closers.push(text[at - 1] === '{' ? '}' : ']');
+    else if (!scalar()) return at;
+    if (isOpened && !closes()) {
+      if (!key()) return at;
+      continue;
     }
-  }
-
-  /** The ends of arrays and objects that follow, and the space after them. */
-  #close(closers: string[]): void {
-    this.#space();
-    while (closers.length > 0 && this.#take(closers.at(-1) as string)) {
-      closers.pop();
-      this.#space();
-    }
-  }
-
-  #key(): boolean {
-    this.#space();
-    if (!this.#string()) return false;
-    this.#space();
-    return this.#take(':');
-  }
-
-  #scalar(): boolean {
-    switch (this.#text[this.at]) {
-      case '"':
-        return this.#string();
-      case 't':
-        return this.#word('true');
-      case 'f':
-        return this.#word('false');
-      case 'n':
-        return this.#word('null');
-      default:
-        return this.#number();
-    }
-  }
-
-  #string(): boolean {
-    if (!this.#take('"')) return false;
-    while (!this.#take('"')) {
-      if (this.#take('\\')) {
-        if (!this.#escape()) return false;
-      } else if (this.#text.charCodeAt(this.at) >= 0x20) this.at += 1;
-      else return false; // a control character, or the end
-    }
-    return true;
-  }
-
-  #escape(): boolean {
-    if (!this.#take('u')) return this.#takeAny('"\\/bfnrt') !== undefined;
-    return [1, 2, 3, 4].every(() => this.#takeAny('0123456789abcdefABCDEF') !== undefined);
-  }
-
-  #number(): boolean {
-    this.#take('-');
-    if (!this.#take('0') && !this.#digits()) return false;
-    if (this.#take('.') && !this.#digits()) return false;
-    if (this.#takeAny('eE') === undefined) return true;
-    this.#takeAny('+-');
-    return this.#digits();
-  }
-
-  #digits(): boolean {
-    const from = this.at;
-    while (this.#takeAny('0123456789') !== undefined);
-    return this.at > from;
-  }
-
-  #word(word: string): boolean {
-    return Array.from(word).every((letter) => this.#take(letter));
-  }
-
-  #space(): void {
-    while (this.#takeAny(' \t\n\r') !== undefined);
-  }
-
-  #take(character: string): boolean {
-    if (this.#text[this.at] !== character) return false;
-    this.at += 1;
-    return true;
-  }
-
-  #takeAny(characters: string): string | undefined {
-    const character = this.#text[this.at];
-    if (character === undefined || !characters.includes(character)) return undefined;
-    this.at += 1;
-    return character;
+    for (; closes(); at += 1) closers.pop();
+    if (closers.length === 0) return at === text.length ? undefined : at;
+    if (text[at] !== ',') return at;
+    at += 1;
+    if (!key()) return at;
   }
 }

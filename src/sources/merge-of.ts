@@ -40,12 +40,8 @@ export function mergeOf<S extends Readonly<Record<string, SourceLike<unknown>>>>
 ): Source<{ -readonly [N in keyof S]: SourceValue<S[N]> }> {
   const parts = Object.entries(sources ?? {});
   const checks = new OptionChecks('mergeOf');
-  checks.that(
-    parts.length > 0 && !Array.isArray(sources),
-    'sources',
-    'must be an object with at least one source',
-    sources,
-  );
+  const hasSources = parts.length > 0 && !Array.isArray(sources);
+  checks.that(hasSources, 'sources', 'must be an object with at least one source', sources);
   for (const [name, source] of parts) checks.function(name, source);
   checks.done();
   return async (context) => {

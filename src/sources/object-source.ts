@@ -1,8 +1,8 @@
+import { readStream } from '../bounded-stream.ts';
 import { keep, loaded } from '../index.ts';
 import { ownMessageOf } from '../observe/logger.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { unlessAborted } from '../time/on-abort.ts';
-import { readStream } from './bounded-stream.ts';
 import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-limit.ts';
 import { compressionOf } from './content-coding.ts';
 import { validatorsOf } from './http-conditions.ts';

@@ -8,7 +8,7 @@ import { optionTypes, typeShown } from './option-types.ts';
 import type { QueryClient } from './queries/client-types.ts';
 import { driverOf, openSession } from './queries/open-session.ts';
 import { answerText, statementName } from './queries/row-text.ts';
-import { fittingNotes, namedSource, ownNotes, type Source } from './source.ts';
+import { checkSourceName, fittingNotes, namedSource, ownNotes, type Source } from './source.ts';
 
 /** The options of {@link querySource}. */
 export interface QuerySourceOptions<T, Row = Record<string, unknown>> {
@@ -112,10 +112,7 @@ export function querySource<Row = Record<string, unknown>, T = Row[]>(
   if (idOf !== undefined) checks.function('idOf', idOf);
   checks.count('maxRows', maxRows, Infinity);
   const timeoutMs = checks.duration('timeout', timeout);
-  if (source !== undefined) {
-    checks.name('source', source);
-    checks.that(source.length <= 500, 'source', 'must have at most 500 characters', source);
-  }
+  checkSourceName(checks, source);
   checks.done();
   const session = openSession(client, { timeoutMs, maxRows });
   const statement = { sql, params };

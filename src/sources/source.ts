@@ -1,6 +1,7 @@
 import { type IdOf, withIdOf } from '../data/id-of.ts';
 import { isMeta } from '../data/value-meta.ts';
 import type { Kept, Loaded } from '../index.ts';
+import type { OptionChecks } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 
@@ -52,6 +53,13 @@ export function namedSource<T>(
       () => load(context),
     ),
   );
+}
+
+/** The name that a source is given, shown in `meta`, if it is given one. */
+export function checkSourceName(checks: OptionChecks, source: string | undefined): void {
+  if (source === undefined) return;
+  checks.name('source', source);
+  checks.that(source.length <= 500, 'source', 'must have at most 500 characters', source);
 }
 
 /** The notes of the value in place, if this source has made it; else `undefined`: it can't be kept. */

@@ -12,10 +12,24 @@ export function same(actual: unknown, expected: unknown, what: string): void {
   ensure(Object.is(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`);
 }
 
+/** The fields of the value are these primitives. @param of behind the name of a field in the error. */
+export function sameFields<T extends object>(
+  actual: T,
+  expected: Partial<Record<keyof T, unknown>>,
+  of = '',
+): void {
+  for (const field of Object.keys(expected) as (keyof T)[])
+    same(actual[field], expected[field], `${String(field)}${of}`);
+}
+
 /** Both lists hold the same primitives in the same order. */
 export function sameList(actual: readonly unknown[], expected: readonly unknown[], what: string): void {
   const isSame = actual.length === expected.length && actual.every((one, i) => Object.is(one, expected[i]));
   ensure(isSame, `${what}: expected ${show(expected)}, got ${show(actual)}`);
+}
+
+export function namesOf(all: readonly { readonly name: string }[]): string[] {
+  return all.map(({ name }) => name);
 }
 
 /** The value is a number from `least` to `most`, inclusive. */

@@ -25,8 +25,11 @@ export function uniqueName(label: string): string {
 }
 
 /** Names of one case, in this order. */
-export function namesFrom(base: string, ends: readonly string[]): string[] {
-  return ends.map((end) => `${base}-${end}`);
+export function namesFrom<const E extends readonly string[]>(
+  base: string,
+  ends: E,
+): { [I in keyof E]: string } {
+  return ends.map((end) => `${base}-${end}`) as { [I in keyof E]: string };
 }
 
 /** Names that a careless backend confuses with each other, or interprets as a pattern, a path or a statement. */

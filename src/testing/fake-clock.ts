@@ -1,6 +1,5 @@
 import { isImportAwaited } from '../data/late-import.ts';
-import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { optionError } from '../option-error.ts';
+import { checked, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { areYieldsAwaited } from '../time/yield-to-event-loop.ts';
@@ -93,7 +92,7 @@ export class FakeClock implements Clock {
    * @throws {TicklessError} `OPTION` when the duration is invalid, negative or infinite.
    */
   async advance(duration: DurationLike): Promise<void> {
-    const target = this.#monotonic + finite(duration, 0);
+    const target = this.#monotonic + finiteMs('FakeClock', duration, 0);
     await settle();
     for (let next = this.#nextTimer(target); next !== undefined; next = this.#nextTimer(target)) {
       this.#moveTo(next.at);
@@ -115,7 +114,7 @@ export class FakeClock implements Clock {
    * @throws {TicklessError} `OPTION` when the duration is invalid or infinite.
    */
   stepWall(duration: DurationLike): void {
-    this.#wall += finite(duration, -Infinity);
+    this.#wall += finiteMs('FakeClock', duration);
   }
 
   #nextTimer(target: number): PendingTimer | undefined {
@@ -136,12 +135,10 @@ export class FakeClock implements Clock {
   }
 }
 
-function finite(duration: DurationLike, least: number): number {
+/** @throws {TicklessError} `OPTION` when the duration is invalid, infinite, or less. */
+export function finiteMs(member: string, duration: DurationLike, least: number = -Infinity): number {
   const ms = toMillis(duration);
-  if (!(ms >= least) || !Number.isFinite(ms)) reject('duration', 'must be a finite duration', duration);
+  const holds = ms >= least && Number.isFinite(ms);
+  checked(member, (checks) => checks.that(holds, 'duration', 'must be a finite duration', duration));
   return ms;
-}
-
-function reject(option: string, rule: string, received: unknown): never {
-  throw optionError([{ option, rule, received }], { member: 'FakeClock' });
 }

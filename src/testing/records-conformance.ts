@@ -184,29 +184,17 @@ class Walk {
     const editions = await pick(this.#clients).editions(name, 100);
     const record = this.#expected.get(name);
     const expected = record === undefined ? [] : [record, ...record.older];
-    sameList(
-      editions.map(({ row }) => row.token),
-      expected.map(({ token }) => token),
-      `the editions of ${name}`,
-    );
-    sameList(
-      editions.map(({ bytes }) => bytes),
-      expected.map(({ text }) => text.length),
-      'their bytes',
-    );
-    for (const [i, { row }] of editions.entries())
-      same(row.text.slice(0, 100), expected[i]?.text.slice(0, 100), 'the beginning of their texts');
+    const found = editions.map(({ row, bytes }) => `${row.token} ${bytes} ${row.text.slice(0, 100)}`);
+    const wanted = expected.map(({ token, text }) => `${token} ${text.length} ${text.slice(0, 100)}`);
+    sameList(found, wanted, `token, bytes and beginning of the text of the editions of ${name}`);
   }
 
   async #compareList(): Promise<void> {
     const beginning = (this.#locks[0] as string).slice(0, -1);
     const { rows } = await pick(this.#clients).list(beginning, 1000);
+    const listed = rows.map(([name]) => name);
     const expected = this.#locks.filter((name) => this.#expected.has(name));
-    sameList(
-      rows.map(([name]) => name),
-      expected,
-      'the listed names',
-    );
+    sameList(listed, expected, 'the listed names');
   }
 
   #about(edit: Edit, what: string): string {

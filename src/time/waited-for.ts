@@ -1,3 +1,5 @@
+import { firstFew } from '../printable.ts';
+
 /** A part of a load that is under way. */
 interface Step {
   /** For people. */
@@ -38,10 +40,8 @@ export async function whileWaiting<R>(
 export function waitedFor(signal: AbortSignal | undefined): string | undefined {
   const steps = [...((signal && stepsOf.get(signal)) ?? [])];
   if (steps.length === 0) return undefined;
-  const texts = steps.slice(0, MOST_NAMED).map(({ text, inner }) => {
+  return firstFew(steps, MOST_NAMED, ({ text, inner }) => {
     const within = waitedFor(inner);
     return within === undefined ? text() : `${text()}: ${within}`;
   });
-  const others = steps.length - texts.length;
-  return `${texts.join(', ')}${others === 0 ? '' : ` and ${others} more`}`;
 }

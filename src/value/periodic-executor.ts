@@ -167,7 +167,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
     if (!isPlain) return super.requestStart(options);
     const { options: own, loader, events } = engine;
     const now = own.clock.monotonic();
-    engine.compareClocks(entry, now);
+    engine.loader.clocks.compareClocks(entry, now);
     if (isTooStale(entry, now)) {
       const [age, maxStaleness] = [now - entry.loadedAt, entry.maxStalenessMs];
       events.emit('too-stale', { age, maxStaleness });

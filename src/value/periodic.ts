@@ -80,6 +80,6 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * @returns whether an execution was under way. Never throws.
    */
   cancel(reason?: unknown): boolean {
-    return engineOf(this).cancel(this.#entry, reason);
+    return engineOf(this).loader.cancel(this.#entry, reason);
   }
 }

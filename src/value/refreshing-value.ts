@@ -315,7 +315,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     const engine = engineOf(this);
     const [isForAll, origin] = setArgument(engine.options, options);
     checkValue(engine.options, undefined, value);
-    engine.set(entryOf(this), schemaArgument(engine.options, undefined, value));
+    engine.loader.put(entryOf(this), schemaArgument(engine.options, undefined, value));
     return isForAll ? shareValue(engine, entryOf(this), origin) : Promise.resolve();
   }
 

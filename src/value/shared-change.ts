@@ -2,7 +2,7 @@ import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
-import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { checked, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 import { versionsOf } from './versions.ts';
 
@@ -21,9 +21,7 @@ export function setArgument(
 ): readonly [isForAll: boolean, origin: PublishOrigin] {
   if (typeof given !== 'object' || given === null) return [reachesAll(member, given), {}];
   const { by, note, ...options } = ownOptions(given);
-  const checks = new OptionChecks(member.name);
-  checkOrigin({ by, note }, checks, false);
-  checks.done();
+  checked(member.name, (checks) => checkOrigin({ by, note }, checks, false));
   return [reachesAll(member, options), { by, note }];
 }
 
@@ -50,9 +48,8 @@ export function refreshArgument(
   if (typeof given !== 'object' || given === null) return [reachesAll(member, given), undefined];
   const { force, ...options } = ownOptions(given);
   const isDigest = force === undefined || typeof force === 'string';
-  const checks = new OptionChecks(member.name);
-  checks.that(isDigest, 'force', 'must be the digest of inspect().refused', force);
-  checks.done();
+  const rule = 'must be the digest of inspect().refused';
+  checked(member.name, (checks) => checks.that(isDigest, 'force', rule, force));
   return [reachesAll(member, options), force];
 }
 

@@ -22,16 +22,26 @@ interface EncodedErrorObject {
   readonly retryAfterMs: number;
 }
 
-type Native = 'TypeError' | 'RangeError' | 'SyntaxError' | 'ReferenceError' | 'EvalError' | 'URIError';
-type Base = 'Error' | Native | 'AggregateError' | 'DOMException';
+type Native =
+  | 'TypeError'
+  | 'RangeError'
+  | 'SyntaxError'
+  | 'ReferenceError'
+  | 'EvalError'
+  | 'URIError'
+  | 'Error';
+type Base = Native | 'AggregateError' | 'DOMException';
+type NativeClass = new (message: string) => Error;
 
-const NATIVES: Readonly<Record<Native, new (message: string) => Error>> = {
-  TypeError: TypeError,
-  RangeError: RangeError,
-  SyntaxError: SyntaxError,
-  ReferenceError: ReferenceError,
-  EvalError: EvalError,
-  URIError: URIError,
+/** The last one is that of all others. */
+const NATIVES: Readonly<Record<Native, NativeClass>> = {
+  TypeError,
+  RangeError,
+  SyntaxError,
+  ReferenceError,
+  EvalError,
+  URIError,
+  Error,
 };
 
 /** Causes can form a cycle. */
@@ -105,20 +115,12 @@ function baseOf(error: Error): Base {
   if (error instanceof AggregateError) return 'AggregateError';
   if (error instanceof DOMException) return 'DOMException';
   const natives = Object.keys(NATIVES) as Native[];
-  return natives.find((native) => error instanceof NATIVES[native]) ?? 'Error';
+  return natives.find((native) => error instanceof NATIVES[native]) as Native;
 }
 
 function newError(base: Base, name: string, message: string, errors: readonly EncodedError[]): Error {
-  switch (base) {
-    case 'Error':
-      return new Error(message);
-    case 'AggregateError':
-      return new AggregateError(errors.map(decodeError), message);
-    case 'DOMException':
-      return new DOMException(message, name);
-    default:
-      return new NATIVES[base](message);
-  }
+  if (base === 'AggregateError') return new AggregateError(errors.map(decodeError), message);
+  return base === 'DOMException' ? new DOMException(message, name) : new NATIVES[base](message);
 }
 
 function isCloneable(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { ByteStream } from '../bounded-stream.ts';
+import type { ByteStream } from '../../bounded-stream.ts';
 
 /** The used part of an `S3` of `@aws-sdk/client-s3` 3. */
 export interface ObjectClient {

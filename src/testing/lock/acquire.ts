@@ -1,4 +1,4 @@
-import { between, ensure, ofKind, same } from '../assert.ts';
+import { between, ofKind, same, sameFields } from '../assert.ts';
 import { sleep, uniqueName } from '../conformance.ts';
 import { type Acquired, type Case, PATIENCE_UNITS, testCase } from './case-context.ts';
 
@@ -7,14 +7,11 @@ export const ACQUIRE: readonly Case[] = [
   testCase('acquire: a free name is acquired', async (context) => {
     between(context.lock.leaseFor, 1, Number.MAX_SAFE_INTEGER, 'leaseFor of the lock');
     const request = context.request();
-    const { lease, tookOver, now } = ofKind(await context.lock.acquire(request), 'acquired', 'acquire');
-    same(lease.name, request.name, 'name');
-    same(lease.owner, request.owner, 'owner');
-    same(lease.requestId, request.requestId, 'requestId');
-    ensure(
-      Number.isSafeInteger(lease.token) && lease.token > 0,
-      `token: expected a positive safe integer, got ${lease.token}`,
-    );
+    const { lease, tookOver, now } = await context.acquired(request);
+    const { name, owner, requestId } = request;
+    sameFields(lease, { name, owner, requestId });
+    between(lease.token, 1, Number.MAX_SAFE_INTEGER, 'token');
+    same(Number.isInteger(lease.token), true, 'whether the token is whole');
     context.isLeft(lease.remaining, context.long, 'remaining');
     same(tookOver, false, 'tookOver');
     between(now, Date.UTC(2020), Date.UTC(2200), 'now, in epoch milliseconds');
@@ -23,10 +20,7 @@ export const ACQUIRE: readonly Case[] = [
   testCase('acquire: held returns the owner, the remaining and the elapsed time', async (context) => {
     const lease = await context.lease({ host: 'the-host' });
     const first = await context.held();
-    same(first.owner, lease.owner, 'owner');
-    same(first.host, 'the-host', 'host');
-    same(first.token, lease.token, 'token');
-    same(first.isBackoff, false, 'isBackoff');
+    sameFields(first, { owner: lease.owner, host: 'the-host', token: lease.token, isBackoff: false });
     context.isLeft(first.retryAfter, context.long, 'retryAfter');
     between(first.heldFor, 0, context.long / 2, 'heldFor');
     const sum = first.retryAfter + first.heldFor;
@@ -73,12 +67,11 @@ export const ACQUIRE: readonly Case[] = [
 
   testCase('acquire: a repeated request gets the same lease with its remaining time', async (context) => {
     const request = context.request();
-    const first = ofKind(await context.lock.acquire(request), 'acquired', 'acquire').lease;
+    const first = await context.lease(request);
     await sleep(context.unit);
-    const second = ofKind(await context.other.acquire(request), 'acquired', 'the same request').lease;
-    same(second.token, first.token, 'token');
-    same(second.owner, first.owner, 'owner');
-    same(second.requestId, first.requestId, 'requestId');
+    const second = await context.lease(request, context.other);
+    const { token, owner, requestId } = first;
+    sameFields(second, { token, owner, requestId });
     context.hasShrunk(first.remaining, second.remaining, context.unit, 'remaining');
   }),
 

@@ -9,8 +9,8 @@ import type {
 } from '../../cluster/lock-contract.ts';
 import { type Backend, lockOf } from '../../engine/backend.ts';
 import type { LockLike } from '../../engine/coordinator.ts';
-import { between, ensure, ofKind, present, same } from '../assert.ts';
-import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../conformance.ts';
+import { between, ensure, ofKind, present, same, sameFields } from '../assert.ts';
+import { CLOCK_TOLERANCE, DEFAULT_UNIT_MS, sleep, uniqueName } from '../conformance.ts';
 
 /** A backend, whose lock is tested, or a lock. */
 type TestedLock = Backend | LockLike;
@@ -142,6 +142,18 @@ export class LockCaseContext {
     return answer as Acquired;
   }
 
+  /** The same; that many units have passed since then, the time in which the name was not free. */
+  async acquiredAfter(units: number, since: number, what: string): Promise<Acquired> {
+    const acquired = await this.acquiredAtLast();
+    const waited = performance.now() - since;
+    const least = (units - CLOCK_TOLERANCE) * this.unit;
+    ensure(
+      waited >= least,
+      `acquired after ${waited} ms, before the end of ${what} of ${units * this.unit} ms`,
+    );
+    return acquired;
+  }
+
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const begin = performance.now();
     while (!(await holds())) {
@@ -173,10 +185,8 @@ export class LockCaseContext {
   /** Asserts that only time has passed for a lease. */
   async untouched({ token, owner }: Lease, what: string): Promise<void> {
     const record = await this.record();
-    same(record.token, token, `${what}: the token`);
-    same(record.owner, owner, `${what}: the owner`);
-    same(record.state, 'running', `${what}: the state`);
-    this.isLeft(record.leaseLeft, this.long, `${what}: the rest of the lease`);
+    sameFields(record, { token, owner, state: 'running' }, ` ${what}`);
+    this.isLeft(record.leaseLeft, this.long, `the rest of the lease ${what}`);
   }
 }
 
@@ -193,6 +203,11 @@ export const OUTCOMES: readonly ReleaseOutcome[] = [
   { as: 'failed', holdFor: 3_600_000 },
   { as: 'abandoned' },
 ];
+
+/** Those that leave the name free. */
+export const FREEING: readonly ReleaseOutcome[] = OUTCOMES.filter(
+  (one) => one.as === 'abandoned' || one.holdFor === 0,
+);
 
 export function testCase(name: string, run: (context: LockCaseContext) => Promise<void>): Case {
   return { name, needs: 'always', run };

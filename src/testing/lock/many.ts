@@ -7,7 +7,7 @@ import type {
   ReleaseOutcome,
 } from '../../cluster/lock-contract.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { ensure, ofKind, rejects, same, sameList } from '../assert.ts';
+import { ensure, namesOf, ofKind, rejects, same, sameFields, sameList } from '../assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
 import { type Case, type LockCaseContext, OUTCOMES } from './case-context.ts';
 
@@ -23,15 +23,17 @@ function manyCase(
   return {
     name: `many: ${name}`,
     needs,
-    run: (context) => run(context, new Many(context.lock), new Many(context.other)),
+    run: (context) => run(context, new Many(context, context.lock), new Many(context, context.other)),
   };
 }
 
 /** The steps of a lock for several names at once. */
 class Many {
+  readonly #context: LockCaseContext;
   readonly #lock: LockProvider;
 
-  constructor(lock: LockProvider) {
+  constructor(context: LockCaseContext, lock: LockProvider) {
+    this.#context = context;
     this.#lock = lock;
   }
 
@@ -39,22 +41,41 @@ class Many {
     return Promise.all(requests.map((request) => this.#lock.acquire(request)));
   }
 
-  release(
-    releases: readonly { readonly lease: LeaseId; readonly outcome: ReleaseOutcome }[],
-  ): Promise<boolean[]> {
-    return Promise.all(releases.map(({ lease, outcome }) => this.#lock.release(lease, outcome)));
+  /** The kinds of the answers. */
+  async kinds(requests: readonly AcquireRequest[]): Promise<string[]> {
+    return kindsOf(await this.acquire(requests));
   }
 
-  extend(extensions: readonly { readonly lease: LeaseId; readonly leaseFor: number }[]): Promise<boolean[]> {
-    return Promise.all(extensions.map(({ lease, leaseFor }) => this.#lock.extend(lease, leaseFor)));
+  /** The leases of names that are free. */
+  leases(names: readonly string[], given: Partial<AcquireRequest> = {}): Promise<Lease[]> {
+    return Promise.all(names.map((name) => this.#context.lease({ name, ...given }, this.#lock)));
+  }
+
+  /** @param outcomes of the leases, or one of all. */
+  release(
+    leases: readonly LeaseId[],
+    outcomes: ReleaseOutcome | readonly ReleaseOutcome[],
+  ): Promise<boolean[]> {
+    const all = [outcomes].flat();
+    return Promise.all(
+      leases.map((lease, i) => this.#lock.release(lease, (all[i] ?? all[0]) as ReleaseOutcome)),
+    );
+  }
+
+  /** @param lengths of the leases, or one of all. */
+  extend(leases: readonly LeaseId[], lengths: number | readonly number[]): Promise<boolean[]> {
+    const all = [lengths].flat();
+    return Promise.all(leases.map((lease, i) => this.#lock.extend(lease, (all[i] ?? all[0]) as number)));
   }
 }
+
+const kindsOf = (answers: readonly AcquireAnswer[]): string[] => answers.map(({ kind }) => kind);
 
 /** The steps for several names at once. */
 export const MANY: readonly Case[] = [
   manyCase('each request gets the answer for its name', async (context, one) => {
     const names = namesFrom(context.name, ['z', 'held', 'a', 'done', 'failed', 'm']);
-    const [z, held, a, done, failed, m] = names as [string, string, string, string, string, string];
+    const [z, held, a, done, failed, m] = names;
     const lease = await context.lease({ name: held }, context.other);
     await context.release(await context.lease({ name: done }), { as: 'done', holdFor: context.long });
     await context.release(await context.lease({ name: failed }), { as: 'failed', holdFor: context.long });
@@ -62,21 +83,17 @@ export const MANY: readonly Case[] = [
       context.request({ name, leaseFor: (i + 1) * context.long, host: `host-${i}` }),
     );
     const answers = await one.acquire(requests);
-    sameList(
-      answers.map(({ kind }) => kind),
-      ['acquired', 'held', 'acquired', 'done', 'held', 'acquired'],
-      'the answers',
-    );
+    const kinds = ['acquired', 'held', 'acquired', 'done', 'held', 'acquired'];
+    sameList(kindsOf(answers), kinds, 'the answers');
     same(ofKind(answers[1] as AcquireAnswer, 'held', held).token, lease.token, 'the token of the holder');
     same(ofKind(answers[4] as AcquireAnswer, 'held', failed).isBackoff, true, 'isBackoff of a failed round');
     for (const [i, name] of [z, a, m].map((name) => [names.indexOf(name), name] as const)) {
       const { owner, requestId, leaseFor, host } = requests[i] as (typeof requests)[number];
       const { lease } = ofKind(answers[i] as AcquireAnswer, 'acquired', name);
-      sameList([lease.name, lease.owner, lease.requestId], [name, owner, requestId], 'the lease');
+      sameFields(lease, { name, owner, requestId }, ' of the lease');
       context.isLeft(lease.remaining, leaseFor, 'remaining');
-      const record = await context.record(name);
-      sameList([record.token, record.owner, record.host], [lease.token, owner, host], 'the record');
-      same((await context.held({ name })).token, lease.token, 'the token in a single answer');
+      sameFields(await context.record(name), { token: lease.token, owner, host }, ' of the record');
+      sameFields(await context.held({ name }), { token: lease.token }, ' in a single answer');
     }
   }),
 
@@ -87,36 +104,28 @@ export const MANY: readonly Case[] = [
     const kept = namesFrom(context.name, ['d', 'c']).map((name) => context.request({ name }));
     const once = tokens(await one.acquire(kept));
     sameList(tokens(await another.acquire(kept)), once, 'the tokens of repeated requests');
-    const short = names.map((name) => context.request({ name, leaseFor: context.unit }));
-    const first = tokens(await one.acquire(short));
+    const first = await one.leases(names, { leaseFor: context.unit });
     for (const name of names) await context.expired(name);
     const next = await another.acquire(names.map((name) => context.request({ name })));
-    tokens(next).forEach((token, i) => {
-      ensure(token > (first[i] as number), `the token must grow: ${first[i]} before, ${token} now`);
-    });
-    for (const answer of next) same(ofKind(answer, 'acquired', 'next').tookOver, true, 'tookOver');
+    for (const [i, answer] of next.entries()) {
+      const { lease, tookOver } = ofKind(answer, 'acquired', 'next');
+      const before = first[i]?.token ?? Infinity;
+      ensure(lease.token > before, `the token must grow: ${before} before, ${lease.token} now`);
+      same(tookOver, true, 'tookOver');
+    }
   }),
 
   manyCase('the force of one name is that of no other', async (context, one) => {
     const names = namesFrom(context.name, ['c', 'b', 'a']);
-    for (const name of names) {
-      await context.release(await context.lease({ name }), { as: 'done', holdFor: context.long });
-    }
+    await one.release(await one.leases(names), { as: 'done', holdFor: context.long });
     const requests = names.map((name, i) => context.request({ name, force: i === 1 }));
-    const kinds = (await one.acquire(requests)).map(({ kind }) => kind);
-    sameList(kinds, ['done', 'acquired', 'done'], 'the answers');
+    sameList(await one.kinds(requests), ['done', 'acquired', 'done'], 'the answers');
   }),
 
   manyCase('each lease ends with its own outcome', async (context, one, another) => {
-    const names = namesFrom(
-      context.name,
-      OUTCOMES.map((_, i) => `${9 - i}`),
-    );
-    const answers = await one.acquire(names.map((name) => context.request({ name })));
-    const releases = answers.map((answer, i) => ({
-      lease: ofKind(answer, 'acquired', 'acquire').lease,
-      outcome: OUTCOMES[i] as (typeof OUTCOMES)[number],
-    }));
+    const ends = OUTCOMES.map((_, i) => `${9 - i}`);
+    const names = namesFrom(context.name, ends);
+    const leases = await one.leases(names);
     const yes = OUTCOMES.map(() => true);
     const show = async (): Promise<unknown[]> => {
       const records = await Promise.all(names.map((name) => context.record(name)));
@@ -126,19 +135,18 @@ export const MANY: readonly Case[] = [
       const { holdFor = 0, error } = { holdFor: 0, error: undefined, ...outcome };
       return `${outcome.as} ${holdFor > 0} ${error}`;
     });
-    sameList(await one.release(releases), yes, 'release');
+    sameList(await one.release(leases, OUTCOMES), yes, 'release');
     sameList(await show(), ended, 'the records');
-    sameList(await another.release(releases), yes, 'a repeat, after a lost reply');
+    sameList(await another.release(leases, OUTCOMES), yes, 'a repeat, after a lost reply');
     sameList(await show(), ended, 'the records after the repeat');
   }),
 
   manyCase('the keepFor of one name is that of no other', async (context, one) => {
     const names = namesFrom(context.name, ['c', 'brief', 'a']);
-    const answers = await one.acquire(names.map((name) => context.request({ name })));
-    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquire').lease);
+    const leases = await one.leases(names);
     const brief = { as: 'done', holdFor: 0, keepFor: context.unit } as const;
     const kept = { as: 'done', holdFor: 0 } as const;
-    await one.release(leases.map((lease, i) => ({ lease, outcome: i === 1 ? brief : kept })));
+    await one.release(leases, [kept, brief, kept]);
     await sleep(3 * context.unit);
     for (const { name, token } of [leases[0], leases[2]] as Lease[]) {
       same((await context.record(name)).token, token, `the token of ${name}`);
@@ -147,14 +155,7 @@ export const MANY: readonly Case[] = [
 
   manyCase('a lease that is over or of another holder is left alone', async (context, one) => {
     const names = namesFrom(context.name, ['own', 'expired', 'token', 'request', 'absent', 'also own']);
-    const [own, expired, token, request, absent, also] = names as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [own, expired, token, request, absent, also] = names;
     const old = await context.lease({ name: expired, leaseFor: context.unit });
     await context.expired(expired);
     const leases = [
@@ -166,69 +167,52 @@ export const MANY: readonly Case[] = [
       await context.lease({ name: also }),
     ];
     const outcome = { as: 'done', holdFor: context.long } as const;
-    const answers = await one.release(leases.map((lease) => ({ lease, outcome })));
+    const answers = await one.release(leases, outcome);
     sameList(answers, [true, false, false, false, false, true], 'release');
-    const states = await Promise.all(names.map((name) => context.other.inspect(name)));
-    sameList(
-      states.map((record) => record?.state),
-      ['done', 'running', 'running', 'running', undefined, 'done'],
-      'the states',
-    );
+    const records = await Promise.all(names.map((name) => context.other.inspect(name)));
+    const states = records.map((record) => record?.state);
+    sameList(states, ['done', 'running', 'running', 'running', undefined, 'done'], 'the states');
   }),
 
   manyCase(
     'each lease is extended by its own leaseFor, and no other is touched',
     async (context, one, another) => {
       const { unit, long } = context;
-      const names = namesFrom(context.name, [
-        'more',
-        'expired',
-        'token',
-        'request',
-        'absent',
-        'less',
-        'done',
-      ]);
-      const [more, expired, token, request, absent, less, done] = names as [string, ...string[]] & string[];
-      const of = (name: string | undefined): Promise<Lease> => context.lease({ name: name as string });
-      const old = await context.lease({ name: expired as string, leaseFor: unit });
-      await context.expired(expired as string);
+      const ends = ['more', 'expired', 'token', 'request', 'absent', 'less', 'done'] as const;
+      const [more, expired, token, request, absent, less, done] = namesFrom(context.name, ends);
+      const old = await context.lease({ name: expired, leaseFor: unit });
+      await context.expired(expired);
+      const ended = await context.lease({ name: done });
       const leases = [
-        ...[await of(more), old, { ...(await of(token)), token: 1 }],
-        ...[
-          { ...(await of(request)), requestId: 'another' },
-          { ...old, name: absent as string },
-          await of(less),
-        ],
-        await of(done),
+        await context.lease({ name: more }),
+        old,
+        { ...(await context.lease({ name: token })), token: 1 },
+        { ...(await context.lease({ name: request })), requestId: 'another' },
+        { ...old, name: absent },
+        await context.lease({ name: less }),
+        ended,
       ];
-      await context.release(leases[6] as Lease, { as: 'done', holdFor: long });
+      await context.release(ended, { as: 'done', holdFor: long });
       const lengths = [2 * long, long, long, long, long, 30 * unit, long];
-      const extensions = leases.map((lease, i) => ({ lease, leaseFor: lengths[i] as number }));
       const expected = [true, false, false, false, false, true, false];
-      sameList(await one.extend(extensions), expected, 'extend');
-      sameList(await another.extend(extensions), expected, 'a repeat, after a lost reply');
-      context.isLeft((await context.record(more)).leaseLeft, 2 * long, 'what is left of the one');
-      context.isLeft((await context.record(less)).leaseLeft, 30 * unit, 'what is left of another one');
-      for (const name of [token, request])
-        context.isLeft(
-          (await context.record(name)).leaseLeft,
-          long,
-          'what is left of one that is not extended',
-        );
+      sameList(await one.extend(leases, lengths), expected, 'extend');
+      sameList(await another.extend(leases, lengths), expected, 'a repeat, after a lost reply');
+      const isLeft = async (name: string, of: number): Promise<void> =>
+        context.isLeft((await context.record(name)).leaseLeft, of, `what is left of ${name}`);
+      await isLeft(more, 2 * long);
+      await isLeft(less, 30 * unit);
+      for (const name of [token, request]) await isLeft(name, long);
       same((await context.record(expired)).leaseLeft, 0, 'what is left of one that had expired');
       same((await context.record(done)).state, 'done', 'the state of one that had ended');
-      same(await context.other.inspect(absent as string), undefined, 'the record of a name without a lease');
+      same(await context.other.inspect(absent), undefined, 'the record of a name without a lease');
     },
   ),
 
   manyCase(
     'of overlapping calls in opposite order each name has one winner',
     async (context, one, another) => {
-      const names = namesFrom(
-        context.name,
-        Array.from({ length: 30 }, (_, i) => `${i}`),
-      );
+      const ends = Array.from({ length: 30 }, (_, i) => `${i}`);
+      const names = namesFrom(context.name, ends);
       for (const round of [1, 2]) {
         const answers = await Promise.all(
           [one, another, one, another].map((many, i) => {
@@ -237,22 +221,15 @@ export const MANY: readonly Case[] = [
           }),
         );
         const won = answers.flat().flatMap((answer) => (answer.kind === 'acquired' ? [answer.lease] : []));
-        sameList(won.map(({ name }) => name).sort(), [...names].sort(), `the winners of round ${round}`);
-        const extensions = won.map((lease) => ({ lease, leaseFor: context.long }));
-        for (const extended of await Promise.all([
-          one.extend(extensions),
-          another.extend(extensions.toReversed()),
-        ]))
-          same(extended.indexOf(false), -1, 'the index of an extension without effect');
-        const releases = won.map((lease) => ({ lease, outcome: { as: 'abandoned' } as const }));
-        const both = [one.release(releases), another.release(releases.toReversed())];
-        for (const ended of await Promise.all(both)) {
-          sameList(
-            ended,
-            names.map(() => true),
-            'release',
-          );
-        }
+        sameList(namesOf(won).sort(), [...names].sort(), `the winners of round ${round}`);
+        const reversed = won.toReversed();
+        const extended = await Promise.all([
+          one.extend(won, context.long),
+          another.extend(reversed, context.long),
+        ]);
+        same(extended.flat().indexOf(false), -1, 'the index of an extension without effect');
+        const both = [one.release(won, { as: 'abandoned' }), another.release(reversed, { as: 'abandoned' })];
+        same((await Promise.all(both)).flat().indexOf(false), -1, 'the index of a release without effect');
       }
     },
   ),
@@ -263,16 +240,11 @@ export const MANY: readonly Case[] = [
       ...Array.from({ length: MORE_NAMES }, (_, i) => `${i}-${AWKWARD_NAMES[i % 30]}`),
     ];
     const names = namesFrom(context.name, ends);
-    const answers = await one.acquire(names.map((name) => context.request({ name })));
-    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquire').lease);
-    sameList(
-      leases.map(({ name }) => name),
-      names,
-      'the names of the leases',
-    );
-    const extended = await one.extend(leases.map((lease) => ({ lease, leaseFor: 2 * context.long })));
+    const leases = await one.leases(names);
+    sameList(namesOf(leases), names, 'the names of the leases');
+    const extended = await one.extend(leases, 2 * context.long);
     same(extended.indexOf(false), -1, 'the index of an extension without effect');
-    const ended = await one.release(leases.map((lease) => ({ lease, outcome: { as: 'done', holdFor: 0 } })));
+    const ended = await one.release(leases, { as: 'done', holdFor: 0 });
     same(ended.indexOf(false), -1, 'the index of a release without effect');
     const listed = await context.other.list({ prefix: context.name, limit: names.length + 1 });
     same(listed.length, names.length, 'how many records');
@@ -283,11 +255,9 @@ export const MANY: readonly Case[] = [
     'a damaged record is that of its name alone',
     async (context, one) => {
       const names = namesFrom(context.name, ['a', 'b', 'c']);
-      for (const name of names) await context.lease({ name });
-      await context.subject.damage?.(names[1] as string, 'leaseUntil');
-      const [a, b, c] = (await one.acquire(
-        names.map((name) => context.request({ name })),
-      )) as AcquireAnswer[];
+      await one.leases(names);
+      await context.subject.damage?.(names[1], 'leaseUntil');
+      const [a, b, c] = await one.acquire(names.map((name) => context.request({ name })));
       same(a?.kind, 'held', 'the first');
       const { damage } = ofKind(b as AcquireAnswer, 'acquired', 'the damaged one');
       ensure(typeof damage === 'string', `the damage must be reported, got ${damage}`);
@@ -315,7 +285,7 @@ export const MANY: readonly Case[] = [
   manyCase('a name that is asked for twice at once has one winner', async (context, one) => {
     const names = namesFrom(context.name, ['a', 'b']);
     const requests = [...names, ...names].map((name) => context.request({ name }));
-    const kinds = (await one.acquire(requests)).map(({ kind }) => kind);
+    const kinds = await one.kinds(requests);
     sameList(kinds.toSorted(), ['acquired', 'acquired', 'held', 'held'], 'the answers');
     for (const i of [0, 1]) ensure(kinds[i] !== kinds[i + 2], `both requests for one name are ${kinds[i]}`);
   }),

@@ -1,12 +1,12 @@
 import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
-import { between, rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, UNSTORABLE_TEXTS, uniqueName } from '../conformance.ts';
+import { between, namesOf, rejects, same, sameList } from '../assert.ts';
+import { AWKWARD_NAMES, namesFrom, UNSTORABLE_TEXTS, uniqueName } from '../conformance.ts';
 import { type Case, testCase } from './case-context.ts';
 
 /** Names, and invalid arguments. */
 export const NAMES: readonly Case[] = [
   testCase('names: any text is a name, distinct from all others', async (context) => {
-    const names = AWKWARD_NAMES.map((end) => `${context.name}-${end}`);
+    const names = namesFrom(context.name, AWKWARD_NAMES);
     const tokens = new Map<string, number>();
     for (const name of names) tokens.set(name, (await context.lease({ name })).token);
     for (const name of names) {
@@ -15,8 +15,8 @@ export const NAMES: readonly Case[] = [
       same(record.token, tokens.get(name), `token of ${JSON.stringify(name)}`);
       same((await context.held({ name })).token, tokens.get(name), `token of ${JSON.stringify(name)}`);
     }
-    const listed = (await context.other.list({ prefix: context.name })).map(({ name }) => name);
-    sameList(listed.sort(), names.sort(), 'the names listed');
+    const listed = await context.other.list({ prefix: context.name });
+    sameList(namesOf(listed).sort(), names.toSorted(), 'the names listed');
   }),
 
   testCase('names: up to longestName bytes long, no longer', async (context) => {

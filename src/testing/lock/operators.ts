@@ -1,4 +1,4 @@
-import { between, ensure, present, same, sameList } from '../assert.ts';
+import { between, ensure, namesOf, present, same, sameFields, sameList } from '../assert.ts';
 import { type Case, OUTCOMES, testCase } from './case-context.ts';
 
 /** Operations for people: inspect, list, forceRelease. */
@@ -6,17 +6,10 @@ export const OPERATORS: readonly Case[] = [
   testCase('inspect: shows a running round', async (context) => {
     const { token, owner } = await context.lease({ host: 'the-host' });
     const record = await context.record();
-    same(record.name, context.name, 'name');
-    same(record.token, token, 'token');
-    same(record.owner, owner, 'owner');
-    same(record.host, 'the-host', 'host');
-    same(record.state, 'running', 'state');
-    same(record.tookOver, false, 'tookOver');
+    sameFields(record, { name: context.name, token, owner, host: 'the-host', state: 'running' });
+    sameFields(record, { tookOver: false, holdLeft: 0, finishedAgo: undefined, lastError: undefined });
     context.isLeft(record.leaseLeft, context.long, 'leaseLeft');
-    same(record.holdLeft, 0, 'holdLeft');
     between(record.acquiredAgo, 0, context.long / 2, 'acquiredAgo');
-    same(record.finishedAgo, undefined, 'finishedAgo');
-    same(record.lastError, undefined, 'lastError');
   }),
 
   testCase('inspect: shows how a round ended', async (context) => {
@@ -24,15 +17,11 @@ export const OPERATORS: readonly Case[] = [
       const lease = await context.lease({ force: true });
       await context.release(lease, outcome);
       const record = await context.record();
-      same(record.state, outcome.as, 'state');
-      same(record.token, lease.token, 'token');
-      same(record.leaseLeft, 0, `leaseLeft after ${outcome.as}`);
+      const { as, holdFor = 0, error } = { holdFor: 0, error: undefined, ...outcome };
+      sameFields(record, { state: as, token: lease.token, leaseLeft: 0, lastError: error }, ` after ${as}`);
       between(record.finishedAgo, 0, context.long / 2, 'finishedAgo');
-      const holdFor = outcome.as === 'abandoned' ? 0 : outcome.holdFor;
-      if (holdFor === 0) same(record.holdLeft, 0, `holdLeft after ${outcome.as}`);
+      if (holdFor === 0) same(record.holdLeft, 0, `holdLeft after ${as}`);
       else context.isLeft(record.holdLeft, holdFor, 'holdLeft');
-      const error = outcome.as === 'failed' ? outcome.error : undefined;
-      same(record.lastError, error, `lastError after ${outcome.as}`);
     }
   }),
 
@@ -58,21 +47,13 @@ export const OPERATORS: readonly Case[] = [
     const ended = await context.lease({ name: `${context.name}-d` });
     await context.release(ended, { as: 'failed', holdFor: context.long, error: 'down' });
     const records = await context.other.list({ prefix: context.name });
-    sameList(
-      records.map(({ name }) => name),
-      [...names, ended.name].sort(),
-      'the names',
-    );
+    sameList(namesOf(records), [...names, ended.name].sort(), 'the names');
     const last = present(records.at(-1), 'the last record');
-    same(last.state, 'failed', 'state');
-    same(last.token, ended.token, 'token');
-    same(last.lastError, 'down', 'lastError');
+    sameFields(last, { state: 'failed', token: ended.token, lastError: 'down' });
     context.isLeft(last.holdLeft, context.long, 'holdLeft');
     const all = await context.other.list({ limit: 1_000_000 });
-    ensure(
-      names.every((name) => all.some((record) => record.name === name)),
-      'without a prefix all are listed',
-    );
+    const isMissing = (name: string): boolean => !all.some((record) => record.name === name);
+    sameList(names.filter(isMissing), [], 'the names that are not listed without a prefix');
   }),
 
   testCase('list: returns names that go on with the last character of Unicode', async (context) => {
@@ -84,8 +65,8 @@ export const OPERATORS: readonly Case[] = [
     await context.release(later, { as: 'done', holdFor: context.long });
     await context.lease({ name: `y${context.name}` });
     for (const [from, prefix] of names.slice(0, 2).entries()) {
-      const listed = (await context.other.list({ prefix })).map(({ name }) => name);
-      sameList(listed.sort(), names.slice(from).sort(), `the names from the one of ${from} on`);
+      const listed = await context.other.list({ prefix });
+      sameList(namesOf(listed).sort(), names.slice(from).sort(), `the names from the one of ${from} on`);
     }
   }),
 
@@ -101,10 +82,8 @@ export const OPERATORS: readonly Case[] = [
     for (const wild of ['%', '_', '*', '?', '[x]', '\\', '.', '^', '$', '{x}', '#', "'", '"']) {
       const name = `${context.name}${wild}-end`;
       await context.lease({ name });
-      const names = (await context.lock.list({ prefix: `${context.name}${wild}` })).map(
-        (record) => record.name,
-      );
-      sameList(names, [name], `the names that begin with ${wild}`);
+      const records = await context.lock.list({ prefix: `${context.name}${wild}` });
+      sameList(namesOf(records), [name], `the names that begin with ${wild}`);
     }
   }),
 
@@ -114,16 +93,11 @@ export const OPERATORS: readonly Case[] = [
       const lease = await context.lease();
       same(await context.other.forceRelease(context.name, lease.token), true, 'forceRelease');
       const record = await context.record();
-      same(record.state, 'released', 'state');
-      same(record.leaseLeft, 0, 'leaseLeft');
-      same(record.token, lease.token, 'token');
+      sameFields(record, { state: 'released', leaseLeft: 0, token: lease.token });
       between(record.finishedAgo, 0, context.long / 2, 'finishedAgo');
       same(await context.lock.extend(lease, context.long), false, 'extend of the holder');
-      same(
-        await context.lock.release(lease, { as: 'done', holdFor: context.long }),
-        false,
-        'release of the holder',
-      );
+      const isReleased = await context.lock.release(lease, { as: 'done', holdFor: context.long });
+      same(isReleased, false, 'release of the holder');
       const next = await context.lease({}, context.other);
       ensure(next.token > lease.token, 'the token must be greater');
       same(await context.lock.extend(lease, context.long), false, 'extend of the old holder');

@@ -1,7 +1,7 @@
 import type { Backend } from '../../engine/backend.ts';
-import { OptionChecks } from '../../option-checks.ts';
 import type { Clock } from '../../time/clock.ts';
-import { type DurationLike, toMillis } from '../../time/duration.ts';
+import type { DurationLike } from '../../time/duration.ts';
+import { finiteMs } from '../fake-clock.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 /** The surroundings of one process, for the members of its service. Each start of a process has objects of its own. */
@@ -86,11 +86,7 @@ export class VirtualInstance<S> {
    * @throws {TicklessError} `OPTION` when the duration is invalid or infinite.
    */
   stepWall(duration: DurationLike): void {
-    const ms = toMillis(duration);
-    const checks = new OptionChecks(this.name);
-    checks.that(Number.isFinite(ms), 'duration', 'must be a finite duration', duration);
-    checks.done();
-    this.#aheadMs += ms;
+    this.#aheadMs += finiteMs(this.name, duration);
   }
 
   #newMachine(): VirtualMachine {

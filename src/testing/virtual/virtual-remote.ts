@@ -1,4 +1,4 @@
-import { OptionChecks } from '../../option-checks.ts';
+import { checked } from '../../option-checks.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
@@ -46,9 +46,7 @@ export class VirtualRemote {
    * @throws {TicklessError} `OPTION` when the duration is invalid, negative or infinite.
    */
   slow(duration: DurationLike): void {
-    const checks = new OptionChecks(this.#name);
-    const ms = checks.finiteDurationFromZero('slow', duration);
-    checks.done();
+    const ms = checked(this.#name, (checks) => checks.finiteDurationFromZero('slow', duration));
     this.#condition = { kind: 'slow', ms };
   }
 

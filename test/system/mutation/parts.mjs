@@ -80,12 +80,7 @@ export const parts = {
   },
   cluster: {
     files: ['src/cluster/'],
-    tests: [
-      'test/unit/cluster/',
-      'test/contract/rules/',
-      'test/property/snapshot.test.ts',
-      'test/property/cluster-random-commands.test.ts',
-    ],
+    tests: ['test/unit/cluster/', 'test/contract/rules/', 'test/property/snapshot.test.ts'],
     ignoresStatic: true,
   },
   // What only a server can judge: scripts and statements.
@@ -106,7 +101,7 @@ export const parts = {
     packages: true,
   },
   objects: {
-    files: ['src/sources/objects/', 'src/sources/object-source.ts', 'src/sources/bounded-stream.ts'],
+    files: ['src/sources/objects/', 'src/sources/object-source.ts', 'src/bounded-stream.ts'],
     tests: [integration('object-source')],
     servers: true,
     packages: true,

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../time/on-abort.ts';
+import { unlessAborted } from './time/on-abort.ts';
 
 /** The used part of a `ReadableStream` of bytes. */
 export interface ByteStream {
