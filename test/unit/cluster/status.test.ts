@@ -18,24 +18,6 @@ describe('the story of a round', () => {
     expect(events.every((event) => !('key' in event))).toBe(true);
   });
 
-  it('has one beginning, however often the load is tried', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance({
-      retry: { retries: 1, minTimeout: 100, randomize: false },
-    });
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).reject(new Error('down'));
-    await cluster.clock.advance(100);
-    manual.call(1).resolve('one');
-    await first;
-    const story = events.filter(({ type }) => type.startsWith('load-'));
-    expect(story).toMatchObject([
-      { type: 'load-started' },
-      { type: 'load-ended', outcome: 'loaded', attempts: 2, took: 100 },
-    ]);
-  });
-
   it('of one that finds it held, and takes it over', async () => {
     const { cluster, a, b } = coldPair();
     void a.value.get();

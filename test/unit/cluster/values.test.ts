@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fixedDelay, isTicklessError, loaded } from '../../../src/index.ts';
+import { fixedDelay, loaded } from '../../../src/index.ts';
 import { coldPair, ManualCluster } from '../../support/cluster.ts';
-import { rejectionOf, settled } from '../../support/settle.ts';
+import { settled } from '../../support/settle.ts';
 
 describe('a lock and a store: one loads, the others take it over', () => {
   it('a value is too old at its age limit to the millisecond, though the round is held for a moment longer', async () => {
@@ -34,20 +34,6 @@ describe('a lock and a store: one loads, the others take it over', () => {
       version: a.manual.call(0).context.token,
       isHolder: false,
     });
-  });
-
-  it('a cold reader waits no longer than the timeout, and the next one may try again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance({ timeout: 2000 })];
-    void a.value.get();
-    await cluster.clock.flush();
-    const late = rejectionOf(b.value.get());
-    await cluster.clock.advance(2000);
-    expect(isTicklessError(await late, 'TIMED_OUT')).toBe(true);
-    expect(b.manual.calls).toHaveLength(0);
-    a.manual.call(0).resolve('one');
-    await cluster.clock.advance(1000);
-    expect(await b.value.get()).toBe('one');
   });
 
   it('a snapshot in the store is served at once after a restart, and reloaded when it is due', async () => {
