@@ -15,7 +15,7 @@ import { clusterStateOf } from './cluster-state.ts';
 import { sharedVersion } from './held-version.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
-import { endPin } from './pinned-entry.ts';
+import { endPin, logPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { refusedOption, throwUnlessSeen } from './seen-version.ts';
 
@@ -156,11 +156,13 @@ export class EntryVersions<T> implements VersionControl<T> {
       return newVersion;
     } catch (error) {
       const isInPlace = edition !== undefined && entry.promise === promise;
+      const before = shared.held;
       if (edition !== undefined) {
         // In place it has no version, though one before it may have been published meanwhile.
         if (isInPlace || shared.held.version === version) shared.happened({ on: 'given up', isInPlace });
         else if (shared.held.pin === edition.pin) shared.happened({ on: 'unpinned' });
       }
+      logPin(entry, before, this.#member);
       published?.(undefined);
       if (isInPlace) this.#member.timing.expected(entry);
       throw error;
