@@ -215,7 +215,7 @@ export class MemberCoordinator implements Coordinator {
 
   get #checkError(): Error | undefined {
     const { failingSince, error } = this.checks ?? {};
-    return failingSince === undefined ? undefined : unavailable('store', error, this.#member.options.name);
+    return failingSince === undefined ? undefined : unavailable(error, this.#member.options.name);
   }
 
   #checksStatus(now: number): ChecksStatus | undefined {

@@ -50,10 +50,10 @@ export class EntryVersions<T> implements VersionControl<T> {
     const kept = ofValues.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = own.to === undefined && present?.isPinned === true;
     const needsVersions = this.#member.store?.keepsVersions !== true;
-    const advice = needsVersions ? '; the store needs keepVersions to keep more than one' : '';
+    const advice = needsVersions ? '; the backend needs keepVersions to keep more than one' : '';
     const rule = isUnclear
       ? 'must be given while a version is pinned'
-      : `must be a version of a value that the store keeps: ${kept}${advice}`;
+      : `must be a version of a value that the backend keeps: ${kept}${advice}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
     const sharing = this.#share(
       edition,
@@ -178,7 +178,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   async #valueOf(option: string, version: number): Promise<unknown> {
     const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
     if (snapshot !== undefined) return snapshot.value;
-    throw this.#refused(option, 'must be a version that the store keeps', version);
+    throw this.#refused(option, 'must be a version that the backend keeps', version);
   }
 
   /** A version as it was loaded, to be put into place. `undefined`: it is not kept. */

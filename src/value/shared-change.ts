@@ -2,7 +2,7 @@ import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
-import { checked, ownOptions } from '../option-checks.ts';
+import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 import { versionsOf } from './versions.ts';
 
@@ -21,6 +21,7 @@ export function setArgument(
 ): readonly [isForAll: boolean, origin: PublishOrigin] {
   if (typeof given !== 'object' || given === null) return [reachesAll(member, given), {}];
   const { by, note, ...options } = ownOptions(given);
+  namesArgument(member.name, given, ['by', 'note', 'here']);
   checked(member.name, (checks) => checkOrigin({ by, note }, checks, false));
   return [reachesAll(member, options), { by, note }];
 }
@@ -47,6 +48,7 @@ export function refreshArgument(
 ): readonly [isForAll: boolean, force: string | undefined] {
   if (typeof given !== 'object' || given === null) return [reachesAll(member, given), undefined];
   const { force, ...options } = ownOptions(given);
+  namesArgument(member.name, given, ['force', 'here']);
   const isDigest = force === undefined || typeof force === 'string';
   const rule = 'must be the digest of inspect().refused';
   checked(member.name, (checks) => checks.that(isDigest, 'force', rule, force));

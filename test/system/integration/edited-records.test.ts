@@ -188,7 +188,7 @@ async function answered<R>(step: Promise<R>, what: 'lock' | 'store'): Promise<R 
     return await step;
   } catch (error) {
     expect(error).toMatchObject({ code: 'BACKEND_DOWN', cause: expect.any(Error) });
-    expect((error as Error).message).toContain(`v: the ${what} is unavailable: `);
+    expect((error as Error).message).toContain(`v: the backend is unavailable: `);
     return undefined;
   }
 }

@@ -60,7 +60,7 @@ function expectUnavailable(outcomes: readonly Outcome[]): void {
     const what = STORE_STEPS.includes(step) ? 'store' : 'lock';
     expect.soft(error, step).toMatchObject({
       code: 'BACKEND_DOWN',
-      message: expect.stringContaining(`the ${what} is unavailable: `),
+      message: expect.stringContaining(`the backend is unavailable: `),
       cause: expect.any(Error),
     });
     expect.soft(took, step).toBeLessThan(TIMEOUT_MS + ROOM_MS);

@@ -346,7 +346,7 @@ describe('what can not be rolled back', () => {
     const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
     expect({ isOption: isTicklessError(unknown, 'OPTION'), message: (unknown as Error).message }).toEqual({
       isOption: true,
-      message: expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
+      message: expect.stringMatching(/to must be a version of a value that the backend keeps: \d+, \d+/),
     });
     await a.value.rollback({ by });
     const again = await rejectionOf(a.value.rollback({ by }));

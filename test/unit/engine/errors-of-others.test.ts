@@ -9,7 +9,7 @@ describe('a load that fails with the error of another member is a failed load of
   it.each([
     [
       'its lock is down',
-      (about) => new TicklessError('BACKEND_DOWN', 'the lock is unavailable: down', about),
+      (about) => new TicklessError('BACKEND_DOWN', 'the backend is unavailable: down', about),
     ],
     ['its lease is lost', (about) => new TicklessError('LEASE_LOST', 'the lease is lost', about)],
     ['its value is refused', (about) => new TicklessError('REFUSED', 'value refused: too few', about)],

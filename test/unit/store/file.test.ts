@@ -117,7 +117,7 @@ describe('the store of fileBackend: the directory', () => {
     ]) {
       const error = await ask().catch((rejected: unknown) => rejected as Error);
       expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
-      expect((error as Error).message).toContain('the store is unavailable: ENOTDIR: not a directory');
+      expect((error as Error).message).toContain('the backend is unavailable: ENOTDIR: not a directory');
     }
   });
 
