@@ -498,7 +498,9 @@ describe('a value that was refused at night', () => {
       expect(code).toBe(2);
       return err;
     };
-    await expect.poll(accept).toMatch(/no value of price list was refused on .*\nOne was refused on .*TICKLESS_URL/);
+    await expect
+      .poll(accept)
+      .toMatch(/no value of price list was refused on .*\nOne was refused on .*TICKLESS_URL/);
     expect((await there.type(['refresh', '--force', 'price list', '--yes'])).code).toBe(0);
   });
 

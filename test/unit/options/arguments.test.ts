@@ -23,6 +23,8 @@ describe('the options of a call', () => {
       [() => value.requestStart({ wiat: true } as never), 'did you mean wait?'],
       [() => task.requestStart({ waitUntill: () => {} } as never), 'did you mean waitUntil?'],
       [() => cache.requestStart({ waits: true } as never), 'did you mean wait?'],
+      [() => value.refresh({ forse: 'x' } as never), 'did you mean force?'],
+      [() => value.refresh({ by: 'ann' } as never), 'by is unknown (expected one of: force, here)'],
     ] as const) {
       const error = await rejectionOf(call());
       expect(isTicklessError(error, 'OPTION') && error.message).toContain(message);
@@ -36,6 +38,7 @@ describe('the options of a call', () => {
     for (const [call, message] of [
       [() => cache.keys({ recentFrist: true } as never), 'did you mean recentFirst?'],
       [() => value.invalidate({ dorp: true } as never), 'did you mean drop?'],
+      [() => value.set(1, { drop: true } as never), 'drop is unknown (expected one of: by, note, here)'],
       [() => cache.invalidate('k', { Drop: true } as never), 'did you mean drop?'],
       [() => group.requestStart({ waituntil: () => {} } as never), 'did you mean waitUntil?'],
       [() => group.ready({ timout: 5 } as never), 'did you mean timeout?'],
