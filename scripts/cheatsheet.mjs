@@ -124,6 +124,19 @@ const returned = (text, { returnType }) => plain(slice(text, returnType));
 const isOverload = ({ key, value }, name, text) =>
   value?.body === null && key !== undefined && slice(text, key) === name;
 
+/** The members of a list in place of `(typeof LIST)[number]`. */
+function unionOf(text, type) {
+  const [, list] = /^\(typeof (\w+)\)\[number\]$/.exec(type) ?? [];
+  const [, members] = new RegExp(`const ${list} = \\[([^\\]]*)\\] as const`).exec(text) ?? [];
+  return (
+    members
+      ?.split(',')
+      .map((one) => one.trim())
+      .filter(Boolean)
+      .join(' | ') ?? type
+  );
+}
+
 const PRINTERS = {
   TSInterfaceDeclaration({ node, text, ...rest }) {
     const { id, body, extends: bases } = node;
@@ -137,7 +150,7 @@ const PRINTERS = {
   },
   TSTypeAliasDeclaration({ node, text }) {
     const name = `type ${node.id.name}${generics(text, node)}`;
-    const [first, ...others] = plain(slice(text, node.typeAnnotation))
+    const [first, ...others] = unionOf(text, plain(slice(text, node.typeAnnotation)))
       .replace(/^\| /, '')
       .split(/ (?=\| )/);
     const lines = [`${name} = ${first}`];

@@ -94,7 +94,6 @@ async function startVitest(faults) {
     pool: 'forks', // one that a fault blocks is killed
     maxWorkers: 1,
     bail: 1,
-    testTimeout: 5000,
     reporters: [{}],
   };
   const vitest = await createVitest('test', options, { plugins: [planted(root, faults)] });

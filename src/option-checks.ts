@@ -81,12 +81,6 @@ export class OptionChecks {
     this.that(holds, option, rule, received);
   }
 
-  /** A number from `least`; `Infinity` if `most` is. */
-  number(option: string, received: unknown, least: number, most: number = Number.MAX_VALUE): void {
-    const rule = `must be a ${most < Infinity ? 'finite ' : ''}number of ${least} or more`;
-    this.that(isNumber(received, least, most), option, rule, received);
-  }
-
   oneOf(option: string, received: unknown, allowed: readonly unknown[]): void {
     const shown = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one)));
     const rule = `must be ${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
@@ -174,6 +168,18 @@ export function isText(received: unknown): received is string {
 /** A number, not just something that compares like one. */
 export function isNumber(received: unknown, least: number, most: number): boolean {
   return typeof received === 'number' && received >= least && received <= most;
+}
+
+/** Checks a number from `least`; `Infinity` is one if `most` is. No method: few bundles need it. */
+export function checkNumber(
+  checks: OptionChecks,
+  option: string,
+  received: unknown,
+  least: number,
+  most: number = Number.MAX_VALUE,
+): void {
+  const rule = `must be a ${most < Infinity ? 'finite ' : ''}number of ${least} or more`;
+  checks.that(isNumber(received, least, most), option, rule, received);
 }
 
 /** The one begins or ends with the other: `timezone` and `zone`, `timeoutMs` and `timeout`. */

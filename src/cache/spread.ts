@@ -61,8 +61,6 @@ function spreadBy(
     const begin = Math.max(earliest, Math.min(now, latest));
     return begin + random() * (latest - begin);
   }
-  return {
-    nextExecuteTime,
-    maxStaleness: (execution) => methodOf(schedule, 'maxStaleness')?.call(schedule, execution),
-  };
+  const maxStaleness = methodOf(schedule, 'maxStaleness')?.bind(schedule);
+  return maxStaleness === undefined ? { nextExecuteTime } : { nextExecuteTime, maxStaleness };
 }

@@ -279,7 +279,7 @@ export class MemberStore {
     this.#context.log.rejected(entry, version, error);
     const { events, options } = this.#context;
     const about = { startedAt: options.now(), took: 0, attempts: 0 };
-    events.ended(executionRecord(checkStart(entry), { ...about, outcome: 'refused', version, error }));
+    events.ended(executionRecord(checkStart(entry), about, { outcome: 'refused', version, error }));
   }
 }
 

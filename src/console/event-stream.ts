@@ -1,5 +1,3 @@
-import { systemClock, type Timer } from '../time/clock.ts';
-
 /** A page is sent at most as much at once, so that the rest of it shows whether the page reads. In bytes. */
 const CHUNK = 64 * 1024;
 
@@ -15,7 +13,7 @@ export class EventStream {
   readonly #waiting: Uint8Array[] = [];
   /** The page asks for more than there is. */
   #isAsking = false;
-  #timer: Timer | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param onEnd is called once: it was ended, or its page was closed. */
   constructor(onEnd: () => void) {
@@ -64,15 +62,17 @@ export class EventStream {
 
   /** From now on, while something waits. */
   #watch(): void {
-    this.#timer?.cancel();
-    if (!this.isRead) this.#timer = systemClock.setTimeout(() => this.end(), UNREAD_MS);
+    clearTimeout(this.#timer);
+    if (this.isRead) return;
+    this.#timer = setTimeout(() => this.end(), UNREAD_MS);
+    (this.#timer as { unref?(): void }).unref?.();
   }
 
   #over(): ReadableStreamDefaultController<Uint8Array> | undefined {
     const controller = this.#controller;
     this.#controller = undefined;
     this.#waiting.length = 0;
-    this.#timer?.cancel();
+    clearTimeout(this.#timer);
     if (controller !== undefined) this.#onEnd();
     return controller;
   }

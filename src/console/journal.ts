@@ -1,7 +1,6 @@
 import { parseJson } from '../bounded-json.ts';
 import type { Lease, LockProvider } from '../cluster/lock-contract.ts';
 import type { SnapshotStore } from '../cluster/store-contract.ts';
-import { systemClock } from '../time/clock.ts';
 
 /** A lock and a store that all instances share. */
 export interface JournalBackend {
@@ -88,5 +87,8 @@ export class Journal {
 /** Before the lease is asked for again. @param heldFor the answer of `ask`. */
 export function journalPause(heldFor: number): Promise<void> {
   const pauseMs = Math.min(heldFor, LONGEST_PAUSE_MS * (0.5 + Math.random() / 2));
-  return new Promise((resolve) => void systemClock.setTimeout(resolve, pauseMs));
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, pauseMs);
+    (timer as { unref?(): void }).unref?.();
+  });
 }

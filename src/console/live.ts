@@ -1,5 +1,4 @@
 import type { RefreshGroup, TicklessEvent } from '../index.ts';
-import { systemClock, type Timer } from '../time/clock.ts';
 import { Changes } from './changes.ts';
 import { EventStream } from './event-stream.ts';
 import { hear } from './observed.ts';
@@ -66,7 +65,7 @@ export class Live {
   #events: HeardEvent[] = [];
   #count = 0;
   #stopHearing: (() => void) | undefined;
-  #timer: Timer | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #isTicking = false;
   #isSoon = false;
   #isClosed = false;
@@ -146,7 +145,8 @@ export class Live {
     if (this.#pages.size > 0) return;
     this.#stopHearing?.();
     this.#stopHearing = undefined;
-    this.#timer?.cancel();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#events = [];
     this.#changes = new Changes();
   }
@@ -163,13 +163,13 @@ export class Live {
   /** The next turn: at once for a page that was sent nothing yet. */
   #schedule(): void {
     if (this.#isTicking || this.#pages.size === 0) return;
-    this.#timer?.cancel();
+    clearTimeout(this.#timer);
     const isNew = [...this.#pages].some(({ revision }) => revision === undefined);
     const soonMs = Math.max(SOON_MS, PER_PAGE_MS * this.#pages.size);
     const pauseMs = Math.max(this.#isSoon ? soonMs : this.#everyMs, this.#time.waitMs);
     // Pages whose turn fails open a stream again.
-    const tick = (): void => void this.#tick().catch(() => this.#endAll());
-    this.#timer = systemClock.setTimeout(tick, isNew ? 0 : pauseMs);
+    this.#timer = setTimeout(() => void this.#tick().catch(() => this.#endAll()), isNew ? 0 : pauseMs);
+    (this.#timer as { unref?(): void }).unref?.();
   }
 
   async #tick(): Promise<void> {

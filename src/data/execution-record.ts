@@ -80,33 +80,43 @@ export interface ExecutionRecord<E = string> extends ExecutionStart {
   readonly bytes: number | undefined;
 }
 
-type Known = 'startedAt' | 'took' | 'outcome' | 'attempts';
+/** Facts that an execution knows of itself, whatever its end. */
+type Course = Pick<ExecutionRecord<Error>, 'startedAt' | 'took' | 'attempts'> &
+  Partial<Pick<ExecutionRecord<Error>, 'tries' | 'token' | 'bytes'>>;
+
+/** The end of an execution, once its result is applied. */
+export type ExecutionEnd = Pick<ExecutionRecord<Error>, 'outcome'> &
+  Partial<
+    Pick<ExecutionRecord<Error>, 'error' | 'retryAt' | 'nextExecuteTime' | 'age' | 'isAbsent' | 'version'>
+  >;
 
 const NO_TRIES: readonly FailedTry<Error>[] = [];
 
-/** Field by field: a spread with further fields takes microseconds. */
+/** Field by field, as each load makes one: a spread with further fields takes microseconds. */
 export function executionRecord(
-  { trigger, background, key }: ExecutionStart,
-  ended: Pick<ExecutionRecord<Error>, Known> & Partial<Omit<ExecutionRecord<Error>, Known>>,
+  start: ExecutionStart,
+  course: Course,
+  end: ExecutionEnd,
 ): ExecutionRecord<Error> {
-  const record = {
-    trigger,
-    background,
-    startedAt: ended.startedAt,
-    took: ended.took,
-    outcome: ended.outcome,
-    attempts: ended.attempts,
-    tries: ended.tries ?? NO_TRIES,
-    error: ended.error,
-    retryAt: ended.retryAt,
-    nextExecuteTime: ended.nextExecuteTime,
-    age: ended.age,
-    isAbsent: ended.isAbsent ?? false,
-    token: ended.token,
-    version: ended.version,
-    bytes: ended.bytes,
+  const record: ExecutionRecord<Error> & { key?: unknown } = {
+    trigger: start.trigger,
+    background: start.background,
+    startedAt: course.startedAt,
+    took: course.took,
+    outcome: end.outcome,
+    attempts: course.attempts,
+    tries: course.tries ?? NO_TRIES,
+    error: end.error,
+    retryAt: end.retryAt,
+    nextExecuteTime: end.nextExecuteTime,
+    age: end.age,
+    isAbsent: end.isAbsent ?? false,
+    token: course.token,
+    version: end.version,
+    bytes: course.bytes,
   };
-  return key === undefined ? record : Object.assign(record, { key });
+  if (start.key !== undefined) record.key = start.key;
+  return record;
 }
 
 /** The begin of an execution that a check of the store makes. */

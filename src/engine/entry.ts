@@ -101,14 +101,17 @@ export class Entry<T> {
     this.value = value;
     this.promise = Promise.resolve(value);
     this.isLoaded = true;
-    this.refused = undefined;
     this.isInitial = isInitial;
   }
 
   /** The source still has the value that is in place. */
   keepValue(): void {
-    this.refused = undefined;
     this.isInitial = false;
+  }
+
+  /** A load has succeeded, or a value was set. */
+  endRefusal(): void {
+    this.refused = undefined;
   }
 
   /** Forgets the value, and all that its load returned with it. */

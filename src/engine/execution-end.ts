@@ -1,7 +1,7 @@
-import type { ExecutionOutcome } from '../data/execution-record.ts';
+import type { ExecutionEnd, ExecutionOutcome } from '../data/execution-record.ts';
 import { isTicklessError } from '../errors.ts';
 import type { FlightEnd } from './flight.ts';
-import type { ExecutionEnd, LoadExecution } from './load-execution.ts';
+import type { LoadExecution } from './load-execution.ts';
 import type { KeyedLoadReturn } from './load-result.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { Reload, Settlement } from './settler.ts';
@@ -15,14 +15,14 @@ export function executionEnd<T>(
 ): ExecutionEnd {
   if (settlement.kind === 'again') {
     // The load of "not modified", of a value that is not in place any more, was for nothing.
-    return { outcome: round?.remote === undefined ? 'cancelled' : 'deferred', error: undefined };
+    return { outcome: round?.remote === undefined ? 'cancelled' : 'deferred' };
   }
   const { kind, coolingDown } = settlement;
   const retryAt = coolingDown?.until;
   if (kind === 'failed')
     return { outcome: failureOf(end, settlement.error), error: settlement.error, retryAt };
   const outcome = outcomeOf(round, settlement);
-  if (outcome === 'deferred') return { outcome, error: undefined };
+  if (outcome === 'deferred') return { outcome };
   const isAbsent = kind === 'absent';
   const dueAt = entry.isInvalidated ? now() : entry.nextExecuteTime;
   return {

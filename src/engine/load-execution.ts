@@ -1,4 +1,9 @@
-import { type ExecutionRecord, type ExecutionStart, executionRecord } from '../data/execution-record.ts';
+import {
+  type ExecutionEnd,
+  type ExecutionRecord,
+  type ExecutionStart,
+  executionRecord,
+} from '../data/execution-record.ts';
 import type { TicklessError } from '../errors.ts';
 import type { ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
@@ -40,10 +45,6 @@ export interface ExecutionHost<T> {
   /** An aborted load has settled, or its deadline has passed. */
   gone(execution: LoadExecution<T>): void;
 }
-
-/** The end of an execution, as observers get it, beside what the execution itself knows. */
-export type ExecutionEnd = Pick<ExecutionRecord<Error>, 'outcome' | 'error'> &
-  Partial<Pick<ExecutionRecord<Error>, 'retryAt' | 'nextExecuteTime' | 'age' | 'isAbsent' | 'version'>>;
 
 type Tries<T> = Promise<KeyedLoadReturn<T>>;
 
@@ -158,8 +159,11 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
   #recordOf(end: ExecutionEnd, took: number): ExecutionRecord<Error> {
     const { attempts, tries, round, details } = this;
     const startedAt = this.#host.options.now() - (this.clock.monotonic() - this.startedAt);
-    const { token, bytes } = round ?? {};
-    return executionRecord(details, { ...end, startedAt, took, attempts, tries, token, bytes });
+    return executionRecord(
+      details,
+      { startedAt, took, attempts, tries, token: round?.token, bytes: round?.bytes },
+      end,
+    );
   }
 
   protected override settled(end: FlightEnd<KeyedLoadReturn<T>>): void {
@@ -168,7 +172,7 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
 
   protected override late(): void {
     const took = this.clock.monotonic() - this.startedAt;
-    this.#host.events.ended(this.#recordOf({ outcome: 'late', error: undefined }, took));
+    this.#host.events.ended(this.#recordOf({ outcome: 'late' }, took));
   }
 
   protected override gone(): void {

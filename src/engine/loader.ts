@@ -234,7 +234,7 @@ export class Loader<T> implements ExecutionHost<T> {
         const age = isAbsent ? undefined : this.options.clock.monotonic() - loadedAt;
         const end = { outcome: 'adopted', version, nextExecuteTime, age, isAbsent } as const;
         const about = { startedAt: this.options.now(), took: 0, attempts: 0 };
-        this.events.ended(executionRecord(checkStart(entry), { ...about, ...end }));
+        this.events.ended(executionRecord(checkStart(entry), about, end));
       }
       answer?.(entry.value as T);
     } finally {

@@ -14,10 +14,12 @@ import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
+import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ForcedLoad, NOT_SEEN } from './refused.ts';
+import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
 
@@ -242,6 +244,11 @@ export class MemberEngine<T> {
   throwIfClosed({ key }: Entry<T>): void {
     if (this.runState === 'closed')
       throw closedError(this.options.name, key, 'is closed, nothing was changed');
+  }
+
+  /** Pauses or resumes it: see {@link control}. */
+  control(isPaused: boolean, options: ScopeOptions | undefined): Promise<void> {
+    return control(this, isPaused, options);
   }
 
   /** Replaces the schedule: due times are computed anew from the last executions. @throws {TicklessError} `OPTION` when it is not one. */

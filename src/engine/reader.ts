@@ -196,9 +196,9 @@ export class Reader<T> {
     wasTooStale: boolean,
   ): () => Promise<T> {
     const { clock } = this.#options;
-    const until = clock.monotonic() + (patienceMs ?? 0);
+    const until = patienceMs === undefined ? undefined : clock.monotonic() + patienceMs;
     return () => {
-      const patience = patienceMs === undefined ? undefined : Math.max(0, until - clock.monotonic());
+      const patience = until === undefined ? undefined : Math.max(0, until - clock.monotonic());
       return again({ maxStaleness: ownMs, patience, signal }, wasTooStale);
     };
   }

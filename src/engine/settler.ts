@@ -83,6 +83,7 @@ export class Settler<T> {
   set(entry: Entry<T>, value: T, edition?: RemoteResult<T>): void {
     if (edition === undefined) this.#changes.note(entry, value, 'set', undefined);
     else this.#changes.note(entry, value, 'rolled-back', 'unpublished');
+    entry.endRefusal();
     entry.putValue(value);
     if (edition !== undefined) {
       edition.applyTo(entry, this.#timing);
@@ -100,6 +101,7 @@ export class Settler<T> {
     const { result } = remote;
     if (result === undefined) return;
     if (result !== 'absent') this.#host.keys?.admit(entry, result);
+    entry.endRefusal();
     this.#accept({ entry }, result, remote);
     this.#isOutdated(entry, result, undefined);
     this.#reporter.recovered(entry, false);
@@ -135,6 +137,7 @@ export class Settler<T> {
       const error = this.#errorOf(cause, run);
       return this.#failed(run, end, error, round?.fail(error));
     }
+    entry.endRefusal(); // also where its value is dropped
     const isDropped = outdatedBy === 'drop';
     const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
     const isOutdated = isDropped || this.#isOutdated(entry, result, outdatedBy);

@@ -1,7 +1,7 @@
 import type { ElementOf } from '../data/id-of.ts';
 import { keyFieldOf } from '../data/key-field.ts';
 import type { Accept } from '../guard/accept.ts';
-import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { checkNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
 
@@ -30,7 +30,7 @@ export interface ChangeOptions<T> extends Omit<SizeOptions<T>, 'idOf'> {
 export function changesAtMost<T = any>(share: number, options?: ChangeOptions<T>): Accept<T> {
   const checks = new OptionChecks('changesAtMost');
   const { sizeOf, idOf } = ownOptions(options ?? {});
-  checks.number('share', share, 0);
+  checkNumber(checks, 'share', share, 0);
   checks.that(sizeOf === undefined || idOf === undefined, 'idOf', 'must not be given beside sizeOf', idOf);
   const guard: Accept<T> = (candidate, { previous }) => {
     const size = candidateSize('changesAtMost', candidate, sizeOf);

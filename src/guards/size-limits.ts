@@ -1,5 +1,5 @@
 import type { Accept } from '../guard/accept.ts';
-import { isNumber, OptionChecks } from '../option-checks.ts';
+import { checkNumber, isNumber, OptionChecks } from '../option-checks.ts';
 import { comparingGuard, percent, ROUNDING, type SizeOptions } from './sizes.ts';
 
 /**
@@ -34,7 +34,7 @@ export function shrinksAtMost<T = any>(share: number, options?: SizeOptions<T>):
 // biome-ignore lint/suspicious/noExplicitAny: a load that has a parameter without a type is inferred after its guards.
 export function growsAtMost<T = any>(factor: number, options?: SizeOptions<T>): Accept<T> {
   const checks = new OptionChecks('growsAtMost');
-  checks.number('factor', factor, 1);
+  checkNumber(checks, 'factor', factor, 1);
   const refusalOf = (size: number, before: number): string | undefined => {
     const grows = size / before;
     if (grows <= factor + ROUNDING) return undefined;

@@ -34,14 +34,12 @@ export interface MemberCounts
   readonly storeCommands: number;
 }
 
-/** Those that are 0 too. */
-const COUNTED = [...OUTCOMES, ...ROUND_OUTCOMES, 'stale-served', 'too-stale', 'evicted'] as const;
-
 export function memberCounts(counters: Counters): MemberCounts {
   const { reads, misses, waited, readsFailed, loading, bytes, lockCommands, storeCommands } = counters;
-  const words = Object.fromEntries(COUNTED.map((word) => [word, counters.counts[word] ?? 0]));
+  const counted = [...OUTCOMES, ...ROUND_OUTCOMES, 'stale-served', 'too-stale', 'evicted'] as const; // also where it is 0
+  const words = Object.fromEntries(counted.map((word) => [word, counters.counts[word] ?? 0]));
   return Object.freeze({
-    ...(words as Record<(typeof COUNTED)[number], number>),
+    ...(words as Record<(typeof counted)[number], number>),
     reads,
     misses,
     waited,

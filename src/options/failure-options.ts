@@ -1,7 +1,7 @@
 import { type CoolDown, cappedByPeriod } from '../engine/cool-down.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
-import { type OptionChecks, ownOptions } from '../option-checks.ts';
+import { checkNumber, type OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaults } from './defaults.ts';
 import type { CoolDownOptions } from './shared-options.ts';
@@ -24,7 +24,7 @@ export function resolveCoolDown(
   const own = ownOptions<CoolDownOptions>(given ?? {});
   const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = own;
   const initialMs = checks.finiteDuration('coolDown.initial', initial);
-  checks.number('coolDown.factor', factor, 1);
+  checkNumber(checks, 'coolDown.factor', factor, 1);
   const isMaxDefault = own.max === undefined;
   const max = own.max ?? Math.max(defaults.coolDown.max, initialMs);
   const maxMs = checks.finiteDuration('coolDown.max', max);
@@ -77,9 +77,9 @@ function given(options: RetryOptions): RetryOptions {
 function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
   checks.names('retry.', retry, RETRY_OPTIONS);
   for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const)
-    checks.number(`retry.${option}`, retry[option] ?? 0, 0, Infinity);
+    checkNumber(checks, `retry.${option}`, retry[option] ?? 0, 0, Infinity);
   for (const option of ['factor', 'minTimeout'] as const)
-    checks.number(`retry.${option}`, retry[option] ?? 0, 0);
+    checkNumber(checks, `retry.${option}`, retry[option] ?? 0, 0);
   const { minTimeout = 0, maxTimeout = Infinity } = retry;
   const noShorter = 'must not be shorter than retry.minTimeout';
   checks.that(!(maxTimeout < minTimeout), 'retry.maxTimeout', noShorter, maxTimeout);

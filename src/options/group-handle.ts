@@ -9,7 +9,7 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Listeners } from '../observe/listeners.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** What joins a group. */
+/** A member, as it joins a group. */
 export interface JoiningMember<T> {
   /** The value, the cache or the executor itself. */
   readonly self: object;

@@ -23,7 +23,6 @@ import { ignoreThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { steadyClock } from '../time/steady-clock.ts';
-import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
 import type { GroupHandle } from './group-handle.ts';
@@ -199,7 +198,7 @@ export function resolveOptions(
     waitUntil,
     logger: safeLogger,
     clock,
-    now: membership?.now ?? wallClock(clock),
+    now: membership?.now ?? clock.now,
     random: guarded(random, safeLogger),
     whenBackendDown,
     lock,

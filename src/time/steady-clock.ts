@@ -4,17 +4,21 @@ import { wallClock } from './wall-clock.ts';
 const known: WeakMap<Clock, Clock> = new WeakMap();
 
 /**
- * A clock of the user whose errors break nothing. While its monotonic clock throws, returns no number, or goes back, time passes from its
+ * A clock whose errors break nothing. While its monotonic clock throws, returns no number, or goes back, time passes from its
  * last reading on; a timer that it does not start, or that is none, is one of the machine.
  *
  * @param onError receives what it throws. The first call for a clock counts.
  */
 export function steadyClock(clock: Clock, onError: (error: unknown) => void): Clock {
-  if (clock === systemClock) return clock;
-  const steady = known.get(clock) ?? steadied(clock, onError);
+  const steady = known.get(clock) ?? (clock === systemClock ? ofMachine() : steadied(clock, onError));
   known.set(clock, steady);
   known.set(steady, steady);
   return steady;
+}
+
+/** The clock of the machine: only its `Date` may be mocked without a result. */
+function ofMachine(): Clock {
+  return { ...systemClock, now: wallClock(systemClock) };
 }
 
 function steadied(clock: Clock, onError: (error: unknown) => void): Clock {

@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { CloseReport } from '../data/close-report.ts';
-import { control } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import type { ScopeOptions } from '../engine/scope.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
@@ -69,7 +68,7 @@ export abstract class Lifecycle<T> {
    * @throws {TicklessError} `OPTION` for an unknown option; nothing was changed then.
    */
   pause(options?: ScopeOptions): Promise<void> {
-    return control(engineOf(this), true, options);
+    return engineOf(this).control(true, options);
   }
 
   /**
@@ -77,7 +76,7 @@ export abstract class Lifecycle<T> {
    * instances, as {@link pause}, also where one was paused by itself.
    */
   resume(options?: ScopeOptions): Promise<void> {
-    return control(engineOf(this), false, options);
+    return engineOf(this).control(false, options);
   }
 
   /**

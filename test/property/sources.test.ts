@@ -168,6 +168,18 @@ const limits = fc.record({
 });
 type Limits = typeof limits extends fc.Arbitrary<infer L> ? L : never;
 
+/** Has a value that is kept, a load that fails, and a backup that may replace an older value: however few runs there are. */
+const ofEachKind: [Shape, Limits, Step[]] = [
+  { kind: 'first', parts: ['a', 'b'].map((name) => ({ kind: 'source', name, hasEdits: false })) },
+  { schedule: 1000, maxStaleness: undefined, allowOlderAfter: undefined },
+  [
+    { down: [], refused: [], edited: [], pause: 10 },
+    { down: [], refused: [], edited: [], pause: 10 },
+    { down: ['a', 'b'], refused: [], edited: [], pause: 10 },
+    { down: ['a'], refused: [], edited: [], pause: 5000 },
+  ],
+];
+
 it('trees of firstOf and mergeOf answer as a model of them, whatever fails', async () => {
   let [failures, backups, kept, older] = [0, 0, 0, 0];
   const property = fc.asyncProperty(
@@ -226,6 +238,6 @@ it('trees of firstOf and mergeOf answer as a model of them, whatever fails', asy
       }
     },
   );
-  await fc.assert(property, { numRuns: 300 });
+  await fc.assert(property, { numRuns: 300, examples: [ofEachKind] });
   for (const count of [failures, backups, kept, older]) expect(count).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { inject, vi } from 'vitest';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -10,5 +10,7 @@ declare module 'vitest' {
 }
 
 globalThis.planted = inject('planted');
+// Without a fault it is far beyond what a test takes on a busy machine; with one, a promise may never settle.
+vi.setConfig({ testTimeout: globalThis.planted === undefined ? 60_000 : 15_000 });
 // A world may take longer: it is one test.
 if (globalThis.planted?.startsWith('rule ')) await import('../../support/hang-watch/setup.ts');

@@ -22,8 +22,8 @@ function logOf(
     const start = { trigger: 'due', background: true, key } as const;
     log.add(
       error === undefined
-        ? executionRecord(start, { ...end, outcome: 'loaded' })
-        : executionRecord(start, { ...end, outcome: 'failed', error: new Error(error) }),
+        ? executionRecord(start, end, { outcome: 'loaded' })
+        : executionRecord(start, end, { outcome: 'failed', error: new Error(error) }),
     );
   }
   clock = now;

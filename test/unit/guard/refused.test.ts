@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
-import { keep, loaded, RefreshingValue } from '../../../src/index.ts';
+import { absent, keep, loaded, RefreshingValue } from '../../../src/index.ts';
 import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
@@ -76,6 +76,19 @@ describe('a refused value', () => {
     await Promise.resolve();
     expect(value.inspect().refused?.reason).toBe(REASON);
     void refreshed.catch(() => {});
+  });
+
+  it('is forgotten once a load has succeeded, also where its value was dropped meanwhile', async () => {
+    const { value, source } = await refused();
+    const answer = new Deferred<unknown>();
+    source.now = answer.promise;
+    const read = value.refresh();
+    value.invalidate({ drop: true });
+    expect(value.inspect().refused?.reason).toBe(REASON);
+    source.now = new Promise(() => {}); // the next load
+    answer.resolve([1, 2, 3]);
+    await expect(read).resolves.toEqual([1, 2, 3]);
+    expect([value.peek(), value.inspect().refused]).toEqual([undefined, undefined]);
   });
 
   it('is not forgotten by what a load returns after its deadline', async () => {
@@ -355,6 +368,16 @@ describe('of a key', () => {
     expect(cache.inspect('a')?.isDue).toBe(true);
   });
 
+  it('is forgotten once the source does not have the key', async () => {
+    let isGone = false;
+    const { cache } = fakeCache({ load: () => (isGone ? absent() : 'a'), accept: () => 'no' });
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(cache.inspect('a')?.refused?.reason).toBe('no');
+    isGone = true;
+    await expect(cache.refresh('a')).rejects.toMatchObject({ code: 'ABSENT' });
+    expect(cache.inspect('a')).toMatchObject({ state: 'absent', refused: undefined });
+  });
+
   it('keeps the differences of the last 100 keys', async () => {
     const source = { now: 'much' };
     const accept = notEmpty<string>({ sizeOf: ({ length }) => length });
@@ -384,9 +407,9 @@ describe('in a cluster', () => {
   const accept = notEmpty<string>({ sizeOf: ({ length }) => (length > 4 ? 0 : length) });
 
   /** Two instances with `one`, of which the first has refused `three`. */
-  async function refusedOnOne() {
+  async function refusedOnOne(own: { propagateWithin?: number } = {}) {
     const cluster = new ManualCluster();
-    const [one, two] = await cluster.warm(2, { accept, random: () => 0 });
+    const [one, two] = await cluster.warm(2, { accept, random: () => 0, ...own });
     await cluster.clock.advance(1100);
     await cluster.read(one);
     await cluster.end(one, 1, 'three');
@@ -421,6 +444,18 @@ describe('in a cluster', () => {
     await cluster.clock.advance(1000);
     await end;
     expect([one.value.peek(), two.value.peek()]).toEqual(['two', 'two']);
+  });
+
+  it('is forgotten once a check has found a newer value, without a load', async () => {
+    const { cluster, one, two } = await refusedOnOne({ propagateWithin: 100 });
+    const set = two.value.set('two');
+    await cluster.clock.flush();
+    await set;
+    one.link.take();
+    await cluster.clock.advance(100);
+    await cluster.read(one);
+    expect(one.link.take()).not.toContain('acquire');
+    expect(one.value.inspect()).toMatchObject({ value: 'two', refused: undefined });
   });
 
   it('is served here, and rejects, where it could not be published', async () => {

@@ -155,7 +155,7 @@ describe('the log', () => {
     for (let number = 0; number < count; number++) {
       const error = hasFailed(number) ? { error: new Error('down') } : {};
       const outcome = hasFailed(number) ? 'failed' : 'loaded';
-      log.add(executionRecord(START, { ...ENDED, outcome, token: number, ...error }));
+      log.add(executionRecord(START, { ...ENDED, token: number }, { outcome, ...error }));
     }
     return log.newest.map(({ token }) => token ?? Number.NaN);
   }
@@ -188,9 +188,9 @@ describe('the log', () => {
     const log = new ExecutionLog(() => 1e12 - 3 * now, { monotonic: () => now });
     expect(log.failedAgo).toBe(Number.POSITIVE_INFINITY);
     const error = new Error('x'.repeat(10_000));
-    log.add(executionRecord(START, { ...ENDED, outcome: 'timed-out', error }));
+    log.add(executionRecord(START, ENDED, { outcome: 'timed-out', error }));
     now = 70;
-    log.add(executionRecord(START, { ...ENDED, outcome: 'kept' }));
+    log.add(executionRecord(START, ENDED, { outcome: 'kept' }));
     expect(log.failedAgo).toBe(70);
     expect(log.newest.at(-1)?.error).toHaveLength(500);
   });
@@ -199,7 +199,7 @@ describe('the log', () => {
     const log = new ExecutionLog(() => 0, { monotonic: () => 0 });
     for (const filler of [478, 500, 1000]) {
       const error = new Error(`${'x '.repeat(filler / 2)}shop:hunter2hunter2hunter2@db is away`);
-      log.add(executionRecord(START, { ...ENDED, outcome: 'failed', error }));
+      log.add(executionRecord(START, ENDED, { outcome: 'failed', error }));
       expect(log.newest[0]?.error).toMatch(/^(x ){238,}x…$/);
       expect(log.newest[0]?.error?.length).toBeLessThanOrEqual(500);
     }
@@ -219,7 +219,7 @@ describe('the log', () => {
         ' ',
       );
       for (const message of [body, body.slice(0, 200)]) {
-        log.add(executionRecord(START, { ...ENDED, outcome: 'failed', error: new Error(message) }));
+        log.add(executionRecord(START, ENDED, { outcome: 'failed', error: new Error(message) }));
       }
     }
     expect(usedMb() - before).toBeLessThan(5);

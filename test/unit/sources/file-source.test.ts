@@ -115,18 +115,30 @@ it('takes a file: URL, as a URL or as a text', async () => {
   }
 });
 
+/** From now on, as if no time passed until the test is over: a busy machine would make pauses. */
+function stopDate(): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+}
+
+const justNow = (path: string): void => utimesSync(path, new Date(), new Date(Date.now() - 20));
+
 it.each([
   ['in place, after it was truncated', true],
   ['by a writer that began before the first reading', false],
 ])('does not take a half-written file: %s', async (_, isOver) => {
   const { path, user } = setUp(`"${'a'.repeat(20_000_000)}"`);
+  stopDate();
   const parts = [`"${'b'.repeat(4_000_000)}`, `${'b'.repeat(5_000_000)}"`] as const;
   const write = async (): Promise<void> => {
     truncateSync(path, 0);
     const file = openSync(path, 'r+');
     writeSync(file, parts[0]);
+    justNow(path);
     await new Promise((resolve) => setTimeout(resolve, 15));
-    writeSync(file, parts[1]);
+    writeSync(file, parts[1]); // and with that a time after the one that stands still: it is done
     closeSync(file);
   };
   const written = isOver ? undefined : write();
@@ -137,18 +149,13 @@ it.each([
   expect(await load).toBe('b'.repeat(9_000_000));
 });
 
-/** Calls it every few milliseconds until the test is over, as if no time passed: a busy machine would make pauses. */
+/** Calls it every few milliseconds until the test is over. */
 function keepOn(write: () => void): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  stopDate();
   write();
   const timer = setInterval(write, 5);
-  onTestFinished(() => {
-    clearInterval(timer);
-    vi.useRealTimers();
-  });
+  onTestFinished(() => clearInterval(timer));
 }
-
-const justNow = (path: string): void => utimesSync(path, new Date(), new Date(Date.now() - 20));
 
 it('fails after some times when a file grows all the time, also where it was not changed during a reading', async () => {
   const { path, user } = setUp('{"row":0}\n', { parse: 'ndjson' });

@@ -5,8 +5,8 @@ import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
 /**
- * The status tells the last refused value until a newer value of any kind is in place, and a load that is forced lets pass nothing but what
- * was looked at: here no two editions are the same.
+ * The status tells the last refused value until a load has succeeded, also where its value is dropped, or a newer value of any kind is in place.
+ * A load that is forced lets pass nothing but what was looked at: here no two editions are the same.
  */
 export class RefusedValues implements DataWatch {
   readonly #world: DataWorld;
@@ -39,7 +39,7 @@ export class RefusedValues implements DataWatch {
   /** A snapshot that is refused, without a load, is another thing. */
   #loadEnded(instance: DataInstance, { outcome, attempts }: EventOf<'load-ended'>): void {
     if (outcome === 'refused' && attempts > 0) this.#refusing.add(instance);
-    if (outcome === 'kept' || outcome === 'adopted') this.#refusing.delete(instance);
+    if (outcome === 'loaded' || outcome === 'kept' || outcome === 'adopted') this.#refusing.delete(instance);
   }
 
   ordered(order: Order): void {
