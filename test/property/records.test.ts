@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
 import {
   edited,
@@ -89,26 +89,24 @@ function meeting(drawn: Edit, last: number): Edit {
     : drawn;
 }
 
-describe('records that are swapped, by two clients', () => {
-  it('answer as the definition does', () =>
-    fc.assert(
-      // Stores that share a backend keep the same number of versions.
-      fc.asyncProperty(fc.constantFrom(0, 2), fc.array(step, { maxLength: 25 }), async (older, steps) => {
-        const server = new Server();
-        const clients: Records[] = [0, 1].map(() => new SwappedRecords(new MemoryTexts(server), Infinity));
-        const definition = new Definition();
-        const last = new Map<string, number>();
-        for (const { client, edit: drawn, passes } of steps) {
-          server.now += passes;
-          const now = { at: server.now, wall: server.now };
-          const met = meeting(drawn, last.get(drawn.name) ?? 3);
-          const next = met.op === 'put' ? { ...met, older } : met;
-          const expected = definition.answer(next, now);
-          const { answers } = await (clients[client] as Records).apply([next]);
-          expect(answers).toEqual([expected]);
-          if (expected.row !== undefined) last.set(next.name, expected.row.token);
-        }
-      }),
-      { numRuns: 1000 },
-    ));
-});
+it('records that are swapped, by two clients, answer as the definition does', () =>
+  fc.assert(
+    // Stores that share a backend keep the same number of versions.
+    fc.asyncProperty(fc.constantFrom(0, 2), fc.array(step, { maxLength: 25 }), async (older, steps) => {
+      const server = new Server();
+      const clients: Records[] = [0, 1].map(() => new SwappedRecords(new MemoryTexts(server), Infinity));
+      const definition = new Definition();
+      const last = new Map<string, number>();
+      for (const { client, edit: drawn, passes } of steps) {
+        server.now += passes;
+        const now = { at: server.now, wall: server.now };
+        const met = meeting(drawn, last.get(drawn.name) ?? 3);
+        const next = met.op === 'put' ? { ...met, older } : met;
+        const expected = definition.answer(next, now);
+        const { answers } = await (clients[client] as Records).apply([next]);
+        expect(answers).toEqual([expected]);
+        if (expected.row !== undefined) last.set(next.name, expected.row.token);
+      }
+    }),
+    { numRuns: 1000 },
+  ));

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { type ConsoleHandler, type ConsoleOptions, consoleHandler } from '../../src/console/index.ts';
 import { RefreshGroup } from '../../src/index.ts';
 
@@ -49,6 +50,16 @@ export class TestConsole {
   act(action: string, body: unknown): Promise<Answer> {
     return this.post(`api/actions/${action}`, body);
   }
+}
+
+/** A console that is closed with its group when the test is over. */
+export function openConsole(options: ConsoleOptions, group: RefreshGroup): TestConsole {
+  const console = new TestConsole(options, group);
+  onTestFinished(async () => {
+    await console.handler.close();
+    await group.close({ timeout: 0 });
+  });
+  return console;
 }
 
 export async function answerOf(response: Response): Promise<Answer> {

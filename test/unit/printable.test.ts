@@ -30,39 +30,37 @@ describe('printable', () => {
   });
 });
 
-describe('text from outside', () => {
-  it('of names, keys and errors is escaped and cut in log lines, and in messages of errors', async () => {
-    const logger = recordLines();
-    const clock = new FakeClock();
-    let thrown: Error | undefined;
-    const cache = new RefreshingCache({
-      name: `n${hostile.replaceAll(/[\0\p{Cs}]/gu, '')}`, // which no name may hold
-      load: async (key: string) => {
-        if (thrown !== undefined) throw thrown;
-        return key;
-      },
-      schedule: 1000,
-      random: unspread,
-      retry: { retries: 0 },
-      clock,
-      logger,
-    });
-    const key = `k${hostile}`;
-    await cache.get(key);
-    thrown = new Error(`${hostile}${'x'.repeat(50_000_000)}`, { cause: new Error(hostile) });
-    await clock.advance(2000);
-    await cache.get(key);
-    await clock.flush();
-    const error = (await rejectionOf(cache.refresh(key))) as TicklessError;
-    expect(error.cause).toBe(thrown);
-    const invalid = optionError([{ option: hostile, rule: 'must not', received: hostile }], {
-      member: 'n',
-    });
-    for (const text of [...logger.lines, error.message, invalid.message]) {
-      expect(text).not.toMatch(unprintable);
-      expect(text.length).toBeLessThanOrEqual(1250); // with the name and the key
-    }
-    expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toContain(String.raw`n\u001b[2J\u0008`);
+it('text from outside, of names, keys and errors, is escaped and cut in log lines, and in messages of errors', async () => {
+  const logger = recordLines();
+  const clock = new FakeClock();
+  let thrown: Error | undefined;
+  const cache = new RefreshingCache({
+    name: `n${hostile.replaceAll(/[\0\p{Cs}]/gu, '')}`, // which no name may hold
+    load: async (key: string) => {
+      if (thrown !== undefined) throw thrown;
+      return key;
+    },
+    schedule: 1000,
+    random: unspread,
+    retry: { retries: 0 },
+    clock,
+    logger,
   });
+  const key = `k${hostile}`;
+  await cache.get(key);
+  thrown = new Error(`${hostile}${'x'.repeat(50_000_000)}`, { cause: new Error(hostile) });
+  await clock.advance(2000);
+  await cache.get(key);
+  await clock.flush();
+  const error = (await rejectionOf(cache.refresh(key))) as TicklessError;
+  expect(error.cause).toBe(thrown);
+  const invalid = optionError([{ option: hostile, rule: 'must not', received: hostile }], {
+    member: 'n',
+  });
+  for (const text of [...logger.lines, error.message, invalid.message]) {
+    expect(text).not.toMatch(unprintable);
+    expect(text.length).toBeLessThanOrEqual(1250); // with the name and the key
+  }
+  expect(logger.lines).toHaveLength(1);
+  expect(logger.lines[0]).toContain(String.raw`n\u001b[2J\u0008`);
 });

@@ -77,10 +77,6 @@ it('each function of a user is called with its documented arguments, and without
   });
   const wrapped = { clock, logger, random: spy('random', () => 0.5), waitUntil: spy('waitUntil') };
 
-  const fails = (): never => {
-    throw new Error('down');
-  };
-
   // A value
   let n = 0;
   const accept = Object.assign(spy('accept', () => n !== 3) as object, {
@@ -185,11 +181,8 @@ it('each function of a user is called with its documented arguments, and without
     spy('derive', (a: number, b: number) => a + b),
     { logger: false } as never,
   ).get();
-  const executor = new PeriodicExecutor(
-    spy('task', () => 1),
-    ONCE.retry === false ? { ...ONCE, name: 'task' } : ({} as never),
-  );
-  await executor.execute();
+  const task = spy('task', () => 1);
+  await new PeriodicExecutor(task, { ...ONCE, name: 'task' }).execute();
   const { lock } = memoryBackend();
   await lockedTask(
     spy('lockedTask', () => 1) as (context: unknown, _: string) => number,
@@ -257,21 +250,10 @@ it('each function of a user is called with its documented arguments, and without
   });
   const bus = own('bus', { send: spy('bus.send'), listen: spy('bus.listen', () => spy('bus.stop')) });
   const backend = memoryBackend({ codec, signals: createSignals(bus) } as never);
-  const shared = new RefreshingValue({
-    ...ONCE,
-    name: 'shared',
-    backend,
-    propagateWithin: 5,
-    load: spy('load with a lease', () => 1),
-  });
+  const everywhere = { ...ONCE, name: 'shared', backend, propagateWithin: 5 } as const;
+  const shared = new RefreshingValue({ ...everywhere, load: spy('load with a lease', () => 1) });
   await shared.get();
-  const adopted = new RefreshingValue({
-    ...ONCE,
-    name: 'shared',
-    backend,
-    propagateWithin: 5,
-    load: () => 2,
-  });
+  const adopted = new RefreshingValue({ ...everywhere, load: () => 2 });
   await adopted.get();
   await adopted.set(3);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -289,7 +271,12 @@ it('each function of a user is called with its documented arguments, and without
   const byLock = new RefreshingValue({ ...ONCE, name: 'by lock', lock: asLock(provider), load: () => 1 });
   await byLock.get();
   await until(() => calls.has('lock.release'));
-  const failing = new RefreshingCache<string, string>({ ...ONCE, name: 'failing', max: 1, load: fails });
+  const failing = new RefreshingCache<string, string>({
+    ...ONCE,
+    name: 'failing',
+    max: 1,
+    load: () => Promise.reject(new Error('down')),
+  });
   await failing.getMany(['a'], { onError: spy('getMany.onError') });
 
   // The console
@@ -317,7 +304,6 @@ it('each function of a user is called with its documented arguments, and without
   await Promise.all([page.group.close(), limited.close()]);
 
   const seen = Object.fromEntries([...calls].map(([name, ways]) => [name, [...ways].sort().join(' | ')]));
-  // The number of arguments, and `this`.
   // The number of arguments, and `this`.
   expect(seen).toEqual({
     accept: '2 none',

@@ -6,12 +6,14 @@ import {
   type KeepOptions,
   keep,
   loaded,
-  RefreshingCache,
   RefreshingValue,
+  type ValueOptions,
 } from '../../../src/index.ts';
 import type { HeadersLike } from '../../../src/schedule/schedule.ts';
 import { httpSource } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { startOrigin } from '../../unit/sources/origin.ts';
 
 // "304 Not Modified" updates the stored response (RFC 9111 §3.2, §4.3.4): what it has replaces, what it has not stays; `Age` and
@@ -69,6 +71,11 @@ const ROWS: Row[] = [
   ['names in any case', { 'Cache-Control': 'max-age=10' }, { AGE: '4' }, 6],
 ];
 
+/** A value that follows the headers of its responses. */
+const fresh = (load: ValueOptions<unknown>['load'], own: Partial<ValueOptions<unknown>> = {}) =>
+  fakeValue<unknown>(load, { schedule: httpFreshness(), ...own });
+type Three = Record<0 | 1 | 2, RefreshingValue<unknown>> & RefreshingValue<unknown>[];
+
 /** What a value is asked for when it is in place again: whatever the way, the same. */
 interface Asked {
   readonly value: Pick<RefreshingValue<unknown>, 'inspect'>;
@@ -104,13 +111,7 @@ describe.each(shapes)('a load of your own that keeps, with %s', (_, headersOf) =
   }
 
   it.each(ROWS)('%s', async (_, stored, update, due, limit) => {
-    const clock = new FakeClock();
-    const value = new RefreshingValue({
-      name: 'prices',
-      load: loadOf(stored, update),
-      schedule: httpFreshness(),
-      clock,
-    });
+    const { value, clock } = fresh(loadOf(stored, update));
     await value.get();
     await value.refresh();
     expectFreshness({ value, clock }, due, limit);
@@ -124,16 +125,7 @@ describe.each(shapes)('a load of your own that keeps, with %s', (_, headersOf) =
       const clock = new FakeClock();
       const backend = memoryBackend({ clock });
       const load = loadOf(stored, update);
-      const make = () =>
-        new RefreshingValue({
-          name: 'prices',
-          load,
-          schedule: httpFreshness(),
-          clock,
-          backend,
-          logger: false,
-        });
-      const [first, second, third] = [make(), make(), make()];
+      const [first, second, third] = [1, 2, 3].map(() => fresh(load, { clock, backend }).value) as Three;
       await first.get();
       await second.get();
       await second.refresh(); // confirms, of a response that the first one got
@@ -154,9 +146,7 @@ describe('httpSource', () => {
       response.writeHead(isKnown ? 304 : 200, { etag: '"1"', ...(isKnown ? update : stored) });
       response.end(isKnown ? undefined : '{"a":1}');
     });
-    const clock = new FakeClock();
-    const load = httpSource(origin.url);
-    const value = new RefreshingValue({ name: 'prices', load, schedule: httpFreshness(), clock });
+    const { value, clock } = fresh(httpSource(origin.url));
     await value.get();
     await value.refresh();
     expect(value.inspect().counts).toMatchObject({ kept: 1 });
@@ -205,15 +195,9 @@ describe('httpSource', () => {
 
 describe('a whole response with an equal value', () => {
   it('has all fields itself: those of before are gone', async () => {
-    const clock = new FakeClock();
     const responses = [{ 'cache-control': 'max-age=10, must-revalidate' }, {}];
-    const value = new RefreshingValue({
-      name: 'prices',
-      load: () => loaded([1], { headers: responses.shift() }),
-      schedule: httpFreshness(),
-      unchanged: 'deep',
-      clock,
-    });
+    const load = () => loaded([1], { headers: responses.shift() });
+    const { value, clock } = fresh(load, { unchanged: 'deep' });
     await value.get();
     await value.refresh();
     expect(value.inspect().counts).toMatchObject({ kept: 1 });
@@ -224,14 +208,8 @@ describe('a whole response with an equal value', () => {
     const clock = new FakeClock();
     const backend = memoryBackend({ clock });
     const responses = [{ 'cache-control': 'max-age=10, must-revalidate' }, { age: '1' }];
-    const value = new RefreshingValue({
-      name: 'prices',
-      load: () => loaded([1], { headers: responses.shift() }),
-      schedule: httpFreshness(),
-      clock,
-      backend,
-      logger: false,
-    });
+    const load = () => loaded([1], { headers: responses.shift() });
+    const { value } = fresh(load, { clock, backend });
     await value.get();
     await value.refresh();
     expect(value.inspect().counts).toMatchObject({ kept: 1 });
@@ -240,32 +218,24 @@ describe('a whole response with an equal value', () => {
   });
 });
 
-describe('the response as the value', () => {
-  it('keeps its fields: only those of the 304 replace them', async () => {
-    const clock = new FakeClock();
-    const load = ({ previous }: { readonly previous?: unknown }) =>
-      previous === undefined
-        ? { status: 200, headers: { 'cache-control': 'max-age=60', age: '50' } }
-        : keep({ headers: { age: '5' } });
-    const value = new RefreshingValue({ name: 'prices', load, schedule: httpFreshness(), clock });
-    await value.get();
-    expectFreshness({ value, clock }, 10);
-    await value.refresh();
-    expectFreshness({ value, clock }, 55);
-  });
+it('the response as the value keeps its fields: only those of the 304 replace them', async () => {
+  const load = ({ previous }: { readonly previous?: unknown }) =>
+    previous === undefined
+      ? { status: 200, headers: { 'cache-control': 'max-age=60', age: '50' } }
+      : keep({ headers: { age: '5' } });
+  const { value, clock } = fresh(load);
+  await value.get();
+  expectFreshness({ value, clock }, 10);
+  await value.refresh();
+  expectFreshness({ value, clock }, 55);
 });
 
 describe('a key', () => {
   it('keeps the fields of its response while it is passive', async () => {
-    const clock = new FakeClock();
-    const cache = new RefreshingCache({
-      name: 'prices',
-      load: (_: string, { previous }) =>
+    const { clock, cache } = fakeCache<string, number>({
+      load: (_, { previous }) =>
         previous === undefined ? loaded(1, { headers: { 'cache-control': 'max-age=10' } }) : keep(),
-      schedule: httpFreshness(),
-      clock,
-      max: 10,
-      random: () => 0,
+      ...{ schedule: httpFreshness(), max: 10, random: () => 0 },
     });
     await cache.get('nl');
     await cache.refresh('nl');
@@ -276,16 +246,8 @@ describe('a key', () => {
   it('keeps them after a step of the wall clock', async () => {
     const clock = new FakeClock();
     const backend = memoryBackend({ clock });
-    const make = () =>
-      new RefreshingValue({
-        name: 'prices',
-        load: () => loaded(1, { headers: { 'cache-control': 'max-age=100' } }),
-        schedule: httpFreshness(),
-        clock,
-        backend,
-        logger: false,
-      });
-    const [first, second] = [make(), make()];
+    const load = () => loaded(1, { headers: { 'cache-control': 'max-age=100' } });
+    const [first, second] = [1, 2].map(() => fresh(load, { clock, backend }).value) as unknown as Three;
     await first.get();
     await second.get();
     clock.stepWall({ hours: 1 });

@@ -1,25 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualLoad } from '../../support/manual-load.ts';
-import { fakeValue } from '../../support/manual-value.ts';
+import { fakeValue, loadedManualValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
 describe('rule 2: a read never waits once a value is loaded, unless its caller chose to', () => {
   it('serves the old value while a load hangs, fails or cools down', async () => {
-    const clock = new FakeClock();
-    const manual = new ManualLoad<number>();
-    const value = new RefreshingValue({ name: 'v', load: manual.load, schedule: 10, clock, logger: false });
-    value.requestStart();
-    manual.call(0).resolve(1);
+    const { clock, manual, value } = await loadedManualValue({ schedule: 10 });
     await clock.advance(60_000);
-    expect(await settled(value.get())).toEqual({ value: 1 });
+    expect(await settled(value.get())).toEqual({ value: 'one' });
     expect(await settled(value.requestStart())).toEqual({ value: undefined });
     manual.call(1).reject(new Error('down'));
     await clock.flush();
-    expect(await settled(value.get())).toEqual({ value: 1 });
+    expect(await settled(value.get())).toEqual({ value: 'one' });
     value.pause();
-    expect(await settled(value.get())).toEqual({ value: 1 });
+    expect(await settled(value.get())).toEqual({ value: 'one' });
   });
 
   it('serves an awaiting reader before a synchronous reload runs', async () => {
@@ -57,8 +52,7 @@ describe('rule 2: a read never waits once a value is loaded, unless its caller c
   });
 
   it('gives every call the same resolved promise while a value lives', async () => {
-    const clock = new FakeClock();
-    const value = new RefreshingValue({ name: 'v', load: async () => ({}), schedule: 10, clock });
+    const { clock, value } = fakeValue(async () => ({}), { schedule: 10 });
     await value.get();
     const promise = value.get();
     expect(value.get()).toBe(promise);

@@ -3,27 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { recordLines, wordOf } from '../../support/events.ts';
 import { fakeValue } from '../../support/manual-value.ts';
 
+const throwing = (error: unknown) => (): never => {
+  throw error;
+};
+
 const misdeeds: Record<string, () => unknown> = {
-  'throws synchronously': () => {
-    throw new Error('sync');
-  },
-  'throws undefined': () => {
-    throw undefined;
-  },
+  'throws synchronously': throwing(new Error('sync')),
+  'throws undefined': throwing(undefined),
   rejects: () => Promise.reject(new Error('async')),
   'rejects with nothing': () => Promise.reject(),
   'never settles': () => new Promise(() => {}),
-  'returns a then that throws': () => ({
-    then() {
-      throw new Error('then');
-    },
-  }),
+  'returns a then that throws': () => ({ then: throwing(new Error('then')) }),
   'returns a then that is a throwing getter': () =>
-    Object.defineProperty({}, 'then', {
-      get() {
-        throw new Error('getter');
-      },
-    }),
+    Object.defineProperty({}, 'then', { get: throwing(new Error('getter')) }),
   'returns a then that calls both back': () => ({
     then(resolve: (value: unknown) => void, reject: (error: unknown) => void) {
       reject(new Error('first'));
@@ -43,16 +35,8 @@ const misdeeds: Record<string, () => unknown> = {
   'rejects with an error whose message is none': () =>
     Promise.reject(Object.assign(new Error('x', { cause: new Error('y') }), { message: 42 })),
   'rejects with an error whose cause throws': () =>
-    Promise.reject(
-      Object.defineProperty(new Error('x'), 'cause', {
-        get() {
-          throw new Error('cause');
-        },
-      }),
-    ),
-  'throws an object that has no string form': () => {
-    throw Object.create(null);
-  },
+    Promise.reject(Object.defineProperty(new Error('x'), 'cause', { get: throwing(new Error('cause')) })),
+  'throws an object that has no string form': throwing(Object.create(null)),
   'aborts itself': () => Promise.reject(new DOMException('gone', 'AbortError')),
 };
 
@@ -112,9 +96,7 @@ describe('rule 4: the running mark never sticks', () => {
   });
 
   for (const [name, answer] of Object.entries<() => unknown>({
-    throws: () => {
-      throw new Error('no idea');
-    },
+    throws: throwing(new Error('no idea')),
     'returns NaN': () => Number.NaN,
     'returns the past': () => 0,
     'returns a Date': () => new Date(8.64e15),
@@ -144,9 +126,7 @@ describe('rule 4: the running mark never sticks', () => {
   }
 
   it('a load that throws synchronously has ended with its call', async () => {
-    const { clock, value } = fakeValue(() => {
-      throw new Error('sync');
-    });
+    const { clock, value } = fakeValue(throwing(new Error('sync')));
     const reason = value.get().catch((error) => error);
     await clock.advance(5000); // the pauses between the tries
     expect(String(await reason)).toContain('load failed: sync');

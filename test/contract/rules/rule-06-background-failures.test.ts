@@ -1,32 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
 import { isOutcome, recordEvents, recordLines } from '../../support/events.ts';
-import { ManualLoad } from '../../support/manual-load.ts';
-import { fakeValue } from '../../support/manual-value.ts';
+import { fakeValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
-const failing = (): {
-  value: RefreshingValue<number>;
-  clock: FakeClock;
-  lines: string[];
-  fail(): Promise<void>;
-} => {
-  const clock = new FakeClock();
+const failing = () => {
   const logger = recordLines();
   let isDown = false;
-  const value = new RefreshingValue({
-    name: 'rates',
-    load: async () => {
-      if (isDown) throw new Error('connect\n  refused');
-      return 1;
-    },
-    schedule: 100,
+  const load = async (): Promise<number> => {
+    if (isDown) throw new Error('connect\n  refused');
+    return 1;
+  };
+  const { value, clock } = fakeValue(load, {
+    ...{ name: 'rates', schedule: 100, logger, random: () => 0.5 },
     retry: { retries: 2, minTimeout: 10, randomize: false },
-    clock,
-    logger,
-    random: () => 0.5,
   });
   const fail = async (): Promise<void> => {
     await value.get();
@@ -35,7 +23,7 @@ const failing = (): {
     value.current;
     await clock.advance(100);
   };
-  return { value, clock, lines: logger.lines, fail };
+  return { value, lines: logger.lines, fail };
 };
 
 describe('rule 6: background failures reach listeners and the logger only', () => {
@@ -62,17 +50,10 @@ describe('rule 6: background failures reach listeners and the logger only', () =
   });
 
   it('logger: false silences it, and a logger that throws does not affect reads', async () => {
-    for (const logger of [
-      false as const,
-      {
-        warn: () => {
-          throw new Error('logger');
-        },
-        error: () => {
-          throw new Error('logger');
-        },
-      },
-    ]) {
+    const fails = (): never => {
+      throw new Error('logger');
+    };
+    for (const logger of [false as const, { warn: fails, error: fails }]) {
       let loads = 0;
       const { clock, value } = fakeValue(
         async () => {
@@ -90,10 +71,8 @@ describe('rule 6: background failures reach listeners and the logger only', () =
   });
 
   it('logs a line for a load whose waiting callers have all left', async () => {
-    const clock = new FakeClock();
     const logger = recordLines();
-    const manual = new ManualLoad<number>();
-    const value = new RefreshingValue({ name: 'v', load: manual.load, retry: false, clock, logger });
+    const { clock, manual, value } = manualValue({ logger });
     const controller = new AbortController();
     const read = rejectionOf(value.get({ signal: controller.signal }));
     controller.abort();

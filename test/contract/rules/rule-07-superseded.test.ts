@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { loaded, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, wordsOf } from '../../support/events.ts';
-import { ManualLoad } from '../../support/manual-load.ts';
-import { fakeValue } from '../../support/manual-value.ts';
+import { fakeValue, manualValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
-const make = (): { clock: FakeClock; manual: ManualLoad<string>; value: RefreshingValue<string> } => {
-  const clock = new FakeClock();
-  const manual = new ManualLoad<string>();
-  return {
-    clock,
-    manual,
-    value: new RefreshingValue({ name: 'v', load: manual.load, schedule: 100, clock }),
-  };
-};
+const make = () => manualValue({ schedule: 100 });
 
 describe('rule 7: a load begun before invalidate or set never overwrites what came after', () => {
   it('cold, dropped in mid-load while none waits: the load is aborted, reads get the one begun after', async () => {
@@ -26,7 +17,7 @@ describe('rule 7: a load begun before invalidate or set never overwrites what ca
     manual.call(0).resolve('old');
     await clock.flush();
     expect(manual.calls).toHaveLength(2);
-    expect(manual.call(1).context.trigger).toBe('invalidated');
+    expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', background: false });
     expect(await settled(after)).toBe('pending');
     manual.call(1).resolve('new');
     expect(await after).toBe('new');

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { RefreshingValue } from '../../../src/index.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
-import { fakeValue } from '../../support/manual-value.ts';
+import { fakeValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 8: idle means idle', () => {
@@ -43,8 +42,7 @@ describe('rule 8: idle means idle', () => {
 
   it('timers keep the process alive only while a caller waits', async () => {
     const clock = new HoldingClock();
-    const manual = new ManualLoad<number>();
-    const value = new RefreshingValue({ name: 'v', load: manual.load, schedule: 100, clock, logger: false });
+    const { manual, value } = manualValue({ schedule: 100, clock });
     const controller = new AbortController();
     const impatient = rejectionOf(value.get({ signal: controller.signal }));
     expect(clock.held).toBe(1);
@@ -53,7 +51,7 @@ describe('rule 8: idle means idle', () => {
     expect(clock.held).toBe(0);
     const patient = value.get();
     expect(clock.held).toBe(1);
-    manual.call(0).resolve(1);
+    manual.call(0).resolve('one');
     await patient;
     expect(clock.held).toBe(0);
 
@@ -63,7 +61,7 @@ describe('rule 8: idle means idle', () => {
     expect([clock.timerCount, clock.held]).toEqual([1, 0]);
     const refresh = value.refresh();
     expect(clock.held).toBe(1);
-    manual.call(1).resolve(2);
+    manual.call(1).resolve('two');
     await refresh;
     expect([clock.timerCount, clock.held]).toEqual([0, 0]);
   });

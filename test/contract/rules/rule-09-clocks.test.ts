@@ -4,7 +4,7 @@ import {
   fixedRate,
   type LoadReturn,
   loaded,
-  RefreshingValue,
+  type RefreshingValue,
   type ScheduleLike,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -31,10 +31,9 @@ async function readEverySecond(
   return reloads;
 }
 
-function make(schedule: ScheduleLike, now: string): { clock: FakeClock; value: RefreshingValue<number> } {
-  const clock = new FakeClock({ now });
+function make(schedule: ScheduleLike, now: string) {
   let loads = 0;
-  return { clock, value: new RefreshingValue({ name: 'v', load: () => ++loads, schedule, clock }) };
+  return fakeValue(() => ++loads, { schedule, clock: new FakeClock({ now }) });
 }
 
 describe('rule 9: durations by the monotonic clock, calendar schedules by the wall clock', () => {

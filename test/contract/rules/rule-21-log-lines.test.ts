@@ -64,13 +64,8 @@ describe('rule 21: an outage is a bounded number of log lines', () => {
       const value = await load();
       return new Map(asked.map((key) => [key, value]));
     };
-    const cache = new RefreshingCache({
-      ...common,
-      name: 'cities',
-      loadMany,
-      random: unspread,
-      batchSize: 50,
-    });
+    const own = { name: 'cities', random: unspread, batchSize: 50 };
+    const cache = new RefreshingCache({ ...common, loadMany, ...own });
     await cache.getMany(keys);
     await clock.advance(2000);
     source.isDown = true;
@@ -99,15 +94,11 @@ describe('rule 21: an outage is a bounded number of log lines', () => {
 
   it('of one key that always fails beside others that do not: two lines a minute at most', async () => {
     const { clock, lines, common, readFor } = world();
-    const cache = new RefreshingCache({
-      ...common,
-      name: 'c',
-      load: async (key: string) => {
-        if (key === 'bad' && clock.monotonic() > 500) throw new Error('bad row');
-        return key;
-      },
-      coolDown: 2000,
-    });
+    const load = async (key: string): Promise<string> => {
+      if (key === 'bad' && clock.monotonic() > 500) throw new Error('bad row');
+      return key;
+    };
+    const cache = new RefreshingCache({ ...common, name: 'c', load, coolDown: 2000 });
     await cache.getMany(['good', 'bad']);
     await readFor(10 * 60_000, () => cache.getMany(['good', 'bad']));
     expect(lines.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Accept, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import type { StandardSchema } from '../../../src/schema.ts';
@@ -57,12 +57,13 @@ function fleet(count: number, options: Options) {
   return { clock, store, source, load, instance, instances, run };
 }
 
-describe('rule 23: four instances, and a source that answers', () => {
-  it.each([
-    ['[]', [], { accept: notEmpty }],
-    ['half of the rows', GOOD.slice(50), { accept: notHalf }],
-    ['garbage', '<html>', { schema: numbers }],
-  ] as const)('%s load once in a cool-down, all together, and serve what they had', async (_, bad, guard) => {
+it.each([
+  ['[]', [], { accept: notEmpty }],
+  ['half of the rows', GOOD.slice(50), { accept: notHalf }],
+  ['garbage', '<html>', { schema: numbers }],
+] as const)(
+  'rule 23: four instances load once in a cool-down, all together, and serve what they had, of a source that answers with %s',
+  async (_, bad, guard) => {
     const { source, run } = fleet(4, { ...guard, coolDown: { initial: 1000, max: 16_000 } });
     await run(5000);
     source.now = bad;
@@ -73,8 +74,8 @@ describe('rule 23: four instances, and a source that answers', () => {
     expect(atTheCap.loads).toBeLessThanOrEqual(10);
     source.now = GOOD.slice(1);
     expect((await run(20_000)).read).toContain(99);
-  });
-});
+  },
+);
 
 it('compares with the last snapshot of the store after a restart, however old', async () => {
   const accept = vi.fn(notHalf);

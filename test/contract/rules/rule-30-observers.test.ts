@@ -9,6 +9,7 @@ import { openTelemetry } from '../../../src/otel/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { instrumented } from '../../../src/value/instrumented.ts';
 import { recordLines } from '../../support/events.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 
 const boom = (): never => {
   throw new Error('boom');
@@ -193,13 +194,7 @@ describe('rule 30: whatever observes changes nothing', () => {
       setTimeout: (callback, ms) => fake.setTimeout(callback, ms),
     };
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => ++loads,
-      schedule: 1000,
-      clock,
-      logger: false,
-    });
+    const { value } = fakeValue(() => ++loads, { schedule: 1000, clock });
     await value.get();
     back = 3_600_000;
     await value.get();

@@ -114,11 +114,8 @@ describe('rule 31: an outage is never silent', () => {
 
   it('a source that hangs, where reads have patience; and reads of a paused value', async () => {
     const { clock, common, lines } = world();
-    const hanging = new RefreshingValue<number>({
-      ...common,
-      load: () => new Promise(() => {}),
-      timeout: '10m',
-    });
+    const hang = () => new Promise<number>(() => {});
+    const hanging = new RefreshingValue<number>({ ...common, load: hang, timeout: '10m' });
     for (let second = 0; second < 120; second++) {
       hanging.get({ patience: 200 }).catch(() => {});
       await clock.advance(1000);
@@ -150,13 +147,8 @@ describe('rule 31: an outage is never silent', () => {
       const value = await load();
       return new Map(keys.map((key) => [key, value]));
     };
-    const cache = new RefreshingCache({
-      ...common,
-      loadMany,
-      schedule: '1m',
-      maxStaleness: '5m',
-      random: unspread,
-    });
+    const limits = { schedule: '1m', maxStaleness: '5m' } as const;
+    const cache = new RefreshingCache({ ...common, loadMany, ...limits, random: unspread });
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     await cache.getMany(keys);
     source.isDown = true;
@@ -184,10 +176,7 @@ describe('rule 31: an outage is never silent', () => {
     const { common, lines, clock } = world();
     const cache = new RefreshingCache<string, number>({ ...common, load: () => absent() });
     await cache.get('x').catch(() => {});
-    const value = new RefreshingValue<number>({
-      ...common,
-      load: () => new Promise(() => {}),
-    });
+    const value = new RefreshingValue<number>({ ...common, load: () => new Promise(() => {}) });
     expect(() => value.current).toThrow();
     await value.get({ signal: AbortSignal.abort() }).catch(() => {});
     await value.get({ patience: -1 }).catch(() => {});
@@ -199,13 +188,8 @@ describe('rule 31: an outage is never silent', () => {
 
   it('outages that come and go: bounded, and each refused read is counted', async () => {
     const { source, load, common, each, lines } = world();
-    const value = new RefreshingValue({
-      ...common,
-      load,
-      schedule: 1000,
-      maxStaleness: 1500,
-      coolDown: 1000,
-    });
+    const times = { schedule: 1000, maxStaleness: 1500, coolDown: 1000 };
+    const value = new RefreshingValue({ ...common, load, ...times });
     let refused = 0;
     for (let turn = 0; turn < 60; turn++) {
       source.isDown = turn % 2 === 1;

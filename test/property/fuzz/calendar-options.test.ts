@@ -86,62 +86,58 @@ const timeAndZone = fc.oneof(
   fc.tuple(fc.constantFrom('05:00', '00:00', '23:59:59'), fc.constantFrom(undefined, 'UTC', 'America/Nuuk')),
 );
 
-describe('dailyAt', () => {
-  it('of any time and zone: rejected, or once a day', () => {
-    let sound = 0;
-    fc.assert(
-      fc.property(timeAndZone, ([at, where]) => {
-        const make = () => dailyAt(at as string, { zone: where as string });
-        const schedule = expectScheduleOrRefusal(make, ['time', 'zone']);
-        if (schedule === undefined) return;
-        sound += 1;
-        const days = (schedule.nextExecuteTime({ startedAt: NOW, endedAt: NOW }) - NOW) / 86_400_000;
-        expect(days).toBeLessThan(1.1);
-        expect(at).toMatch(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/);
-      }),
-      runs(1500),
-    );
-    expect(sound).toBeGreaterThan(0);
-  });
+it('dailyAt of any time and zone: rejected, or once a day', () => {
+  let sound = 0;
+  fc.assert(
+    fc.property(timeAndZone, ([at, where]) => {
+      const make = () => dailyAt(at as string, { zone: where as string });
+      const schedule = expectScheduleOrRefusal(make, ['time', 'zone']);
+      if (schedule === undefined) return;
+      sound += 1;
+      const days = (schedule.nextExecuteTime({ startedAt: NOW, endedAt: NOW }) - NOW) / 86_400_000;
+      expect(days).toBeLessThan(1.1);
+      expect(at).toMatch(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/);
+    }),
+    runs(1500),
+  );
+  expect(sound).toBeGreaterThan(0);
 });
 
-describe('duringHours', () => {
-  it('of any hours, days and zone: rejected, or inside of them', () => {
-    const soundTime = fc.constantFrom('00:00', '02:30', '08:00', '18:00:30', '23:59:59');
-    const days = fc.oneof(
-      fc.constant(undefined),
-      fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
-      fc.array(fc.integer({ min: -1, max: 8 })),
-      hostileValue,
-    );
-    const hours = fc.record({
-      from: fc.oneof({ weight: 5, arbitrary: soundTime }, time),
-      to: fc.oneof({ weight: 5, arbitrary: soundTime }, time),
-      days,
-      zone: fc.oneof(
-        { weight: 3, arbitrary: fc.constantFrom('UTC', 'Europe/Amsterdam', 'America/Nuuk') },
-        zone,
-      ),
-    });
-    const inner = fc.constantFrom<DurationLike>(
-      1,
-      60_000,
-      86_400_000,
-      { days: 400 },
-      Number.POSITIVE_INFINITY,
-      1e15,
-    );
-    fc.assert(
-      fc.property(hours, inner, (given, every) => {
-        const make = () => duringHours(every, given as unknown as HoursOptions);
-        const schedule = expectScheduleOrRefusal(make, ['from', 'to', 'days', 'zone']);
-        if (schedule === undefined || (given.days ?? undefined) === undefined) return;
-        expect((given.days as number[]).filter((day) => ![1, 2, 3, 4, 5, 6, 7].includes(day))).toEqual([]);
-        expect(given.days).not.toHaveLength(0);
-      }),
-      runs(800),
-    );
+it('duringHours of any hours, days and zone: rejected, or inside of them', () => {
+  const soundTime = fc.constantFrom('00:00', '02:30', '08:00', '18:00:30', '23:59:59');
+  const days = fc.oneof(
+    fc.constant(undefined),
+    fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+    fc.array(fc.integer({ min: -1, max: 8 })),
+    hostileValue,
+  );
+  const hours = fc.record({
+    from: fc.oneof({ weight: 5, arbitrary: soundTime }, time),
+    to: fc.oneof({ weight: 5, arbitrary: soundTime }, time),
+    days,
+    zone: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('UTC', 'Europe/Amsterdam', 'America/Nuuk') },
+      zone,
+    ),
   });
+  const inner = fc.constantFrom<DurationLike>(
+    1,
+    60_000,
+    86_400_000,
+    { days: 400 },
+    Number.POSITIVE_INFINITY,
+    1e15,
+  );
+  fc.assert(
+    fc.property(hours, inner, (given, every) => {
+      const make = () => duringHours(every, given as unknown as HoursOptions);
+      const schedule = expectScheduleOrRefusal(make, ['from', 'to', 'days', 'zone']);
+      if (schedule === undefined || (given.days ?? undefined) === undefined) return;
+      expect((given.days as number[]).filter((day) => ![1, 2, 3, 4, 5, 6, 7].includes(day))).toEqual([]);
+      expect(given.days).not.toHaveLength(0);
+    }),
+    runs(800),
+  );
 });
 
 describe('a duration', () => {
@@ -156,11 +152,7 @@ describe('a duration', () => {
     fc.dictionary(anyUnit, hostileValue),
     hostileValue.map((value) => ({ toMillis: () => value })),
     fc.constantFrom<unknown>(
-      {
-        toMillis: () => {
-          throw new Error('mine');
-        },
-      },
+      { toMillis: () => JSON.parse('{') },
       Object.create(null),
       Object.create({ minutes: 5 }),
     ),

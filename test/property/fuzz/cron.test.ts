@@ -5,7 +5,7 @@ import type { Schedule } from '../../../src/index.ts';
 import { expectReadable, expectUnpolluted, hostileValue } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { optionErrorOf } from './support/option-errors.ts';
-import { HUGE, runs } from './support/runs.ts';
+import { runs } from './support/runs.ts';
 import { ratioOfTimes } from './support/times.ts';
 
 // Typed cron expressions: rejected with the reason, or a schedule that continues.
@@ -168,32 +168,6 @@ describe('a cron expression', () => {
       expect(impossible()).toBe(Number.POSITIVE_INFINITY);
       const late = search(cron('0 0 0 1 1 * 9999', { zone: 'UTC' }));
       expect(await ratioOfTimes(late, impossible)).toBeLessThan(50);
-    },
-  );
-
-  const shapes: Record<string, (size: number) => string> = {
-    'one character': (size) => '*'.repeat(size),
-    blanks: (size) => ' '.repeat(size),
-    fields: (size) => '* '.repeat(size / 2),
-    'a list': (size) => `${'1,'.repeat(size / 2)}1 * * * *`,
-    'a list of days': (size) => `0 0 ${'31,'.repeat(size / 3)}31 2 *`,
-    'a list of steps': (size) => `${'*/2,'.repeat(size / 4)}1 * * * *`,
-    digits: (size) => `${'0'.repeat(size)} * * * *`,
-    'a year': (size) => `0 0 0 1 1 * ${'9'.repeat(size)}`,
-    'blanks between': (size) => `0${' '.repeat(size)}0 * * *`,
-    'blanks behind': (size) => `0 0 * * *${' '.repeat(size)}`,
-    commas: (size) => `${','.repeat(size)} * * * *`,
-    ranges: (size) => `${'0-59,'.repeat(size / 5)}1 * * * *`,
-    'weekdays of the month': (size) => `0 0 * * ${'MON#5,'.repeat(size / 6)}TUE#5`,
-    at: (size) => '@'.repeat(size),
-  };
-
-  it.each(Object.entries(shapes))(
-    'of a hundred thousand characters, %s: a time in proportion',
-    async (_, shape) => {
-      const size = Math.min(HUGE / 30, 300_000);
-      const read = (line: string) => () => void expectScheduleOrRefusal(line, 'UTC');
-      expect(await ratioOfTimes(read(shape(size / 10)), read(shape(size)))).toBeLessThan(50);
     },
   );
 });

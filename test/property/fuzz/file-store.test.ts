@@ -1,12 +1,4 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -111,18 +103,6 @@ describe('a file of the store', () => {
       }),
       runs(80),
     );
-  });
-
-  it('truncated is logged', async () => {
-    for (const stored of [STORED, LONG]) {
-      const made = await written(stored);
-      expect((await read(put(made, made.bytes).directory)).value).toEqual(stored);
-      for (let end = made.bytes.length - 1; end >= 0; end -= stored === LONG ? 97 : 3) {
-        const cut = put(made, made.bytes);
-        truncateSync(cut.path, end);
-        expectLogged(await read(cut.directory), cut);
-      }
-    }
   });
 
   it('whose state holds anything: the read returns the stored value or a loaded one', async () => {

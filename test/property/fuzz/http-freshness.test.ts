@@ -1,9 +1,10 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { httpFreshness, loaded, RefreshingValue } from '../../../src/index.ts';
+import { httpFreshness, loaded } from '../../../src/index.ts';
 import type { HeadersLike } from '../../../src/schedule/schedule.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { expectUnpolluted, hostileValue } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { AT_LEAST, expectBounded, FALLBACK, NOW, reading } from './support/readings.ts';
@@ -241,17 +242,10 @@ describe('headers', () => {
 });
 
 describe('invalid headers', () => {
-  const thrower = new Proxy(
-    {},
-    {
-      get: () => {
-        throw new Error('get');
-      },
-      has: () => {
-        throw new Error('has');
-      },
-    },
-  );
+  const fails = (): never => {
+    throw new Error('mine');
+  };
+  const thrower = new Proxy({}, { get: fails, has: fails });
   const bearers: readonly ((value: unknown) => unknown)[] = [
     (value) => value,
     (value) => ({ 'cache-control': value, expires: value, date: value, age: value }),
@@ -261,11 +255,7 @@ describe('invalid headers', () => {
     (value) => new Map([['cache-control', value]]),
     (value) => [['cache-control', value]],
     () => thrower,
-    () => ({
-      get: () => {
-        throw new Error('mine');
-      },
-    }),
+    () => ({ get: fails }),
   ];
 
   it('have no information, and no effect', () => {
@@ -287,13 +277,7 @@ describe('invalid headers', () => {
           loads += 1;
           return loaded(loads, { headers: bear(value) as HeadersLike });
         };
-        const member = new RefreshingValue<unknown>({
-          name: 'v',
-          load,
-          schedule: httpFreshness(),
-          clock,
-          logger,
-        });
+        const { value: member } = fakeValue<unknown>(load, { schedule: httpFreshness(), clock, logger });
         expect(await member.get()).toBe(1);
         const { nextExecuteTime, age, maxStaleness } = member.inspect();
         expect(nextExecuteTime).toBeGreaterThan(NOW);

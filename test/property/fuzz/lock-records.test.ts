@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import type { Answer, Edit, Records } from '../../../src/records/records.ts';
 import { expectUnpolluted, hostileJson } from './support/hostile.ts';
@@ -85,41 +85,39 @@ function isBelievablyLive({ token, id, phase, at, changedAt, until }: StoredReco
   return ['leased', 'seized'].includes(phase) && until > AT && Math.max(at, changedAt) <= AT + 60_000;
 }
 
-describe('a record that was edited by hand', () => {
-  it('gives no second lease, only growing tokens, and answers or rejects with the reason', async () => {
-    let acquires = 0;
-    await fc.assert(
-      fc.asyncProperty(byHand, fc.boolean(), async (record, force) => {
-        const engine = new JsonRecords(JSON.stringify(record));
-        const lock = lockOf(engine);
-        await answered(lock.inspect(NAME));
-        await answered(lock.list());
-        const unknown = { name: NAME, requestId: 'unknown', token: 1 };
-        if (record.id !== 'unknown') expect(await lock.extend(unknown)).toBe(false);
-        const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine', leaseFor: 1000, force }));
-        if (answer === undefined) {
-          expect(engine.text).toBe(JSON.stringify(record)); // nothing was written
-          return;
-        }
-        if (answer.kind !== 'acquired') {
-          expect(answer.retryAfter).toBeGreaterThan(0);
-          expect(Number.isFinite(answer.retryAfter)).toBe(true);
-          return;
-        }
-        acquires += 1;
-        expect(isBelievablyLive(record)).toBe(false);
-        const { lease } = answer;
-        expect(Number.isSafeInteger(lease.token)).toBe(true);
-        if (isBelievable(record.token)) expect(lease.token).toBeGreaterThan(record.token);
-        expect((await lock.acquire({ name: NAME, force: true })).kind).toBe('held');
-        expect(await lock.extend(lease, 1000)).toBe(true);
-        expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
-        const next = await answered(lock.acquire({ name: NAME }));
-        if (next?.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lease.token);
-        else expect(lease.token).toBe(Number.MAX_SAFE_INTEGER); // the last one
-      }),
-      runs(2000),
-    );
-    expect(acquires).toBeGreaterThan(0);
-  });
+it('a record that was edited by hand gives no second lease, only growing tokens, and answers or rejects with the reason', async () => {
+  let acquires = 0;
+  await fc.assert(
+    fc.asyncProperty(byHand, fc.boolean(), async (record, force) => {
+      const engine = new JsonRecords(JSON.stringify(record));
+      const lock = lockOf(engine);
+      await answered(lock.inspect(NAME));
+      await answered(lock.list());
+      const unknown = { name: NAME, requestId: 'unknown', token: 1 };
+      if (record.id !== 'unknown') expect(await lock.extend(unknown)).toBe(false);
+      const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine', leaseFor: 1000, force }));
+      if (answer === undefined) {
+        expect(engine.text).toBe(JSON.stringify(record)); // nothing was written
+        return;
+      }
+      if (answer.kind !== 'acquired') {
+        expect(answer.retryAfter).toBeGreaterThan(0);
+        expect(Number.isFinite(answer.retryAfter)).toBe(true);
+        return;
+      }
+      acquires += 1;
+      expect(isBelievablyLive(record)).toBe(false);
+      const { lease } = answer;
+      expect(Number.isSafeInteger(lease.token)).toBe(true);
+      if (isBelievable(record.token)) expect(lease.token).toBeGreaterThan(record.token);
+      expect((await lock.acquire({ name: NAME, force: true })).kind).toBe('held');
+      expect(await lock.extend(lease, 1000)).toBe(true);
+      expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
+      const next = await answered(lock.acquire({ name: NAME }));
+      if (next?.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lease.token);
+      else expect(lease.token).toBe(Number.MAX_SAFE_INTEGER); // the last one
+    }),
+    runs(2000),
+  );
+  expect(acquires).toBeGreaterThan(0);
 });

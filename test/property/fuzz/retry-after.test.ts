@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryAfterMs } from '../../../src/engine/retry-after.ts';
-import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { expectUnpolluted, hostileValue } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
-import { HUGE, runs } from './support/runs.ts';
-import { ratioOfTimes } from './support/times.ts';
+import { runs } from './support/runs.ts';
 
 // Retry-After of a source: from 0 to a day, whatever its text.
 
@@ -71,8 +70,7 @@ describe('Retry-After of a source', () => {
           if (isDown) throw given;
           return 'up';
         };
-        const options = { name: 'v', load, clock, logger: false, retry: { retries: 0 } } as const;
-        const value = new RefreshingValue<string>(options);
+        const { value } = fakeValue<string>(load, { clock });
         await expect(value.get()).rejects.toMatchObject({ code: 'LOAD_FAILED' });
         isDown = false;
         await clock.advance(DAY + 1);
@@ -80,15 +78,5 @@ describe('Retry-After of a source', () => {
       }),
       runs(300),
     );
-  });
-
-  it('takes a time in proportion to its length', async () => {
-    for (const piece of ['9', ' ', '(', 'Fri, ', ':', '-', '\0']) {
-      const read = (size: number) => {
-        const given = { retryAfter: `${piece.repeat(size / piece.length)}x` };
-        return () => retryAfterMs(given, NOW);
-      };
-      expect(await ratioOfTimes(read(HUGE / 30), read(HUGE / 3))).toBeLessThan(50);
-    }
   });
 });

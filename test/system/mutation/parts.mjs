@@ -80,12 +80,7 @@ export const parts = {
   },
   cluster: {
     files: ['src/cluster/'],
-    tests: [
-      'test/unit/cluster/',
-      'test/contract/rules/',
-      'test/property/snapshot.test.ts',
-      'test/property/cluster-random-commands.test.ts',
-    ],
+    tests: ['test/unit/cluster/', 'test/contract/rules/', 'test/property/snapshot.test.ts'],
     ignoresStatic: true,
   },
   // What only a server can judge: scripts and statements.

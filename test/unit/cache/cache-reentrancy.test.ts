@@ -218,23 +218,21 @@ describe('keys that change, come and go', () => {
   });
 });
 
-describe('health', () => {
-  it('is not fatal for a value that got too old without reads, and is when its reload fails', async () => {
-    const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, retry: false, logger: false, maxStaleness: 1000, schedule: 100 });
-    let isDown = false;
-    const load = async () => {
-      if (isDown) throw new Error('down');
-      return 1;
-    };
-    const value = group.value({ name: 'v', load });
-    await value.get();
-    await clock.advance(5000);
-    expect(group.health()).toMatchObject({ ok: true, problems: [{ kind: 'too-stale', isFatal: false }] });
-    isDown = true;
-    await value.get().catch(() => {});
-    expect(group.health()).toMatchObject({ ok: false, problems: [{ kind: 'too-stale', isFatal: true }] });
-  });
+it('health is not fatal for a value that got too old without reads, and is when its reload fails', async () => {
+  const clock = new FakeClock();
+  const group = new RefreshGroup({ clock, retry: false, logger: false, maxStaleness: 1000, schedule: 100 });
+  let isDown = false;
+  const load = async () => {
+    if (isDown) throw new Error('down');
+    return 1;
+  };
+  const value = group.value({ name: 'v', load });
+  await value.get();
+  await clock.advance(5000);
+  expect(group.health()).toMatchObject({ ok: true, problems: [{ kind: 'too-stale', isFatal: false }] });
+  isDown = true;
+  await value.get().catch(() => {});
+  expect(group.health()).toMatchObject({ ok: false, problems: [{ kind: 'too-stale', isFatal: true }] });
 });
 
 it('ready with a cool-down of next to nothing does not keep its deadline from coming', async () => {
@@ -269,22 +267,18 @@ it('options are own properties, not those of a prototype, and missing options ar
   });
 });
 
-describe('invalid arguments', () => {
-  it('are reported as OPTION, by rejection where a promise is returned', async () => {
-    const { cache } = make();
-    for (const keys of [undefined, null, 5, 'abc']) {
-      const error = await cache.getMany(keys as never).catch((reason) => reason);
-      expect(error).toMatchObject(ofOption('keys'));
-      expect(error.message).toContain('iterable');
-    }
-    const onError = 5 as never;
-    const error = await cache.getMany([], { onError }).catch((reason) => reason);
-    expect(error).toMatchObject(ofOption('onError'));
-    expect(thrownBy(() => cache.invalidateTag(5 as never))).toMatchObject(
-      ofOption('tag', 'must be a string'),
-    );
-    expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject(ofOption('predicate'));
-  });
+it('invalid arguments are reported as OPTION, by rejection where a promise is returned', async () => {
+  const { cache } = make();
+  for (const keys of [undefined, null, 5, 'abc']) {
+    const error = await cache.getMany(keys as never).catch((reason) => reason);
+    expect(error).toMatchObject(ofOption('keys'));
+    expect(error.message).toContain('iterable');
+  }
+  const onError = 5 as never;
+  const error = await cache.getMany([], { onError }).catch((reason) => reason);
+  expect(error).toMatchObject(ofOption('onError'));
+  expect(thrownBy(() => cache.invalidateTag(5 as never))).toMatchObject(ofOption('tag', 'must be a string'));
+  expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject(ofOption('predicate'));
 });
 
 it.each([undefined, 1])(

@@ -7,20 +7,16 @@ import {
   RefreshingCache,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** A cache whose loads end by hand; they ignore their signals. */
 function make(options: Partial<CacheOptions<number, string>> = {}) {
-  const clock = new FakeClock();
   const calls: { key: number; context: KeyContext<number, string>; resolve: (value: string) => void }[] = [];
-  const cache = new RefreshingCache<number, string>({
-    name: 'c',
+  const { clock, cache } = fakeCache<number, string>({
     load: (key, context) => new Promise((resolve) => calls.push({ key, context, resolve })),
-    clock,
-    logger: false,
-    retry: undefined,
-    timeout: 1000,
+    ...{ schedule: 600_000, retry: undefined, timeout: 1000 },
     ...options,
   });
   const keys = (): number[] => calls.map(({ key }) => key);
@@ -166,15 +162,11 @@ describe('concurrency of a cache', () => {
   });
 
   it('synchronous loads never wait for each other, and give their places back also when they throw', async () => {
-    const cache = new RefreshingCache({
-      name: 'c',
-      load: (key: number) => {
-        if (key < 0) throw new Error('down');
-        return key;
-      },
-      concurrency: 1,
-      logger: false,
-    });
+    const load = (key: number): number => {
+      if (key < 0) throw new Error('down');
+      return key;
+    };
+    const { cache } = fakeCache<number, number>({ load, concurrency: 1 });
     for (const key of [1, -1, 2, -2, 3]) {
       if (key < 0) thrownBy(() => cache.current(key));
       else expect(cache.current(key)).toBe(key);
@@ -183,17 +175,11 @@ describe('concurrency of a cache', () => {
 
   it('of loadMany it limits the calls; keys whose loads are over by then are left out', async () => {
     const calls: { keys: readonly number[]; end: () => void }[] = [];
-    const clock = new FakeClock();
-    const cache = new RefreshingCache({
-      name: 'c',
-      loadMany: (keys: readonly number[]) =>
-        new Promise<Map<number, number>>((resolve) => {
-          calls.push({ keys, end: () => resolve(new Map(keys.map((key) => [key, key]))) });
-        }),
-      batchSize: 2,
-      concurrency: 1,
-      clock,
-    });
+    const loadMany = (keys: readonly number[]) =>
+      new Promise<Map<number, number>>((resolve) => {
+        calls.push({ keys, end: () => resolve(new Map(keys.map((key) => [key, key]))) });
+      });
+    const { clock, cache } = fakeCache<number, number>({ loadMany, batchSize: 2, concurrency: 1 });
     const reads = cache.getMany([1, 2, 3, 4]);
     await clock.flush();
     expect(calls.map(({ keys }) => keys)).toEqual([[1, 2]]);

@@ -42,6 +42,7 @@ describe('an option of a cache that breaks a rule', () => {
       'maxSize',
       'whole number',
     ]),
+    [{}, 'load', 'must be'],
     [{ loadMany: 5 }, 'loadMany', 'must be a function'],
     [{ load, loadMany }, 'load', 'beside loadMany'],
     [{ load, batchSize: 5 }, 'batchSize', 'without loadMany'],

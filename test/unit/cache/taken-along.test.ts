@@ -1,26 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type CacheOptions, loaded, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
+import { type CacheOptions, loaded, RefreshGroup } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { seeded } from '../../support/distribution.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { unspread } from '../../support/unspread.ts';
 
 /** A cache with the keys 0, 1, 2, … loaded at the start, and the calls since. */
 async function make(keys: number, options: Partial<CacheOptions<number, number>> = {}) {
-  const clock = new FakeClock();
   const calls: (readonly number[])[] = [];
-  const cache = new RefreshingCache<number, number>({
-    name: 'c',
-    loadMany: async (ids) => {
-      calls.push(ids);
-      return new Map(ids.map((id) => [id, id]));
-    },
-    schedule: 10_000,
-    random: unspread,
-    clock,
-    retry: false,
-    logger: false,
-    ...options,
-  });
+  const loadMany = async (ids: readonly number[]) => {
+    calls.push(ids);
+    return new Map(ids.map((id) => [id, id]));
+  };
+  const { clock, cache } = fakeCache<number, number>({ loadMany, schedule: 10_000, ...options });
   await cache.getMany(Array.from({ length: keys }, (_, index) => index));
   calls.length = 0;
   return { clock, cache, calls };
@@ -28,18 +20,9 @@ async function make(keys: number, options: Partial<CacheOptions<number, number>>
 
 const sizes = (calls: readonly (readonly number[])[]): number[] => calls.map(({ length }) => length);
 
-/** Numbers from 0 to below 1, always the same. */
-function sequence(): () => number {
-  let state = 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
 describe('a due reload of loadMany takes along', () => {
   it('at least 10 keys a call, of 500 keys that are read at random', async () => {
-    const random = sequence();
+    const random = seeded();
     const { clock, cache, calls } = await make(500, { random });
     for (let step = 0; step < 2000; step++) {
       await cache.get(Math.floor(500 * random()));
@@ -114,18 +97,9 @@ describe('a due reload of loadMany takes along', () => {
 
   it('in a pass of a group, too', async () => {
     const clock = new FakeClock();
-    const calls: (readonly number[])[] = [];
     const group = new RefreshGroup({ clock });
     const value = group.value({ name: 'v', load: () => 1, schedule: 60_000 });
-    const cache = group.cache({
-      name: 'c',
-      loadMany: async (ids: readonly number[]) => {
-        calls.push(ids);
-        return new Map(ids.map((id) => [id, id]));
-      },
-      schedule: 10_000,
-      random: unspread,
-    });
+    const { cache, calls } = await make(0, { group, clock });
     value.set(1);
     for (const key of [1, 2, 3]) {
       cache.set(key, key);

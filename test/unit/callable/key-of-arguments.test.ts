@@ -70,19 +70,9 @@ it('refuses what would get the key of something else, or has no end, and says to
   for (let level = 0; level < 20_000; level++) deep = [deep];
   let wide: unknown = 1;
   for (let level = 0; level < 60; level++) wide = [wide, wide];
-  const thrower = {
-    get lang(): string {
-      throw new TypeError('no');
-    },
+  const fails = (): never => {
+    throw new TypeError('no');
   };
-  const proxy = new Proxy(
-    {},
-    {
-      ownKeys: () => {
-        throw new TypeError('no');
-      },
-    },
-  );
   const odd: unknown[] = [
     List.from([1]),
     new Day(1),
@@ -104,8 +94,8 @@ it('refuses what would get the key of something else, or has no end, and says to
     cyclic,
     deep,
     wide,
-    thrower,
-    proxy,
+    Object.defineProperty({}, 'lang', { enumerable: true, get: fails }),
+    new Proxy({}, { ownKeys: fails }),
   ];
   for (const one of odd) {
     for (const argument of [one, [one], { one }]) {

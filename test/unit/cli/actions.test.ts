@@ -150,11 +150,8 @@ describe('an action', () => {
     const { start } = cluster();
     const { type, questions, prices, group, audit } = await start();
     const other = await start();
-    const cities = group.cache<string, string>({
-      name: 'cities',
-      backend: 'group',
-      load: async (code) => code,
-    });
+    const load = async (code: string): Promise<string> => code;
+    const cities = group.cache<string, string>({ name: 'cities', backend: 'group', load });
     group.executor(() => {}, { name: 'nightly' });
     await cities.get('1012');
     const status = async (): Promise<string> => {
@@ -184,11 +181,7 @@ describe('an action', () => {
       expect.stringMatching(/^Forget all keys of cities \(1 here\) on the only instance that has it\? /),
       expect.stringMatching(/^Run nightly now on [^?]*\?$/),
     ]);
-    expect({ audit, state: prices.inspect().state, size: cities.size }).toEqual({
-      audit: [],
-      state: 'fresh',
-      size: 1,
-    });
+    expect([audit, prices.inspect().state, cities.size]).toEqual([[], 'fresh', 1]);
     expect((await type(['pause', 'price list'], true)).code).toBe(0);
     expect(prices.inspect().paused).toBe(true);
   });
@@ -242,12 +235,7 @@ describe('an action', () => {
       [['reschedule', 'price list', '--yes'], "required option '--every <duration>' not specified"],
     ] as const) {
       const { code, out, err } = await type(args);
-      expect({ args, code, out, err }).toEqual({
-        args,
-        code: 2,
-        out: '',
-        err: expect.stringContaining(error),
-      });
+      expect([args, code, out, err]).toEqual([args, 2, '', expect.stringContaining(error)]);
     }
     expect(prices.inspect().paused).toBe(false);
   });
@@ -256,12 +244,8 @@ describe('an action', () => {
     const { type, questions, audit, prices } = await cluster().start({ actions: ['refresh'] });
     const allow =
       "To allow it: consoleHandler(group, { actions: ['pause', …] }), and the rights that authorize returns";
-    const asked = await type(['pause', 'price list'], true);
-    expect(asked).toEqual({
-      code: 2,
-      out: '',
-      err: `tickless: pause is not allowed: your rights leave it out\n${allow}\n`,
-    });
+    const err = `tickless: pause is not allowed: your rights leave it out\n${allow}\n`;
+    expect(await type(['pause', 'price list'], true)).toEqual({ code: 2, out: '', err });
     expect(questions).toEqual([]);
     const sure = await type(['pause', 'price list', '--yes']);
     expect(sure.code).toBe(2);
@@ -343,68 +327,58 @@ describe('an action', () => {
   });
 });
 
-describe('a key', () => {
-  it('is typed as a text, or as the console shows it', async () => {
-    const { type, group, audit } = await cluster().start();
-    const loads: unknown[] = [];
-    const load = async (key: unknown) => loads.push(key);
-    const texts = group.cache<unknown, number>({ name: 'texts', load });
-    const numbers = group.cache<unknown, number>({ name: 'numbers', load });
-    const zones = group.cache<unknown, number>({ name: 'zones', load, keyOf: JSON.stringify });
-    const both = group.cache<unknown, number>({ name: 'both', load });
-    const [long, zone] = ['x'.repeat(300), { zone: 7 }];
-    for (const key of ['1012 AB', '7', '"quoted"', long]) await texts.get(key);
-    for (const key of [7, '7']) await both.get(key);
-    await numbers.get(7);
-    await zones.get(zone);
-    loads.length = 0;
-    for (const [name, typed] of [
-      ['texts', '1012 AB'],
-      ['texts', '7'],
-      ['texts', '"7"'],
-      ['texts', JSON.stringify('"quoted"')],
-      ['texts', long],
-      ['texts', 'new here'],
-      ['numbers', '7'],
-      ['zones', '{"zone":7}'],
-      ['both', '"7"'],
-    ] as const) {
-      const { code, err } = await type(['refresh', name, typed, '--yes']);
-      expect({ typed, code, err }).toEqual({ typed, code: 0, err: '' });
-    }
-    expect(loads).toEqual(['1012 AB', '7', '7', '"quoted"', long, 'new here', 7, zone, '7']);
-    expect(audit[0]).toMatchObject({ name: 'texts', key: '"1012 AB"' });
-    const several = await type(['refresh', 'both', '7', '--yes']);
-    expect({ code: several.code, err: several.err }).toEqual({
-      code: 2,
-      err: expect.stringContaining('7 could be two keys'),
-    });
-    const unknown = await type(['refresh', 'numbers', 'seven', '--yes']);
-    expect({ code: unknown.code, err: unknown.err }).toEqual({
-      code: 2,
-      err: expect.stringContaining('numbers has no key seven here'),
-    });
-    const value = await type(['refresh', 'price list', 'seven', '--yes']);
-    expect({ code: value.code, err: value.err }).toEqual({
-      code: 2,
-      err: expect.stringContaining('price list has no keys: it is not a cache'),
-    });
-  });
+it('a key is typed as a text, or as the console shows it', async () => {
+  const { type, group, audit } = await cluster().start();
+  const loads: unknown[] = [];
+  const load = async (key: unknown) => loads.push(key);
+  const texts = group.cache<unknown, number>({ name: 'texts', load });
+  const numbers = group.cache<unknown, number>({ name: 'numbers', load });
+  const zones = group.cache<unknown, number>({ name: 'zones', load, keyOf: JSON.stringify });
+  const both = group.cache<unknown, number>({ name: 'both', load });
+  const [long, zone] = ['x'.repeat(300), { zone: 7 }];
+  for (const key of ['1012 AB', '7', '"quoted"', long]) await texts.get(key);
+  for (const key of [7, '7']) await both.get(key);
+  await numbers.get(7);
+  await zones.get(zone);
+  loads.length = 0;
+  for (const [name, typed] of [
+    ['texts', '1012 AB'],
+    ['texts', '7'],
+    ['texts', '"7"'],
+    ['texts', JSON.stringify('"quoted"')],
+    ['texts', long],
+    ['texts', 'new here'],
+    ['numbers', '7'],
+    ['zones', '{"zone":7}'],
+    ['both', '"7"'],
+  ] as const) {
+    const { code, err } = await type(['refresh', name, typed, '--yes']);
+    expect({ typed, code, err }).toEqual({ typed, code: 0, err: '' });
+  }
+  expect(loads).toEqual(['1012 AB', '7', '7', '"quoted"', long, 'new here', 7, zone, '7']);
+  expect(audit[0]).toMatchObject({ name: 'texts', key: '"1012 AB"' });
+  const several = await type(['refresh', 'both', '7', '--yes']);
+  expect([several.code, several.err]).toEqual([2, expect.stringContaining('7 could be two keys')]);
+  const unknown = await type(['refresh', 'numbers', 'seven', '--yes']);
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('numbers has no key seven here')]);
+  const value = await type(['refresh', 'price list', 'seven', '--yes']);
+  expect([value.code, value.err]).toEqual([
+    2,
+    expect.stringContaining('price list has no keys: it is not a cache'),
+  ]);
 });
 
-describe('a member without a store', () => {
-  it('is asked about without --everywhere, which it could not take', async () => {
-    const { source, start } = cluster({ isShared: false });
-    const { type, questions, prices } = await start();
-    source.prices = [1];
-    await prices.refresh().catch(() => {});
-    await type(['refresh', 'price list'], false);
-    await type(['refresh', '--force', 'price list'], false);
-    expect(questions).toEqual([
-      'Load price list now on the instance that answers?',
-      'Load price list now past the guard on the instance that answers?',
-    ]);
-  });
+it('a member without a store is asked about without --everywhere, which it could not take', async () => {
+  const { source, start } = cluster({ isShared: false });
+  const { type, questions, prices } = await start();
+  source.prices = [1];
+  await prices.refresh().catch(() => {});
+  await type(['refresh', 'price list'], false);
+  await type(['refresh', '--force', 'price list'], false);
+  expect(questions).toEqual([
+    'Load price list now on the instance that answers?',
+    'Load price list now past the guard on the instance that answers?',
+  ]);
 });
 
 describe('a value that was refused at night', () => {
@@ -514,10 +488,7 @@ describe('a value that was refused at night', () => {
     });
     await stock.get().catch(() => {});
     const { code, err } = await type(['refresh', '--force', 'stock'], true);
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringContaining('the schema refuses it: no list'),
-    });
+    expect([code, err]).toEqual([2, expect.stringContaining('the schema refuses it: no list')]);
     expect(questions).toEqual([]);
   });
 });
@@ -547,25 +518,23 @@ describe('without a terminal', () => {
   });
 });
 
-describe('the last executions', () => {
-  it('are told with their instance, trigger, outcome and error; of a cache with the key', async () => {
-    const { start } = cluster();
-    const { type, group } = await start();
-    const cities = group.cache({
-      name: 'cities',
-      load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
-    });
-    const failing = await type(['executions', 'cities']);
-    expect(failing).toEqual({ code: 0, out: 'no execution has ended yet\n', err: '' });
-    await cities.get('1012');
-    await cities.get('0000').catch(() => {});
-    expect((await type(['executions', 'cities'])).out).toMatch(
-      /^BEGAN +ON +TOOK +TRIGGER +OUTCOME +KEY +ERROR\n.* ago +this instance +\S+ m?s +first +failed +"0000" +no such code\n.* loaded +"1012" +-\n$/,
-    );
-    expect((await type(['executions', 'cities', '1012'])).out).toMatch(
-      /^BEGAN .*OUTCOME +ERROR\n.*loaded +-\n$/,
-    );
-    const { out } = await type(['executions', 'price list', '--json']);
-    expect(JSON.parse(out)).toMatchObject([{ outcome: 'loaded', trigger: 'first' }]);
+it('the last executions are told with their instance, trigger, outcome and error; of a cache with the key', async () => {
+  const { start } = cluster();
+  const { type, group } = await start();
+  const cities = group.cache({
+    name: 'cities',
+    load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
   });
+  const failing = await type(['executions', 'cities']);
+  expect(failing).toEqual({ code: 0, out: 'no execution has ended yet\n', err: '' });
+  await cities.get('1012');
+  await cities.get('0000').catch(() => {});
+  expect((await type(['executions', 'cities'])).out).toMatch(
+    /^BEGAN +ON +TOOK +TRIGGER +OUTCOME +KEY +ERROR\n.* ago +this instance +\S+ m?s +first +failed +"0000" +no such code\n.* loaded +"1012" +-\n$/,
+  );
+  expect((await type(['executions', 'cities', '1012'])).out).toMatch(
+    /^BEGAN .*OUTCOME +ERROR\n.*loaded +-\n$/,
+  );
+  const { out } = await type(['executions', 'price list', '--json']);
+  expect(JSON.parse(out)).toMatchObject([{ outcome: 'loaded', trigger: 'first' }]);
 });

@@ -21,12 +21,8 @@ const SECRET = 'Bearer of-ann';
 /** A console, and a terminal at which a person answers. */
 async function service(options: ConsoleOptions = {}) {
   const lock = lockOf(memoryBackend());
-  const group = new RefreshGroup({
-    name: 'shop',
-    backend: { lock, store: storeOf(memoryBackend({ keepVersions: 5 })) },
-    logger: false,
-    retry: false,
-  });
+  const backend = { lock, store: storeOf(memoryBackend({ keepVersions: 5 })) };
+  const group = new RefreshGroup({ name: 'shop', backend, logger: false, retry: false });
   let edition = 0;
   const prices = group.value({ name: 'prices', load: async () => ({ edition: ++edition }) });
   await prices.get();
@@ -90,12 +86,8 @@ describe('an outage of the backend', () => {
     const down = (step: string) =>
       `the backend is unavailable: no answer within 1 s (${step}), the client reports: connect ECONNREFUSED 10.0.0.1:6379`;
     const problems = ['acquire', 'read'].map((step) => {
-      return {
-        kind: 'backend-down',
-        isFatal: false,
-        message: down(step),
-        cause: down(step),
-      };
+      const message = down(step);
+      return { kind: 'backend-down', isFatal: false, message, cause: message };
     });
     const members = [{ level: 'unshared', name: 'rates', here: { state: 'fresh' }, problems }];
     const fleetError = down('reports');
@@ -184,10 +176,10 @@ describe('status', () => {
   it('lists problems, and is 0 while reads are served, 1 when they fail, or a required member has no value', async () => {
     const { group, type } = await service();
     const fine = await type(['status']);
-    expect({ code: fine.code, out: fine.out }).toEqual({
-      code: 0,
-      out: 'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists each member)\n',
-    });
+    expect([fine.code, fine.out]).toEqual([
+      0,
+      'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists each member)\n',
+    ]);
     const all = await type(['status', '--all']);
     expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nfine +prices +fresh +\d/);
     const red = group.value({
@@ -196,24 +188,21 @@ describe('status', () => {
       load: () => Promise.reject(new Error('no')),
     });
     const unread = await type(['status']);
-    expect({ code: unread.code, out: unread.out }).toEqual({
-      code: 1,
-      out: expect.stringMatching(/shop: not ready, 2 members[\s\S]*notices .*red +not read yet +-/),
-    });
+    expect([unread.code, unread.out]).toEqual([
+      1,
+      expect.stringMatching(/shop: not ready, 2 members[\s\S]*notices .*red +not read yet +-/),
+    ]);
     await red.get().catch(() => {});
     const failing = await type(['status']);
-    expect({ code: failing.code, out: failing.out }).toEqual({
-      code: 1,
-      out: expect.stringMatching(/reads fail +\\u001b\[31mred +no value, 1 failure .*is required/),
-    });
+    expect([failing.code, failing.out]).toEqual([
+      1,
+      expect.stringMatching(/reads fail +\\u001b\[31mred +no value, 1 failure .*is required/),
+    ]);
     group.value({ name: '\u009b2J\u202e', load: () => 1 });
     const json = await type(['status', '--json']);
     expect(json.out).not.toMatch(/[\u0080-\u009f\u202e]/);
     expect(JSON.parse(json.out).members[2].name).toBe('\u009b2J\u202e');
-    expect({ code: json.code, level: JSON.parse(json.out).members[0].level }).toEqual({
-      code: 1,
-      level: 'bad',
-    });
+    expect([json.code, JSON.parse(json.out).members[0].level]).toEqual([1, 'bad']);
   });
 
   it('names no number of instances where others are not known', () => {
@@ -268,16 +257,10 @@ describe('status', () => {
     const withUser = url.replace('http://', 'http://ann:hunter2@');
     for (const address of [withUser, withUser.replace('http:', 'ftp:'), `x${withUser}`]) {
       const refused = await type(['status', '--url', address], { env });
-      expect({ code: refused.code, includesHunter2: refused.err.includes('hunter2') }).toEqual({
-        code: 2,
-        includesHunter2: false,
-      });
+      expect([refused.code, refused.err.includes('hunter2')]).toEqual([2, false]);
     }
     const malformed = await type(['status', '--header', SECRET]);
-    expect({ code: malformed.code, includesOfAnn: malformed.err.includes('of-ann') }).toEqual({
-      code: 2,
-      includesOfAnn: false,
-    });
+    expect([malformed.code, malformed.err.includes('of-ann')]).toEqual([2, false]);
     const empty = await type(['status'], { env: { ...env, TICKLESS_HEADER: '' } });
     expect(empty.err).toContain("TICKLESS_HEADER, or --header, must be 'name: value'");
     expect((await type(['status', '--urll', 'x'])).err).toContain('unknown option');
@@ -293,17 +276,9 @@ describe('actions', () => {
     expect(history.out.split('\n')).toHaveLength(4);
     const older = /^(\d+)/m.exec(history.out.split('\n')[2] ?? '')?.[1] ?? '';
     const no = await type(['rollback', 'prices', '--to', older], { answer: false });
-    expect({ code: no.code, err: no.err, edition: prices.peek()?.edition }).toEqual({
-      code: 2,
-      err: 'tickless: nothing was changed\n',
-      edition: 2,
-    });
+    expect([no.code, no.err, prices.peek()?.edition]).toEqual([2, 'tickless: nothing was changed\n', 2]);
     const alone = await type(['rollback', 'prices', '--to', older]);
-    expect({
-      code: alone.code,
-      includesYes: alone.err.includes('--yes'),
-      edition: prices.peek()?.edition,
-    }).toEqual({ code: 2, includesYes: true, edition: 2 });
+    expect([alone.code, alone.err.includes('--yes'), prices.peek()?.edition]).toEqual([2, true, 2]);
     const done = await type(['rollback', 'prices', '--to', older, '--hold', '5m', '--reason', 'wrong'], {
       answer: true,
     });
@@ -326,25 +301,15 @@ describe('actions', () => {
   ])('%s: is refused where another version was published than the one that was shown', async (...args) => {
     const { type, asked, prices } = await service();
     const { code, err } = await type(args, { answer: () => prices.refresh() });
-    expect({ code, err, edition: prices.peek()?.edition }).toEqual({
-      code: 2,
-      err: expect.stringContaining('look at it again'),
-      edition: 3,
-    });
+    expect([code, err, prices.peek()?.edition]).toEqual([2, expect.stringContaining('look at it again'), 3]);
     expect([asked.length, (await prices.history())[0]?.isPinned]).toEqual([1, false]);
     expect((await type(args, { answer: true })).code).toBe(0);
   });
 
   it('release a lock, of the holder that was shown', async () => {
     const { type, lock, asked } = await service();
-    const request = {
-      name: 'stuck',
-      owner: 'o',
-      requestId: 'r',
-      leaseFor: 60_000,
-      host: 'pod-9',
-      force: false,
-    };
+    const owner = { owner: 'o', requestId: 'r', host: 'pod-9' };
+    const request = { name: 'stuck', ...owner, leaseFor: 60_000, force: false };
     await lock.acquire(request);
     expect((await type(['locks'])).out).toMatch(/^prices +done .*\nstuck +running +pod-9/m);
     expect((await type(['release', 'stuck', '--token', '1', '--yes'])).code).toBe(2);
@@ -360,15 +325,5 @@ describe('actions', () => {
     await lock.acquire({ ...request, name: 'auth:report2', requestId: 'u' });
     expect((await type(['release', 'auth:report', '--yes'])).err).toContain('could be several locks');
     expect((await lock.inspect('auth:report'))?.state).toBe('running');
-  });
-
-  it('are refused where the console is read-only', async () => {
-    const { type, prices } = await service({ actions: false });
-    const { code, err } = await type(['rollback', 'prices', '--yes']);
-    expect({ code, err, edition: prices.peek()?.edition }).toEqual({
-      code: 2,
-      err: expect.stringContaining('not allowed'),
-      edition: 2,
-    });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { AuditRecord } from '../../../src/console/audit-record.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { type Answer, TestConsole } from '../../support/console.ts';
+import { type Answer, openConsole, TestConsole } from '../../support/console.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { untilHeld } from '../../support/until-held.ts';
@@ -20,11 +20,6 @@ interface Instance {
   readonly prices: RefreshingValue<readonly number[]>;
 }
 
-const closes: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close();
-});
-
 /** Instances with a console each, that share a lock and a store. */
 function instances() {
   const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
@@ -35,13 +30,8 @@ function instances() {
   };
   const make = (): Instance => {
     const backend = { backend: { lock: asLock(lock), store: wrapStore(store) } };
-    const group = new Group({
-      ...backend,
-      propagateWithin: 30,
-      logger: false,
-      retry: false,
-      schedule: { hours: 1 },
-    });
+    const quiet = { logger: false, retry: false, schedule: '1h' } as const;
+    const group = new Group({ ...backend, ...quiet, propagateWithin: 30 });
     const prices = group.value<readonly number[]>({
       name: 'prices',
       load: async () => {
@@ -51,14 +41,8 @@ function instances() {
       },
       accept: (value) => value.length > 2 || 'too few',
     });
-    const console = new TestConsole(
-      { actions: true, ...backend, authorize: (request) => request.headers.get('cookie') ?? 'ann' },
-      group,
-    );
-    closes.push(
-      () => console.handler.close(),
-      () => group.close({ timeout: 0 }),
-    );
+    const authorize = (request: Request): string => request.headers.get('cookie') ?? 'ann';
+    const console = openConsole({ actions: true, ...backend, authorize }, group);
     return { console, group, prices };
   };
   return { source, lock, store, make };
@@ -103,36 +87,23 @@ describe('a value', () => {
     await prices.get();
     source.prices = [5, 6, 7];
     const refreshed = await console.act('refresh', { id: 'prices' });
-    expect({ status: refreshed.status, result: refreshed.body.result }).toEqual({
-      status: 200,
-      result: 'done',
-    });
+    expect([refreshed.status, refreshed.body.result]).toEqual([200, 'done']);
     const { history } = await detail(console, 'prices');
     expect(history).toHaveLength(2);
     const to = history[1].version;
-    expect(
-      (await console.get(`api/compare?id=prices&before=${to}&after=${history[0].version}`)).body,
-    ).toEqual({
-      added: 3,
-      removed: 4,
-      changed: 0,
-      unchanged: 0,
-      parts: [],
-    });
+    const compared = await console.get(`api/compare?id=prices&before=${to}&after=${history[0].version}`);
+    expect(compared.body).toEqual({ added: 3, removed: 4, changed: 0, unchanged: 0, parts: [] });
     const back = { version: to, note: 'too cheap', holdMs: 60_000 };
     const rolled = await console.act('rollback', await present(console, back));
     expect({ status: rolled.status, peek: prices.peek() }).toEqual({ status: 200, peek: [1, 2, 3, 4] });
     const pinned = await detail(console, 'prices');
-    expect({
-      by: pinned.here.pinned.by,
-      note: pinned.here.pinned.note,
-      isPinned: pinned.history[0].isPinned,
-    }).toEqual({ by: 'ann', note: 'too cheap', isPinned: true });
+    expect([pinned.here.pinned.by, pinned.here.pinned.note, pinned.history[0].isPinned]).toEqual([
+      'ann',
+      'too cheap',
+      true,
+    ]);
     const refused = await console.act('refresh', { id: 'prices' });
-    expect({ status: refused.status, code: refused.body.error.code }).toEqual({
-      status: 409,
-      code: 'conflict',
-    });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
     expect((await console.act('unpin', await present(console))).status).toBe(200);
     expect((await prices.history())[0]).toMatchObject({ made: 'unpin', by: 'ann' });
     expect((await console.act('unpin', await present(console))).body.error.message).toContain(
@@ -199,64 +170,56 @@ describe('a value', () => {
   });
 });
 
-describe('a cache', () => {
-  it('has its keys found, shown, refreshed and invalidated, whatever they are', async () => {
-    const { make } = instances();
-    const { console, group } = make();
-    const loads: unknown[] = [];
-    const load = async (key: unknown): Promise<number> => loads.push(key);
-    const cache = group.cache({
-      name: 'c',
-      backend: 'group',
-      load,
-      keyOf: (key) => (typeof key === 'object' ? JSON.stringify(key) : (key as string)),
-    });
-    const keys = ['amsterdam', 7, true, { city: 'delft' }, 'x'.repeat(5000), '"\u202e<b>'];
-    for (const key of keys) await cache.get(key);
-    const { body } = await console.get('api/keys?id=c&search=');
-    expect({ size: body.size, keys: body.keys.length }).toEqual({ size: 6, keys: 6 });
-    expect(
-      (await console.get('api/keys?id=c&search=AMSTER')).body.keys.map(({ text }: { text: string }) => text),
-    ).toEqual(['"amsterdam"']);
-    for (const { id } of body.keys) {
-      const found = await console.get(`api/member?id=c&key=${encodeURIComponent(id)}`);
-      expect({ id, state: found.body?.here.state }).toEqual({ id, state: 'fresh' });
-      expect((await console.act('refresh', { id: 'c', key: id })).status).toBe(200);
-    }
-    expect(loads.slice(6)).toEqual([...keys].reverse());
-    expect((await console.act('invalidate', { id: 'c', key: '"amsterdam"' })).status).toBe(200);
-    expect(cache.inspect('amsterdam')?.isDue).toBe(true);
-    await cache.refresh('amsterdam');
-    loads.length = 0;
-    const numbers = group.cache({ name: 'n', load, keyOf: (key: number) => key.toFixed(0) });
-    await numbers.get(7);
-    expect((await console.act('refresh', { id: 'n', key: '"8"' })).status).toBe(409);
-    expect((await console.act('refresh', { id: 'n', key: '8' })).status).toBe(200);
-    expect(loads).toEqual([7, 8]);
-    expect((await console.act('refresh', { id: 'c' })).body.error.message).toContain('needs a key');
-    expect((await console.act('rollback', { id: 'c', key: '7' })).status).toBe(409);
-    expect((await console.act('invalidate', { id: 'c', drop: true })).status).toBe(200);
-    expect(cache.size).toBe(0);
+it('a cache has its keys found, shown, refreshed and invalidated, whatever they are', async () => {
+  const { make } = instances();
+  const { console, group } = make();
+  const loads: unknown[] = [];
+  const load = async (key: unknown): Promise<number> => loads.push(key);
+  const cache = group.cache({
+    name: 'c',
+    backend: 'group',
+    load,
+    keyOf: (key) => (typeof key === 'object' ? JSON.stringify(key) : (key as string)),
   });
+  const keys = ['amsterdam', 7, true, { city: 'delft' }, 'x'.repeat(5000), '"\u202e<b>'];
+  for (const key of keys) await cache.get(key);
+  const { body } = await console.get('api/keys?id=c&search=');
+  expect({ size: body.size, keys: body.keys.length }).toEqual({ size: 6, keys: 6 });
+  expect(
+    (await console.get('api/keys?id=c&search=AMSTER')).body.keys.map(({ text }: { text: string }) => text),
+  ).toEqual(['"amsterdam"']);
+  for (const { id } of body.keys) {
+    const found = await console.get(`api/member?id=c&key=${encodeURIComponent(id)}`);
+    expect({ id, state: found.body?.here.state }).toEqual({ id, state: 'fresh' });
+    expect((await console.act('refresh', { id: 'c', key: id })).status).toBe(200);
+  }
+  expect(loads.slice(6)).toEqual([...keys].reverse());
+  expect((await console.act('invalidate', { id: 'c', key: '"amsterdam"' })).status).toBe(200);
+  expect(cache.inspect('amsterdam')?.isDue).toBe(true);
+  await cache.refresh('amsterdam');
+  loads.length = 0;
+  const numbers = group.cache({ name: 'n', load, keyOf: (key: number) => key.toFixed(0) });
+  await numbers.get(7);
+  expect((await console.act('refresh', { id: 'n', key: '"8"' })).status).toBe(409);
+  expect((await console.act('refresh', { id: 'n', key: '8' })).status).toBe(200);
+  expect(loads).toEqual([7, 8]);
+  expect((await console.act('refresh', { id: 'c' })).body.error.message).toContain('needs a key');
+  expect((await console.act('rollback', { id: 'c', key: '7' })).status).toBe(409);
+  expect((await console.act('invalidate', { id: 'c', drop: true })).status).toBe(200);
+  expect(cache.size).toBe(0);
 });
+
+/** Of a task: how long its lock is held at most and at least. */
+const BOUNDS = { lockAtMostFor: '1h', lockAtLeastFor: '9m' } as const;
 
 describe('a lock', () => {
   it('is released by the token that was shown, of tasks too; not by another one', async () => {
     const { make, lock } = instances();
     const { console } = make();
-    const task = lockedTask(async () => 1, {
-      name: 'report',
-      lock,
-      lockAtMostFor: { hours: 1 },
-      lockAtLeastFor: { minutes: 9 },
-    });
+    const task = lockedTask(async () => 1, { name: 'report', lock, ...BOUNDS });
     await task();
     const { records, errors } = (await console.get('api/locks?prefix=rep')).body;
-    expect({ records: records.length, errors, state: records[0].state }).toEqual({
-      records: 1,
-      errors: [],
-      state: 'done',
-    });
+    expect([records.length, errors, records[0].state]).toEqual([1, [], 'done']);
     const [{ id, lock: at, token }] = records;
     expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
     expect((await console.act('release-lock', { id, lock: at })).status).toBe(409);
@@ -279,12 +242,7 @@ describe('a lock', () => {
     const { make, lock } = instances();
     const { console } = make();
     const name = `report ${'x'.repeat(250)}`;
-    await lockedTask(async () => 1, {
-      name,
-      lock,
-      lockAtMostFor: { hours: 1 },
-      lockAtLeastFor: { minutes: 9 },
-    })();
+    await lockedTask(async () => 1, { name, lock, ...BOUNDS })();
     const [{ id, lock: at, token }] = (await console.get('api/locks?prefix=rep')).body.records;
     expect(id).toMatch(/^#/);
     expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
@@ -320,12 +278,7 @@ describe('records of locks', () => {
       return list(options);
     };
     const ask = async () => (await console.get('api/locks?prefix=rep')).body.records;
-    const task = lockedTask(async () => 1, {
-      name: 'report',
-      lock,
-      lockAtMostFor: 1000,
-      lockAtLeastFor: 900,
-    });
+    const task = lockedTask(async () => 1, { name: 'report', lock, ...BOUNDS });
     await task();
     const before = await Promise.all(Array.from({ length: 10 }, ask));
     const [{ id, lock: at, token }] = await ask();
@@ -359,9 +312,8 @@ describe('on all instances', () => {
     const { make } = instances();
     const [one, other] = [make(), make()];
     for (const { prices } of [one, other]) await prices.get();
-    expect((await one.console.act('pause', { id: 'prices', here: true })).body.message).toBe(
-      'paused on this instance',
-    );
+    const paused = await one.console.act('pause', { id: 'prices', here: true });
+    expect(paused.body.message).toBe('paused on this instance');
     const slower = await one.console.act('reschedule', { id: 'prices', everyMs: 420_000 });
     expect(slower.body.message).toMatch(/^is loaded every 7 min from now on, on this instance, until/);
     const all = await one.console.act('invalidate', { id: 'prices' });
@@ -428,10 +380,10 @@ describe('on all instances', () => {
     const { console } = make();
     lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
     const { status, body } = await console.act('pause', { id: 'prices', here: true });
-    expect({ status, message: body.message }).toEqual({
-      status: 200,
-      message: expect.stringContaining('the audit record is of this instance only'),
-    });
+    expect([status, body.message]).toEqual([
+      200,
+      expect.stringContaining('the audit record is of this instance only'),
+    ]);
     expect((await console.get('api/audit')).body.records).toMatchObject([
       { name: 'prices', unwritten: true },
     ]);
@@ -482,20 +434,11 @@ describe('on all instances', () => {
       if (args[0] === 'tickless-console-audit') await new Promise<void>((resolve) => waiting.push(resolve));
       return read(...args);
     };
-    const console = new TestConsole(
-      {
-        actions: true,
-        backend: { lock: asLock(lock), store: wrapStore(store) },
-        waitUntil: (promise) => void isOver.push(promise),
-      },
-      instance.group,
-    );
-    closes.push(() => console.handler.close());
+    const backend = { lock: asLock(lock), store: wrapStore(store) };
+    const waitUntil = (promise: Promise<unknown>): void => void isOver.push(promise);
+    const console = openConsole({ actions: true, backend, waitUntil }, instance.group);
     const { status, body } = await console.act('resume', { id: 'prices', note: 'x' });
-    expect({ status, message: body.message }).toEqual({
-      status: 200,
-      message: expect.not.stringContaining('audit'),
-    });
+    expect([status, body.message]).toEqual([200, expect.not.stringContaining('audit')]);
     expect({ waiting: waiting.length, isOver: isOver.length }).toEqual({ waiting: 1, isOver: 1 });
     store.read = read;
     for (const resume of waiting) resume();
@@ -515,40 +458,33 @@ describe('on all instances', () => {
     };
     await one.console.act('resume', { id: 'prices', note: '0' });
     await expect.poll(() => notes(other)).toEqual(['0']);
-    expect({ notesOne: await notes(one), unwrittenOne: await unwritten(one) }).toEqual({
-      notesOne: ['0'],
-      unwrittenOne: [],
-    });
+    expect([await notes(one), await unwritten(one)]).toEqual([['0'], []]);
     isLost = false;
     await one.console.act('resume', { id: 'prices', note: '1' });
     await expect.poll(() => notes(other)).toEqual(['0', '1']);
   });
 
-  it.each<[string, () => unknown]>([
-    ['reject', () => Promise.reject(new Error('mine'))],
-    [
-      'throw',
-      () => {
+  it.each(['reject', 'throw'])(
+    'onAudit and waitUntil that %s change nothing, and no rejection is unhandled',
+    async (how) => {
+      const unhandled = unhandledRejections();
+      const calls: string[] = []; // not by vi.fn: a spy handles the rejection itself
+      const failing = (name: string) => (): never => {
+        calls.push(name);
+        if (how === 'reject') return Promise.reject(new Error('mine')) as never;
         throw new Error('mine');
-      },
-    ],
-  ])('onAudit and waitUntil that %s change nothing, and no rejection is unhandled', async (_, fail) => {
-    const unhandled = unhandledRejections();
-    const calls: string[] = []; // not by vi.fn: a spy handles the rejection itself
-    const failing = (name: string) => (): never => {
-      calls.push(name);
-      return fail() as never;
-    };
-    const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
-    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
-    const console = new TestConsole({ actions: true, backend: { lock, store }, ...hooks });
-    console.group.value({ name: 'v', load: () => 1 });
-    expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
-    await console.handler.close();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect({ calls, unhandled }).toEqual({ calls: ['onAudit', 'waitUntil'], unhandled: [] });
-    expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
-  });
+      };
+      const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
+      const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
+      const console = new TestConsole({ actions: true, backend: { lock, store }, ...hooks });
+      console.group.value({ name: 'v', load: () => 1 });
+      expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
+      await console.handler.close();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect({ calls, unhandled }).toEqual({ calls: ['onAudit', 'waitUntil'], unhandled: [] });
+      expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
+    },
+  );
 
   it('close() of the console tries once more to write what is kept here', async () => {
     const { make, lock } = instances();
@@ -567,18 +503,10 @@ describe('the overview', () => {
     const { make, source, store } = instances();
     const [{ console, group, prices }, other] = [make(), make()];
     group.value({ name: 'fine', backend: false, load: () => 1 });
-    const needed = group.value({
-      name: 'needed',
-      backend: false,
-      required: true,
-      load: () => Promise.reject(new Error('no')),
-    });
-    const failing = group.value({
-      name: 'failing',
-      backend: false,
-      load: () => Promise.reject(new Error('no')),
-    });
-    failing.set(1 as never);
+    const own = { backend: false, load: (): Promise<number> => Promise.reject(new Error('no')) } as const;
+    const needed = group.value({ name: 'needed', required: true, ...own });
+    const failing = group.value({ name: 'failing', ...own });
+    failing.set(1);
     await Promise.allSettled([needed.get(), failing.refresh()]);
     await prices.get();
     await other.prices.get();
@@ -597,10 +525,7 @@ describe('the overview', () => {
       )
       .toEqual(['needed bad', 'failing warn', 'prices note', 'fine ok']);
     const { instances: columns, members, ok } = (await console.get('api/overview')).body;
-    expect({ ok, columns: columns.map(({ isHere }: { isHere: boolean }) => isHere) }).toEqual({
-      ok: false,
-      columns: [true, false],
-    });
+    expect([ok, columns.map(({ isHere }: { isHere: boolean }) => isHere)]).toEqual([false, [true, false]]);
     const { cells } = members[2];
     expect(cells.map(({ behind = false }: { behind?: boolean }) => behind).sort()).toEqual([false, true]);
   });

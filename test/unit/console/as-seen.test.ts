@@ -1,27 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { shrinksAtMost } from '../../../src/guards/index.ts';
 import { RefreshGroup } from '../../../src/index.ts';
-import { TestConsole } from '../../support/console.ts';
-
-const open: TestConsole[] = [];
-afterEach(async () => {
-  for (const { handler, group } of open.splice(0)) {
-    await handler.close();
-    await group.close({ timeout: 0 });
-  }
-});
+import { openConsole } from '../../support/console.ts';
 
 /** A hundred prices are in place, sixty were refused. */
 async function refused() {
-  const group = new RefreshGroup({
-    logger: false,
-    retry: false,
-    backend: memoryBackend({ keepVersions: 5 }),
-    schedule: '1h',
-  });
-  const console = new TestConsole({ actions: true }, group);
-  open.push(console);
+  const backend = memoryBackend({ keepVersions: 5 });
+  const group = new RefreshGroup({ logger: false, retry: false, backend, schedule: '1h' });
+  const console = openConsole({ actions: true }, group);
   const source = { edition: Array.from({ length: 100 }, (_, i) => i) };
   const prices = group.value({ name: 'prices', load: () => source.edition, accept: shrinksAtMost(0.3) });
   await prices.get();

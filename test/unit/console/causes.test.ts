@@ -54,13 +54,11 @@ describe('members of one cause', () => {
   });
 });
 
-describe('the cause of a member', () => {
-  it('is that of its first problem, or what that says; without the name of the member', () => {
-    const silent = { kind: 'refused' as const, isFatal: false, message: 'prices: too few' };
-    expect(causeOf(row('prices', 'warn', 'no prices here'))).toBe('no … here');
-    expect(causeOf({ ...row('prices', 'warn'), problems: [silent] })).toBe('…: too few');
-    expect(causeOf(row('prices', 'note', 'older'))).toBeUndefined();
-  });
+it('the cause of a member is that of its first problem, or what that says; without the name of the member', () => {
+  const silent = { kind: 'refused' as const, isFatal: false, message: 'prices: too few' };
+  expect(causeOf(row('prices', 'warn', 'no prices here'))).toBe('no … here');
+  expect(causeOf({ ...row('prices', 'warn'), problems: [silent] })).toBe('…: too few');
+  expect(causeOf(row('prices', 'note', 'older'))).toBeUndefined();
 });
 
 describe('an outage of a backend', () => {

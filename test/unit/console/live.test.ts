@@ -219,14 +219,10 @@ describe('many pages', () => {
       return { by, actions: by === 'ann' };
     };
     const made = new TestConsole({ refreshEvery: 250, actions: true, authorize }, group);
+    const down = (at: number) =>
+      new Error(`${at} is down: password=hunter2, see https://wiki.example/${'x'.repeat(200)}`);
     const members = Array.from({ length: count }, (_, at) =>
-      group.value({
-        name: `member ${at}`,
-        coolDown: { minutes: 1 },
-        load: async () => {
-          throw new Error(`${at} is down: password=hunter2, see https://wiki.example/${'x'.repeat(200)}`);
-        },
-      }),
+      group.value({ name: `member ${at}`, coolDown: '1m', load: () => Promise.reject(down(at)) }),
     );
     const open = async (by: string): Promise<Response> =>
       made.handler(new Request(new URL('api/live', BASE), { headers: { cookie: by } }));

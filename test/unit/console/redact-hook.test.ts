@@ -20,12 +20,8 @@ afterEach(() => {
 async function failing(options: ConsoleOptions, logger: { warn(): void; error(line: string): void } | false) {
   const group = new RefreshGroup({ logger, retry: false });
   const found = new TestConsole({ actions: true, ...options }, group);
-  const value = group.value({
-    name: 'v',
-    load: () => {
-      throw new Error(`refused ${TOKEN}`, { cause: new Error(`no such token: ${TOKEN}`) });
-    },
-  });
+  const error = new Error(`refused ${TOKEN}`, { cause: new Error(`no such token: ${TOKEN}`) });
+  const value = group.value({ name: 'v', load: () => Promise.reject(error) });
   const cache = group.cache({ name: 'c', load: async (key: string) => key });
   await cache.get(TOKEN);
   await value.get().catch(() => {});

@@ -1,16 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { shrinksAtMost } from '../../../src/guards/index.ts';
 import { RefreshGroup } from '../../../src/index.ts';
-import { TestConsole } from '../../support/console.ts';
-
-const open: TestConsole[] = [];
-afterEach(async () => {
-  for (const { handler, group } of open.splice(0)) {
-    await handler.close();
-    await group.close({ timeout: 0 });
-  }
-});
+import { openConsole, type TestConsole } from '../../support/console.ts';
 
 const FIRST = { apple: 1, pear: 2, plum: 3 };
 const REFUSED = { apple: 9, pear: 2, fig: 4 };
@@ -18,8 +10,7 @@ const REFUSED = { apple: 9, pear: 2, fig: 4 };
 /** A value and a key whose second load is refused. */
 async function refused(options: ConsoleOptions = {}): Promise<TestConsole> {
   const group = new RefreshGroup({ logger: false, retry: false });
-  const console = new TestConsole({ ...options }, group);
-  open.push(console);
+  const console = openConsole(options, group);
   let edition: object = FIRST;
   const accept = (value: object): boolean | string => value !== REFUSED || 'too dear';
   const prices = group.value({ name: 'prices', load: async () => edition, accept });
@@ -61,8 +52,7 @@ describe('a refused value', () => {
     ['its content', (n: number) => ({ plate: `p${n}` }), {}, [6, 7, 8, 9]],
   ])('is compared row by row, by %s', async (_, row, options, removed) => {
     const group = new RefreshGroup({ logger: false, retry: false });
-    const console = new TestConsole({ showValue: (value) => value }, group);
-    open.push(console);
+    const console = openConsole({ showValue: (value) => value }, group);
     let count = 10;
     const load = async () => Array.from({ length: count }, (_, n) => row(n));
     const rows = group.value({ name: 'rows', load, accept: shrinksAtMost(0.3, options as object) });
@@ -76,8 +66,7 @@ describe('a refused value', () => {
 
   it('shows long parts from where they differ, and a value without parts as the whole of it', async () => {
     const group = new RefreshGroup({ logger: false, retry: false });
-    const console = new TestConsole({ showValue: (value) => value }, group);
-    open.push(console);
+    const console = openConsole({ showValue: (value) => value }, group);
     let end = 'sound';
     const text = group.value({
       name: 'text',

@@ -292,20 +292,18 @@ describe('a function that throws', () => {
   });
 });
 
-describe('the arguments of derive()', () => {
-  it.each<[string, unknown, unknown, unknown]>([
-    ['sources', 5, () => 1, {}],
-    ['sources', [], () => 1, {}],
-    ['sources', [{ get: () => 1 }], () => 1, {}],
-    ['compute', 'value', 5, {}],
-    ['name', 'value', () => 1, { name: '' }],
-    ['logger', 'value', () => 1, { logger: {} }],
-    ['clock', 'value', () => 1, { clock: {} }],
-    ['nmae', 'value', () => 1, { nmae: 'x' }],
-  ])('%s is checked', (option, source, compute, options) => {
-    const value = new RefreshingValue({ name: 'v', load: () => 1 });
-    const make = () =>
-      derive((source === 'value' ? value : source) as never, compute as never, options as never);
-    expect(thrownBy(make)).toMatchObject(ofOption(option));
-  });
+it.each<[string, unknown, unknown, unknown]>([
+  ['sources', 5, () => 1, {}],
+  ['sources', [], () => 1, {}],
+  ['sources', [{ get: () => 1 }], () => 1, {}],
+  ['compute', 'value', 5, {}],
+  ['name', 'value', () => 1, { name: '' }],
+  ['logger', 'value', () => 1, { logger: {} }],
+  ['clock', 'value', () => 1, { clock: {} }],
+  ['nmae', 'value', () => 1, { nmae: 'x' }],
+])('the arguments of derive() %s is checked', (option, source, compute, options) => {
+  const value = new RefreshingValue({ name: 'v', load: () => 1 });
+  const make = () =>
+    derive((source === 'value' ? value : source) as never, compute as never, options as never);
+  expect(thrownBy(make)).toMatchObject(ofOption(option));
 });

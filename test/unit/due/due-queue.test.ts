@@ -70,20 +70,6 @@ function make(options: Partial<DueQueueOptions> = {}): Made {
 }
 
 describe('a pass of a DueQueue', () => {
-  it('starts the members that are due, soonest first, at most `concurrency` at a time, the next as one ends', async () => {
-    const { clock, queue, story, member } = make();
-    const [c, a, b] = [member('c', 30), member('a', 10), member('b', 20)];
-    member('later', 101);
-    await clock.advance(100);
-    queue.request();
-    expect([story.splice(0), queue.running]).toEqual([['start a', 'start b'], 2]);
-    b.end();
-    expect([story.splice(0), queue.running]).toEqual([['end b', 'start c'], 2]);
-    a.end();
-    c.end();
-    expect([story, queue.running]).toEqual([['end a', 'end c'], 0]);
-  });
-
   it('never exceeds its concurrency, also when members request a pass during a start', () => {
     for (const concurrency of [1, 3, Infinity]) {
       const { queue, story, member } = make({ concurrency });
@@ -158,49 +144,7 @@ describe('a pass of a DueQueue', () => {
   });
 });
 
-describe('a member that is not due yet after all when it is to start', () => {
-  it('is started in the pass in which it is due', async () => {
-    const { clock, queue, story, member } = make();
-    const a = member('a', 0);
-    a.mayStart = false;
-    const refuse = a.startNext.bind(a);
-    a.startNext = (start) => {
-      a.slot.plan(Math.max(10, clock.monotonic()));
-      return refuse(start);
-    };
-    queue.request();
-    await clock.advance(10);
-    a.mayStart = true;
-    queue.request();
-    expect([story, queue.running]).toEqual([['refuse a', 'start a'], 1]);
-  });
-});
-
 describe('the promise of requestAndWait', () => {
-  it('resolves when all loads that were due have ended, also those that waited for their turn', async () => {
-    const { queue, member } = make({ concurrency: 1 });
-    const [a, b] = [member('a', -2), member('b', -1)];
-    const ends = [queue.requestAndWait(), queue.requestAndWait()];
-    a.end();
-    for (const end of ends) expect(await settled(end)).toBe('pending');
-    b.end();
-    for (const end of ends) expect(await settled(end)).toEqual({ value: undefined });
-    expect([a.keptAlive > 0, b.keptAlive > 0]).toEqual([true, true]);
-  });
-
-  it('does not wait for members that fell due after its request', async () => {
-    const { clock, queue, member } = make();
-    const [a, b] = [member('a', 0), member('b', 5)];
-    const first = queue.requestAndWait();
-    await clock.advance(5);
-    const second = queue.requestAndWait();
-    expect(queue.running).toBe(2);
-    a.end();
-    expect([await settled(first), await settled(second)]).toEqual([{ value: undefined }, 'pending']);
-    b.end();
-    expect(await settled(second)).toEqual({ value: undefined });
-  });
-
   it('ends with its pass: the next one does not keep the process alive', async () => {
     const { queue, member } = make();
     const a = member('a', -1);
@@ -246,25 +190,6 @@ describe('a slot', () => {
     queue.request();
     queue.request();
     expect(story).toEqual(['rescan b']);
-  });
-});
-
-describe('a closed DueQueue', () => {
-  it('starts nothing, is not triggered by reads, lets the loads under way end, and resolves its promise then', async () => {
-    const { queue, story, member } = make({ concurrency: 1, piggyback: true });
-    const a = member('a', -2);
-    const { slot } = member('b', -1);
-    const end = queue.requestAndWait();
-    queue.close();
-    slot.plan(-1);
-    expect(queue.piggyback.readsFrom).toBe(Infinity);
-    queue.read();
-    expect(await settled(end)).toBe('pending');
-    a.end(-1);
-    expect(await settled(end)).toEqual({ value: undefined });
-    expect([story, queue.piggyback.readsFrom]).toEqual([['start a', 'end a'], Infinity]);
-    expect(await settled(queue.requestAndWait())).toEqual({ value: undefined });
-    expect(story).toHaveLength(2);
   });
 });
 

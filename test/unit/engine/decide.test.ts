@@ -194,13 +194,11 @@ describe('startableFrom', () => {
   });
 });
 
-describe('isDeferred', () => {
-  it('is true exactly where nothing but the deferral keeps a due read from starting a load', () => {
-    for (const { entry, rules, now } of everyOrdinary) {
-      const undeferred = { ...entry, isLoaded: true, maxStalenessMs: Infinity, deferredUntil: -Infinity };
-      const wouldStart =
-        rules.runState === 'open' && starts({ entry: undeferred, rules, now, ownMs: Infinity });
-      expect(isDeferred(entry, rules.runState, now)).toBe(wouldStart && now < entry.deferredUntil);
-    }
-  });
+it('isDeferred is true exactly where nothing but the deferral keeps a due read from starting a load', () => {
+  for (const { entry, rules, now } of everyOrdinary) {
+    const undeferred = { ...entry, isLoaded: true, maxStalenessMs: Infinity, deferredUntil: -Infinity };
+    const wouldStart =
+      rules.runState === 'open' && starts({ entry: undeferred, rules, now, ownMs: Infinity });
+    expect(isDeferred(entry, rules.runState, now)).toBe(wouldStart && now < entry.deferredUntil);
+  }
 });

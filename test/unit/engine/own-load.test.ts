@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, lockedTask, RefreshGroup, type TicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 /** A group with a value whose load calls `within` the second time, and what that call has rejected with. */
@@ -20,13 +20,8 @@ function make(within: (all: ReturnType<typeof members>) => Promise<unknown>) {
 
 function members(clock: FakeClock, load: () => Promise<number>) {
   const group = new RefreshGroup({ clock, logger: false, retry: false });
-  const shared = {
-    backend: {
-      lock: lockOf(memoryBackend({ clock })),
-      store: storeOf(memoryBackend({ clock, keepVersions: 3 })),
-    },
-  };
-  const value = group.value({ name: 'v', load, required: true, schedule: 1000, ...shared });
+  const backend = memoryBackend({ clock, keepVersions: 3 });
+  const value = group.value({ name: 'v', load, required: true, schedule: 1000, backend });
   return { group, value };
 }
 

@@ -47,18 +47,6 @@ describe('readError', () => {
     expect(made.message).toMatch(message);
   });
 
-  it('has the shortest of the limits', () => {
-    const rules = { runState: 'open', whenFailing: 'serve' } as const;
-    for (const [ownMs, shown] of [
-      [3000, '3 s'],
-      [4500, '4 s'],
-    ] as const) {
-      const made = readError(old, rules, rates, ownMs);
-      expect(made).toMatchObject({ age: 5000 });
-      expect(made.message).toContain(`the value is 5 s old, maxStaleness is ${shown}: down`);
-    }
-  });
-
   it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
     const made = readError(absent, { runState, whenFailing: 'serve' }, rates);
     expect(made).toMatchObject({ code: 'ABSENT', retryAt: WALL + 70, key: 'NL' });
@@ -66,28 +54,24 @@ describe('readError', () => {
   });
 });
 
-describe('retryAt', () => {
-  it('is never in the past', () => {
-    const over = entryWith({ coolDownUntil: NOW - 5, lastError: down });
-    expect(coolingDownError(over, rates).retryAt).toBe(WALL);
-    expect(absentError(over, rates).retryAt).toBe(WALL);
-  });
+it('retryAt is never in the past', () => {
+  const over = entryWith({ coolDownUntil: NOW - 5, lastError: down });
+  expect(coolingDownError(over, rates).retryAt).toBe(WALL);
+  expect(absentError(over, rates).retryAt).toBe(WALL);
 });
 
 it('closedError names the member', () => {
   expect(closedError('rates').message).toMatch(/rates.*is closed/);
 });
 
-describe('notLoadedError', () => {
-  it.each([
-    [entryWith({}), 'open', /not loaded yet: await get\(\) or ready\(\) first$/],
-    [entryWith({}), 'paused', /is paused, and was never loaded$/],
-    [entryWith({}), 'closed', /is closed, and was never loaded$/],
-    [cold, 'open', /not loaded yet: down$/],
-  ] as const)('gives the reason (%#)', (entry, runState, message) => {
-    const error = notLoadedError(entry, runState, 'rates');
-    expect(error.message).toMatch(message);
-    expect(error).toMatchObject({ member: 'rates', key: 'NL' });
-    expect(error.cause).toBe(entry.lastError);
-  });
+it.each([
+  [entryWith({}), 'open', /not loaded yet: await get\(\) or ready\(\) first$/],
+  [entryWith({}), 'paused', /is paused, and was never loaded$/],
+  [entryWith({}), 'closed', /is closed, and was never loaded$/],
+  [cold, 'open', /not loaded yet: down$/],
+] as const)('notLoadedError gives the reason (%#)', (entry, runState, message) => {
+  const error = notLoadedError(entry, runState, 'rates');
+  expect(error.message).toMatch(message);
+  expect(error).toMatchObject({ member: 'rates', key: 'NL' });
+  expect(error.cause).toBe(entry.lastError);
 });

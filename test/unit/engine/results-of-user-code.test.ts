@@ -28,28 +28,16 @@ const failing = (): never => Promise.reject(new Error('nobody awaits this')) as 
 const foreign = (): never =>
   ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('nor this')) }) as never;
 
-const quiet = { clock: new FakeClock(), logger: false, retry: false } as const;
+const quiet = { name: 'v', schedule: 1000, clock: new FakeClock(), logger: false, retry: false } as const;
 
 async function readValue(options: Partial<ValueOptions<unknown>>): Promise<void> {
-  const value = new RefreshingValue<unknown>({
-    ...quiet,
-    name: 'v',
-    load: () => [1],
-    schedule: 1000,
-    ...options,
-  });
+  const value = new RefreshingValue<unknown>({ ...quiet, load: () => [1], ...options });
   for (const read of [() => value.get(), () => value.refresh()]) await settled(read());
   value.inspect();
 }
 
 async function readKey(options: object): Promise<void> {
-  const cache = new RefreshingCache<string, unknown>({
-    ...quiet,
-    name: 'c',
-    load: () => [1],
-    schedule: 1000,
-    ...options,
-  });
+  const cache = new RefreshingCache<string, unknown>({ ...quiet, load: () => [1], ...options });
   await settled(Promise.resolve().then(() => cache.get('k')));
 }
 
@@ -84,24 +72,14 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
       });
     },
     'toJSON of a key': () => {
-      const cache = new RefreshingCache<object, number>({
-        ...quiet,
-        name: 'c',
-        load: () => 1,
-        keyOf: () => 'k',
-        lock: lockOf(memoryBackend()),
-      });
+      const lock = lockOf(memoryBackend());
+      const cache = new RefreshingCache<object, number>({ ...quiet, load: () => 1, keyOf: () => 'k', lock });
       return settled(cache.get({ toJSON: bad }));
     },
     'toJSON of what showValue returns': () =>
       shownValue(1, {} as never, { showValue: () => ({ toJSON: bad }), redact: (text) => text }),
     'the predicate of invalidateWhere': () => {
-      const cache = new RefreshingCache<string, number>({
-        ...quiet,
-        name: 'c',
-        load: () => 1,
-        schedule: 1000,
-      });
+      const cache = new RefreshingCache<string, number>({ ...quiet, load: () => 1 });
       cache.set('k', 1);
       expect(thrownBy(() => cache.invalidateWhere(bad))).toMatchObject(ofOption('predicate'));
       expect(cache.inspect('k')?.isStale).toBe(false);
@@ -114,7 +92,7 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
     'onError of getMany': async () => {
       const lines: unknown[][] = [];
       const logger = { warn: () => {}, error: (...line: unknown[]) => void lines.push(line) };
-      const cache = new RefreshingCache<string, number>({ ...quiet, name: 'c', load: failing, logger });
+      const cache = new RefreshingCache<string, number>({ ...quiet, load: failing, logger });
       expect(await cache.getMany(['k', 'l'], { onError: bad })).toEqual(new Map());
       await new Promise((resolve) => setTimeout(resolve, 0));
       expect(String(lines[0])).toContain('onError of getMany rejected');
@@ -124,7 +102,7 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
     'toMillis of a duration': () =>
       expect(thrownBy(() => fixedDelay({ toMillis: bad }))).toMatchObject(ofOption('delay')),
     'an argument of set': () => {
-      const value = new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1000 });
+      const value = new RefreshingValue<unknown>({ ...quiet, load: () => 1 });
       expect(thrownBy(() => value.set(bad()))).toMatchObject(ofOption('value'));
     },
   };
@@ -140,29 +118,16 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
 
 it('what only loads return is no value: set, initial and loaded refuse it', async () => {
   for (const answer of [keep(), loaded(1), absent()]) {
-    const value = new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1000 });
-    const cache = new RefreshingCache<string, unknown>({
-      ...quiet,
-      name: 'c',
-      load: () => 1,
-      schedule: 1000,
-    });
+    const value = new RefreshingValue<unknown>({ ...quiet, load: () => 1 });
+    const cache = new RefreshingCache<string, unknown>({ ...quiet, load: () => 1 });
     for (const set of [() => value.set(answer), () => cache.set('k', answer)]) {
       expect(thrownBy(set)).toMatchObject(ofOption('value'));
     }
     expect([value.peek(), cache.peek('k')]).toEqual([undefined, undefined]);
     const initial = { value: answer, loadedAt: 0 };
-    expect(
-      thrownBy(
-        () => new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1, initial }),
-      ),
-    ).toMatchObject(ofOption('initial'));
-    const wrapped = new RefreshingValue<unknown>({
-      ...quiet,
-      name: 'v',
-      load: () => loaded(answer),
-      schedule: 1000,
-    });
+    const withInitial = () => new RefreshingValue<unknown>({ ...quiet, load: () => 1, initial });
+    expect(thrownBy(withInitial)).toMatchObject(ofOption('initial'));
+    const wrapped = new RefreshingValue<unknown>({ ...quiet, load: () => loaded(answer) });
     expect(await rejectionOf(wrapped.get())).toMatchObject({ code: 'LOAD_FAILED' });
   }
 });

@@ -1,8 +1,7 @@
 import { AbortError } from 'p-retry';
 import { describe, expect, it } from 'vitest';
 import type { RetryOptions } from '../../../src/engine/retry.ts';
-import { isTicklessError, type LoadContext, RefreshingCache } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
+import { isTicklessError, type LoadContext } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { onEnded } from '../../support/events.ts';
 import { fakeValue } from '../../support/manual-value.ts';
@@ -197,23 +196,6 @@ describe('the default', () => {
     expect(value.current).toBe(2); // a reload behind the read is tried again
     await clock.advance(2000);
     expect(loads).toBe(5);
-  });
-
-  it('the keys of a call of loadMany that fails come in one call again', async () => {
-    const clock = new FakeClock();
-    const calls: (readonly string[])[] = [];
-    const cache = new RefreshingCache<string, string>({
-      name: 'c',
-      loadMany: async (keys) => {
-        calls.push(keys);
-        if (calls.length < 3) throw new Error('down');
-        return new Map(keys.map((key) => [key, key]));
-      },
-      clock,
-    });
-    const found = cache.getMany(['a', 'b', 'c']);
-    await clock.advance(2000);
-    expect([(await found).size, calls]).toEqual([3, Array(3).fill(['a', 'b', 'c'])]);
   });
 });
 

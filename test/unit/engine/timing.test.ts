@@ -181,19 +181,6 @@ describe('a broken schedule', () => {
     step(HOUR);
     expect([asked.length, due()[1]]).toEqual([1, 50]);
   });
-
-  it('counts as a failure after reschedule too, and another schedule mends it', async () => {
-    const { timing, entry } = await makeLoaded({ results: [5e15, Number.NaN, Number.NaN, 5e15] });
-    expect([timing.rescheduled(entry) !== undefined, entry.failures]).toEqual([true, 1]);
-    expect([timing.rescheduled(entry) !== undefined, entry.failures]).toEqual([true, 2]);
-    expect([timing.rescheduled(entry), entry.failures, entry.lastError]).toEqual([undefined, 0, undefined]);
-  });
-
-  it('another schedule does not clear the failure of a load', async () => {
-    const { timing, entry } = await makeLoaded();
-    timing.failed(entry, new Error('down'));
-    expect([timing.rescheduled(entry), entry.failures]).toEqual([undefined, 1]);
-  });
 });
 
 describe('an invalidated value', () => {

@@ -37,12 +37,7 @@ describe('costs', () => {
         return key;
       };
       const due = ({ endedAt, result }: Execution) => endedAt + ((result as number) < 10 ? 10 : HOUR);
-      const cache = new RefreshingCache<number, number>({
-        name: 'c',
-        load,
-        schedule: withJitter(due, 0),
-        clock,
-      });
+      const cache = new RefreshingCache({ name: 'c', load, schedule: withJitter(due, 0), clock });
       for (let key = 0; key < count; key++) cache.set(key, key);
       return { clock, cache, started, times: [] as number[], asked: [] as number[] };
     });

@@ -5,6 +5,7 @@ import {
   absent,
   isTicklessError,
   type KeyedLoadReturn,
+  type LoadContext,
   loaded,
   RefreshGroup,
   RefreshingCache,
@@ -12,6 +13,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { onEnded, recordLines } from '../../support/events.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -26,18 +28,11 @@ const load = async () => 'x';
 async function dueKeys(own: { readonly group?: RefreshGroup; readonly clock: FakeClock }, keys: string) {
   const manual = new ManualLoad<string>();
   const order: string[] = [];
-  const cache = new RefreshingCache<string, string>({
-    name: 'c',
-    load: (key, context) => {
-      order.push(key);
-      return manual.load(context);
-    },
-    schedule: 1000,
-    random: unspread,
-    retry: false,
-    logger: false,
-    ...own,
-  });
+  const load = (key: string, context: LoadContext) => {
+    order.push(key);
+    return manual.load(context);
+  };
+  const { cache } = fakeCache<string, string>({ load, ...own });
   for (const key of keys) {
     cache.set(key, 'old');
     await own.clock.advance(1);
@@ -68,17 +63,11 @@ describe('a cache in a group', () => {
   it('with loadMany loads its due keys in batches, each of which is one load', async () => {
     const { clock, group } = make({ concurrency: 2 });
     const calls: { keys: readonly number[]; end: () => void }[] = [];
-    const cache = group.cache<number, string>({
-      name: 'c',
-      loadMany: (keys) =>
-        new Promise((resolve) => {
-          const end = (): void => resolve(new Map(keys.map((key) => [key, 'new'])));
-          calls.push({ keys, end });
-        }),
-      batchSize: 3,
-      random: unspread,
-      schedule: 1000,
-    });
+    const loadMany = (keys: readonly number[]) =>
+      new Promise<Map<number, string>>((resolve) => {
+        calls.push({ keys, end: () => resolve(new Map(keys.map((key) => [key, 'new']))) });
+      });
+    const { cache } = fakeCache<number, string>({ group, clock, loadMany, batchSize: 3 });
     for (let key = 0; key < 10; key++) cache.set(key, 'old');
     await clock.advance(1000);
     group.requestStart();
@@ -151,12 +140,6 @@ describe('a cache in a group', () => {
       expect([starts, group.inspect().running]).toEqual([1, 0]);
     });
   }
-
-  it('whose name is taken is rejected', () => {
-    const { group } = make();
-    group.cache({ name: 'c', load });
-    expect(() => group.cache({ name: 'c', load })).toThrow('name must be unique in the group');
-  });
 
   it('starts a key that falls due at the instant of a read of another, fresh key', async () => {
     const { clock, group, started, value } = make({});

@@ -22,13 +22,8 @@ describe.each([-HOUR, 0, HOUR])(
     it('ready() tries again after each cool-down, no sooner and no later', async () => {
       const base = new FakeClock();
       const clock = new CountedClock(base, wrongBy);
-      const group = new RefreshGroup({
-        clock,
-        logger: false,
-        retry: false,
-        coolDown: '10s',
-        random: () => 0.999,
-      });
+      const quiet = { clock, logger: false, retry: false } as const;
+      const group = new RefreshGroup({ ...quiet, coolDown: '10s', random: () => 0.999 });
       let loads = 0;
       const load = (): number => {
         loads += 1;
@@ -51,7 +46,7 @@ describe.each([-HOUR, 0, HOUR])(
     it('a load that reads a value which cools down waits for the end of that cool-down', async () => {
       const base = new FakeClock();
       const clock = new CountedClock(base, wrongBy);
-      const common = { clock, logger: false, random: () => 0.999 } as const;
+      const common = { clock, logger: false, retry: false, random: () => 0.999 } as const;
       let isUp = false;
       let loads = 0;
       const source = new RefreshingValue({
@@ -62,14 +57,12 @@ describe.each([-HOUR, 0, HOUR])(
           if (!isUp) throw new Error('down');
           return 1;
         },
-        retry: false,
         coolDown: '60s',
       });
       const outer = new RefreshingValue({
         ...common,
         name: 'outer',
         load: () => source.get(),
-        retry: false,
         coolDown: '1s',
         backend: memoryBackend({ clock: base }),
       });

@@ -113,15 +113,8 @@ describe('the options of a group', () => {
   });
 
   it('that break a rule are reported all at once', () => {
-    const bad = {
-      name: '',
-      piggyback: 'yes',
-      concurrency: 0,
-      schedule: -1,
-      group: make().group,
-      load,
-      tick: 1,
-    };
+    const unknown = { group: make().group, load, tick: 1 };
+    const bad = { name: '', piggyback: 'yes', concurrency: 0, schedule: -1, ...unknown };
     const broken = refusedOptions(() => new RefreshGroup(bad as never));
     expect(broken.sort()).toEqual(Object.keys(bad).sort());
     for (const concurrency of [-1, 1.5, Number.NaN, '4', null]) {
@@ -136,10 +129,9 @@ describe('the options of a group', () => {
     const { group } = make();
     const wrong = { name: 'a', load, tick: 1, required: 'yes' } as never;
     expect(refusedOptions(() => group.value(wrong)).sort()).toEqual(['required', 'tick']);
-    expect(refusedOptions(() => group.cache({ name: 'a', load, required: 'all' } as never))).toEqual([
-      'required',
-    ]);
-    expect(refusedOptions(() => group.executor(load, { name: 'a', piggyback: true } as never))).toEqual([
+    const [ofCache, ofTask] = [{ load, required: 'all' }, { piggyback: true }];
+    expect(refusedOptions(() => group.cache({ name: 'a', ...ofCache } as never))).toEqual(['required']);
+    expect(refusedOptions(() => group.executor(load, { name: 'a', ...ofTask } as never))).toEqual([
       'piggyback',
     ]);
     expect(group.inspect().members).toEqual([]);
@@ -242,42 +234,20 @@ describe('piggyback', () => {
     reader.set('k', 'r');
     return reader;
   };
+  const reading =
+    <R>(made: (group: RefreshGroup) => R, read: (reader: R) => unknown) =>
+    (group: RefreshGroup) => {
+      const reader = made(group);
+      return () => read(reader);
+    };
   const readers: Record<string, (group: RefreshGroup) => () => unknown> = {
-    'get of a value': (group) =>
-      (
-        (reader) => () =>
-          reader.get()
-      )(aValue(group)),
-    'get of a value with options': (group) =>
-      (
-        (reader) => () =>
-          reader.get({ patience: 5 })
-      )(aValue(group)),
-    'current of a value': (group) =>
-      (
-        (reader) => () =>
-          reader.current
-      )(aValue(group)),
-    'requestStart of a value': (group) =>
-      (
-        (reader) => () =>
-          reader.requestStart()
-      )(aValue(group)),
-    'get of a key': (group) =>
-      (
-        (reader) => () =>
-          reader.get('k')
-      )(aCache(group)),
-    'current of a key': (group) =>
-      (
-        (reader) => () =>
-          reader.current('k')
-      )(aCache(group)),
-    'getMany of a cache': (group) =>
-      (
-        (reader) => () =>
-          reader.getMany(['k'])
-      )(aCache(group)),
+    'get of a value': reading(aValue, (reader) => reader.get()),
+    'get of a value with options': reading(aValue, (reader) => reader.get({ patience: 5 })),
+    'current of a value': reading(aValue, (reader) => reader.current),
+    'requestStart of a value': reading(aValue, (reader) => reader.requestStart()),
+    'get of a key': reading(aCache, (reader) => reader.get('k')),
+    'current of a key': reading(aCache, (reader) => reader.current('k')),
+    'getMany of a cache': reading(aCache, (reader) => reader.getMany(['k'])),
     'requestStart of an executor': (group) => {
       const reader = group.executor(() => 'r', { name: 'r' });
       void reader.requestStart();

@@ -7,13 +7,7 @@ import { unspread } from '../../support/unspread.ts';
 /** A group with a cache, whose source answers for the keys that are up. */
 function make(required: boolean) {
   const clock = new FakeClock();
-  const group = new RefreshGroup({
-    clock,
-    logger: false,
-    schedule: 1000,
-    coolDown: 1000,
-    retry: { retries: 0 },
-  });
+  const group = new RefreshGroup({ clock, logger: false, schedule: 1000, coolDown: 1000, retry: false });
   const up = new Set<string>();
   const asked: string[] = [];
   const cache = group.cache({

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
-import { absent, keep, loaded, RefreshingValue } from '../../../src/index.ts';
+import { absent, keep, loaded, type RefreshingValue } from '../../../src/index.ts';
 import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
@@ -33,13 +34,8 @@ const NOT_SEEN = { code: 'REFUSED', message: expect.stringContaining('look at it
 describe('a refused value', () => {
   it('is told with its reason, digest and differences, since the first of all that were refused in a row', async () => {
     const { value, clock, source } = await refused();
-    const about = {
-      reason: REASON,
-      since: 1500,
-      size: 1,
-      previousSize: 4,
-      digest: expect.stringMatching(DIGEST),
-    };
+    const sizes = { size: 1, previousSize: 4 };
+    const about = { reason: REASON, since: 1500, ...sizes, digest: expect.stringMatching(DIGEST) };
     const removed = { count: 3, samples: [2, 3, 4].map((id) => ({ id, value: id })) };
     const none = { count: 0, samples: [] };
     const differences = { added: none, removed, changed: none, unchanged: 1 };
@@ -166,14 +162,8 @@ describe('a refused value', () => {
       slow += 1;
       return id;
     };
-    const value = new RefreshingValue({
-      name: 'rows',
-      load: () => source.now,
-      accept: shrinksAtMost<{ id: number }[]>(0.1, { idOf }),
-      timeout: 500,
-      clock: late,
-      logger: false,
-    });
+    const accept = shrinksAtMost<{ id: number }[]>(0.1, { idOf });
+    const { value } = fakeValue(() => source.now, { accept, timeout: 500, clock: late });
     await value.get();
     source.now = rowsOf(10);
     await expect(value.refresh()).rejects.toMatchObject({ code: 'REFUSED' });
@@ -200,13 +190,8 @@ describe('a refused value', () => {
     const rowsOf = (count: number) =>
       Array.from({ length: count }, (_, id) => ({ id, name: `row ${id}`, price: id * 2 }));
     const source = { now: rowsOf(100_000) };
-    const value = new RefreshingValue({
-      name: 'rows',
-      load: () => source.now,
-      accept: shrinksAtMost<{ id: number }[]>(0.1),
-      retry: false,
-      logger: false,
-    });
+    const clock = systemClock;
+    const { value } = fakeValue(() => source.now, { accept: shrinksAtMost<{ id: number }[]>(0.1), clock });
     await value.get();
     source.now = rowsOf(50_000);
     let turns = 0;
@@ -396,10 +381,8 @@ describe('of a key', () => {
     const { cache } = fakeCache({ load: (key) => key, accept: () => 'no', maxSize: 5, sizeOf });
     await cache.get('a long one').catch(() => {});
     const { digest } = cache.inspect('a long one')!.refused!;
-    const tooLong = {
-      cause: expect.objectContaining({ message: 'the value has the size 10, maxSize is 5' }),
-    };
-    await expect(cache.refresh('a long one', { force: digest })).rejects.toMatchObject(tooLong);
+    const cause = expect.objectContaining({ message: 'the value has the size 10, maxSize is 5' });
+    await expect(cache.refresh('a long one', { force: digest })).rejects.toMatchObject({ cause });
   });
 });
 

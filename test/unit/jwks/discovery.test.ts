@@ -2,8 +2,10 @@ import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isJwksError, type JwksOptions, jwks } from '../../../src/jwks/index.ts';
+import { jwksUriOf } from '../../../src/jwks/issuer.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Issuer, type SigningKey, signingKey } from '../../support/issuer.ts';
+import { thrownBy } from '../../support/settle.ts';
 
 let issuer: Issuer;
 let one: SigningKey;
@@ -107,7 +109,6 @@ it.each([
 });
 
 it('follows no jwks_uri without TLS, unless allowHttp is given', async () => {
-  const { jwksUriOf } = await import('../../../src/jwks/issuer.ts');
   const metadata = { issuer: 'https://issuer.example', jwks_uri: 'http://169.254.169.254/latest/meta-data' };
   expect(() => jwksUriOf(metadata, 'https://issuer.example', { allowHttp: false })).toThrow(
     'its jwks_uri must be an https: URL',
@@ -154,23 +155,16 @@ it('asks for a new edition only, also an instance that has taken the keys over',
 
 it('shows no credentials of an address, of metadata or of headers in an error', async () => {
   const shown = (call: () => unknown): string => {
-    try {
-      return String(call());
-    } catch (error) {
-      return JSON.stringify([(error as Error).message, error]);
-    }
+    const error = thrownBy(call) as Error;
+    return JSON.stringify([error.message, error]);
   };
-  const { jwksUriOf } = await import('../../../src/jwks/issuer.ts');
   const issuerUrl = 'https://issuer.example';
+  const [metadata, options] = [{ issuer: issuerUrl }, { allowHttp: false }];
   for (const text of [
     shown(() => jwks('https://alice:secret@issuer.example')),
     shown(() => jwks({ url: 'https://alice:secret@issuer.example/keys?key=secret' })),
     shown(() => jwks(issuerUrl, { headers: { 'X-Api-Key': 'secret\0' } })),
-    shown(() =>
-      jwksUriOf({ issuer: issuerUrl, jwks_uri: 'https://a:secret@b.example' }, issuerUrl, {
-        allowHttp: false,
-      }),
-    ),
+    shown(() => jwksUriOf({ ...metadata, jwks_uri: 'https://a:secret@b.example' }, issuerUrl, options)),
   ]) {
     expect(text).toMatch(/must be/);
     expect(text).not.toContain('secret');

@@ -62,55 +62,42 @@ describe('the counts of a value', () => {
   });
 });
 
-describe('the counts in a cluster', () => {
-  it('count commands, snapshots published with their size, and those adopted', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
-    const reads = [a.value.get(), b.value.get()];
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('€ 😀 '.repeat(40_000)); // longer than a slice, with pairs at its end
-    await cluster.clock.advance(100);
-    await Promise.all(reads);
-    const sent = (steps: readonly string[]): number =>
-      a.link.commands.filter(({ step }) => steps.includes(step)).length;
-    const { counts } = a.value.inspect();
-    expect(counts).toMatchObject({ published: 1, adopted: 0 });
-    const payloads = a.link.commands
-      .filter(({ step }) => step === 'write')
-      .map(({ args }) => String(args[0]));
-    expect(counts.bytes).toBe(Buffer.byteLength(payloads.join('')));
-    expect(counts.lockCommands).toBe(sent(['acquire', 'extend', 'release']));
-    expect(counts.storeCommands).toBe(sent(['read', 'write']));
-    expect(counts.lockCommands).toBeGreaterThan(1);
-    expect(b.value.inspect().counts).toMatchObject({ published: 0, bytes: 0, adopted: 1, loaded: 0 });
-  });
+it('the counts in a cluster count commands, snapshots published with their size, and those adopted', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = [cluster.instance(), cluster.instance()];
+  const reads = [a.value.get(), b.value.get()];
+  await cluster.clock.flush();
+  a.manual.call(0).resolve('€ 😀 '.repeat(40_000)); // longer than a slice, with pairs at its end
+  await cluster.clock.advance(100);
+  await Promise.all(reads);
+  const sent = (steps: readonly string[]): number =>
+    a.link.commands.filter(({ step }) => steps.includes(step)).length;
+  const { counts } = a.value.inspect();
+  expect(counts).toMatchObject({ published: 1, adopted: 0 });
+  const payloads = a.link.commands.filter(({ step }) => step === 'write').map(({ args }) => String(args[0]));
+  expect(counts.bytes).toBe(Buffer.byteLength(payloads.join('')));
+  expect(counts.lockCommands).toBe(sent(['acquire', 'extend', 'release']));
+  expect(counts.storeCommands).toBe(sent(['read', 'write']));
+  expect(counts.lockCommands).toBeGreaterThan(1);
+  expect(b.value.inspect().counts).toMatchObject({ published: 0, bytes: 0, adopted: 1, loaded: 0 });
 });
 
-describe('the counts of a cache', () => {
-  it('count the reads of all keys, and evicted keys', async () => {
-    const clock = new FakeClock();
-    const cache = new RefreshingCache({ name: 'c', load: async (key: string) => key, clock, max: 2 });
-    await cache.getMany(['a', 'b']);
-    await cache.getMany(['a', 'b', 'c']); // c takes the place of a
-    expect(cache.current('c')).toBe('c');
-    expect(cache.inspect().counts).toMatchObject({
-      reads: 6,
-      misses: 3,
-      waited: 3,
-      loaded: 3,
-      evicted: 1,
-    });
-    expect(cache.inspect('c')?.counts).toEqual(cache.inspect().counts);
-    expect(cache.inspect('c')?.executions).toMatchObject([{ key: 'c', outcome: 'loaded' }]);
-  });
+it('the counts of a cache count the reads of all keys, and evicted keys', async () => {
+  const clock = new FakeClock();
+  const cache = new RefreshingCache({ name: 'c', load: async (key: string) => key, clock, max: 2 });
+  await cache.getMany(['a', 'b']);
+  await cache.getMany(['a', 'b', 'c']); // c takes the place of a
+  expect(cache.current('c')).toBe('c');
+  const counts = { reads: 6, misses: 3, waited: 3, loaded: 3, evicted: 1 };
+  expect(cache.inspect().counts).toMatchObject(counts);
+  expect(cache.inspect('c')?.counts).toEqual(cache.inspect().counts);
+  expect(cache.inspect('c')?.executions).toMatchObject([{ key: 'c', outcome: 'loaded' }]);
 });
 
-describe('the counts of a group', () => {
-  it('are those of each member', () => {
-    const group = new RefreshGroup({ clock: new FakeClock() });
-    const a = group.value({ name: 'a', load: () => 1 });
-    const c = group.cache({ name: 'c', load: (key: string) => key });
-    expect([a.current, a.current, c.current('x')]).toEqual([1, 1, 'x']);
-    expect(group.inspect().members.map(({ counts }) => counts.reads)).toEqual([2, 1]);
-  });
+it('the counts of a group are those of each member', () => {
+  const group = new RefreshGroup({ clock: new FakeClock() });
+  const a = group.value({ name: 'a', load: () => 1 });
+  const c = group.cache({ name: 'c', load: (key: string) => key });
+  expect([a.current, a.current, c.current('x')]).toEqual([1, 1, 'x']);
+  expect(group.inspect().members.map(({ counts }) => counts.reads)).toEqual([2, 1]);
 });

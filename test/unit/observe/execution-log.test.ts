@@ -163,22 +163,12 @@ describe('the log', () => {
     Array.from({ length: from - to + 1 }, (_, at) => from - at);
 
   it.each([
-    { when: 'all have succeeded', count: 100, hasFailed: () => false, kept: downTo(99, 80) },
-    { when: 'all have failed', count: 100, hasFailed: () => true, kept: downTo(99, 70) },
-    {
-      when: 'one failed long ago',
-      count: 1000,
-      hasFailed: (at: number) => at === 7,
-      kept: [...downTo(999, 980), 7],
-    },
-    {
-      when: 'many failed long ago',
-      count: 1000,
-      hasFailed: (at: number) => at < 50,
-      kept: [...downTo(999, 980), ...downTo(49, 40)],
-    },
-    { when: 'there are few', count: 3, hasFailed: (at: number) => at === 1, kept: [2, 1, 0] },
-  ])('keeps the last 20, and the last 10 that failed before: $when', ({ count, hasFailed, kept }) => {
+    ['all have succeeded', 100, () => false, downTo(99, 80)],
+    ['all have failed', 100, () => true, downTo(99, 70)],
+    ['one failed long ago', 1000, (at: number) => at === 7, [...downTo(999, 980), 7]],
+    ['many failed long ago', 1000, (at: number) => at < 50, [...downTo(999, 980), ...downTo(49, 40)]],
+    ['there are few', 3, (at: number) => at === 1, [2, 1, 0]],
+  ] as const)('keeps the last 20, and the last 10 that failed before: %s', (_, count, hasFailed, kept) => {
     expect(keptOf(count, hasFailed)).toEqual(kept);
   });
 

@@ -53,12 +53,8 @@ describe('a list of errors', () => {
   });
 
   it('without a message, as of a host of two addresses that refuse', () => {
-    const dual = Object.assign(
-      new AggregateError([new Error('connect ::1'), new Error('connect 127.0.0.1')]),
-      {
-        code: 'ECONNREFUSED',
-      },
-    );
+    const errors = ['connect ::1', 'connect 127.0.0.1'].map((text) => new Error(text));
+    const dual = Object.assign(new AggregateError(errors), { code: 'ECONNREFUSED' });
     expect(messageOf(dual)).toBe('ECONNREFUSED: connect ::1; connect 127.0.0.1');
   });
 

@@ -37,11 +37,9 @@ describe('messageOf', () => {
   }
 });
 
-describe('SafeLogger', () => {
-  it('writes one line, also for a message of several', () => {
-    const lines: string[] = [];
-    const logger = new SafeLogger('rates', { warn: (line) => void lines.push(line), error: () => {} });
-    logger.warn('failed', new Error('a\r\n  b\n\nc'));
-    expect(lines).toEqual(['tickless: rates: failed: a b c']);
-  });
+it('SafeLogger writes one line, also for a message of several', () => {
+  const lines: string[] = [];
+  const logger = new SafeLogger('rates', { warn: (line) => void lines.push(line), error: () => {} });
+  logger.warn('failed', new Error('a\r\n  b\n\nc'));
+  expect(lines).toEqual(['tickless: rates: failed: a b c']);
 });

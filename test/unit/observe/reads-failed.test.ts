@@ -4,17 +4,14 @@ import { emptyText } from '../../../src/console/words.ts';
 import { absent, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { TestConsole } from '../../support/console.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
 const LOAD = 'LOAD_FAILED';
 const COOLING_DOWN = 'COOLING_DOWN';
 const STALE = 'TOO_STALE';
 
-const refused = async (read: () => unknown): Promise<void> => {
-  try {
-    await read();
-  } catch {}
-};
+const refused = async (read: () => Promise<unknown>): Promise<void> => void (await read().catch(() => {}));
 
 describe('reads that are refused are counted, each once', () => {
   it('those that waited for a load that failed, and those of its cool-down', async () => {
@@ -40,11 +37,8 @@ describe('reads that are refused are counted, each once', () => {
     await read;
     await refused(() => value.get({ maxStaleness: 0, patience: 10 }));
     expect(value.inspect().counts).toMatchObject({ readsFailed: { [STALE]: 2 } });
-    const { value: late, clock: its } = fakeValue(() => 1, {
-      schedule: 500,
-      maxStaleness: 1000,
-      whenTooStale: 'throw',
-    });
+    const limits = { schedule: 500, maxStaleness: 1000, whenTooStale: 'throw' } as const;
+    const { value: late, clock: its } = fakeValue(() => 1, limits);
     expect(late.current).toBe(1);
     await its.advance(2000);
     expect(() => late.current).toThrow('is 2 s old');
@@ -104,15 +98,8 @@ describe('the state tells whether a read would be refused now', () => {
     expect(failing.inspect().refusesReads).toBe(false);
     await refused(() => failing.refresh());
     expect(failing.inspect().refusesReads).toBe(true);
-    const cache = new RefreshingCache({
-      name: 'c',
-      clock: new FakeClock(),
-      logger: false,
-      retry: false,
-      load: (key: string) => {
-        if (key === 'none') return absent();
-        throw new Error('down');
-      },
+    const { cache } = fakeCache<string, string>({
+      load: (key) => (key === 'none' ? absent() : Promise.reject(new Error('down'))),
     });
     await refused(() => cache.get('none'));
     await refused(() => cache.get('bad'));
@@ -120,34 +107,32 @@ describe('the state tells whether a read would be refused now', () => {
   });
 });
 
-describe('the console', () => {
-  it('names members whose reads are refused first, and those that were never read without alarm', async () => {
-    const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
-    const load = async (): Promise<number> => Promise.reject(new Error('down'));
-    group.value({ name: 'unread', load, required: true });
-    const console = new TestConsole({}, group);
-    const rows = async (): Promise<unknown[]> => {
-      const { body } = await console.get('api/overview');
-      const { ok, members } = body as Overview;
-      return [ok, ...members.map(({ name, level, here }) => [name, level, emptyText(here)])];
-    };
-    expect(await rows()).toEqual([true, ['unread', 'note', 'not read yet']]);
-    const value = group.value({ name: 'down', load });
-    const cache = group.cache({ name: 'keys', load });
-    await Promise.allSettled([value.get(), value.get(), cache.get('a')]);
-    // On a busy machine the page gets the overview of a moment ago.
-    await expect
-      .poll(rows)
-      .toEqual([
-        false,
-        ['down', 'bad', 'no value'],
-        ['keys', 'bad', 'no value'],
-        ['unread', 'note', 'not read yet'],
-      ]);
-    value.set(1);
-    cache.set('b', 1);
-    await expect
-      .poll(async () => (await rows()).slice(0, 3))
-      .toEqual([true, ['keys', 'warn', 'no value'], ['unread', 'note', 'not read yet']]);
-  });
+it('the console names members whose reads are refused first, and those that were never read without alarm', async () => {
+  const group = new RefreshGroup({ logger: false, retry: false, piggyback: false });
+  const load = async (): Promise<number> => Promise.reject(new Error('down'));
+  group.value({ name: 'unread', load, required: true });
+  const console = new TestConsole({}, group);
+  const rows = async (): Promise<unknown[]> => {
+    const { body } = await console.get('api/overview');
+    const { ok, members } = body as Overview;
+    return [ok, ...members.map(({ name, level, here }) => [name, level, emptyText(here)])];
+  };
+  expect(await rows()).toEqual([true, ['unread', 'note', 'not read yet']]);
+  const value = group.value({ name: 'down', load });
+  const cache = group.cache({ name: 'keys', load });
+  await Promise.allSettled([value.get(), value.get(), cache.get('a')]);
+  // On a busy machine the page gets the overview of a moment ago.
+  await expect
+    .poll(rows)
+    .toEqual([
+      false,
+      ['down', 'bad', 'no value'],
+      ['keys', 'bad', 'no value'],
+      ['unread', 'note', 'not read yet'],
+    ]);
+  value.set(1);
+  cache.set('b', 1);
+  await expect
+    .poll(async () => (await rows()).slice(0, 3))
+    .toEqual([true, ['keys', 'warn', 'no value'], ['unread', 'note', 'not read yet']]);
 });

@@ -181,13 +181,14 @@ describe('prometheusMetrics', () => {
   });
 });
 
-describe('the dashboard and the alert rules', () => {
-  it.each(['dashboard.json', 'alerts.yaml'])('name only metrics that there are: %s', async (file) => {
+it.each(['dashboard.json', 'alerts.yaml'])(
+  'the dashboard and the alert rules name only metrics that there are: %s',
+  async (file) => {
     const { register } = await scraped();
     const text = await readFile(new URL(`../../../examples/grafana/${file}`, import.meta.url), 'utf8');
     const named = new Set(text.match(/\btickless_[a-z_]+/g)?.map((name) => name.replace(/_bucket$/, '')));
     const registered = register.getMetricsAsArray().map(({ name }) => name);
     expect(named.size).toBeGreaterThan(5);
     expect([...named].filter((name) => !registered.includes(name))).toEqual([]);
-  });
-});
+  },
+);

@@ -1,6 +1,6 @@
-import { expect } from 'vitest';
 import { isTicklessError, type TicklessError } from '../../../src/errors.ts';
 import type { Execution, Schedule } from '../../../src/schedule/schedule.ts';
+import { thrownBy } from '../../support/settle.ts';
 
 /** An execution that ended at an instant and took no time. */
 export const endedAt = (instant: number, rest: Partial<Execution> = {}): Execution => ({
@@ -20,11 +20,7 @@ export function instants(schedule: Schedule, after: number, count: number): stri
 
 /** The `OPTION` that a call throws. */
 export function optionErrorOf(call: () => unknown): TicklessError {
-  try {
-    call();
-  } catch (error) {
-    if (isTicklessError(error, 'OPTION')) return error;
-    throw error;
-  }
-  return expect.fail('expected an OPTION error');
+  const error = thrownBy(call);
+  if (!isTicklessError(error, 'OPTION')) throw error;
+  return error;
 }

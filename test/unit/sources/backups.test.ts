@@ -53,14 +53,9 @@ describe('a backup that answers', () => {
     await clock.advance(MINUTE);
     await member.refresh();
     const since = NOON + MINUTE;
-    const found = {
-      name: 'prices',
-      kind: 'backup',
-      isFatal: false,
-      since,
-      message:
-        'is served by a backup since 2026-11-20T12:01:00.000Z, source 2 (backup); source 1 failed: primary is down',
-    };
+    const message =
+      'is served by a backup since 2026-11-20T12:01:00.000Z, source 2 (backup); source 1 failed: primary is down';
+    const found = { name: 'prices', kind: 'backup', isFatal: false, since, message };
     expect(setup.problems()).toEqual([found]);
     expect(group.health({ start: false }).ok).toBe(true);
     await clock.advance(MINUTE);
@@ -258,31 +253,19 @@ describe('the notes of', () => {
 
   it('a firstOf in a firstOf, of a part of a mergeOf and of notes by others say what is served', async () => {
     const clock = new FakeClock({ now: NOON });
-    const load = firstOf(
-      fails('the service is down'),
-      mergeOf({
-        rates: firstOf(fails('no rates'), async () => 1, { clock }),
-        codes: async () => 2,
-      }),
-      { clock },
-    );
+    const rates = firstOf(fails('no rates'), async () => 1, { clock });
+    const parts = mergeOf({ rates, codes: async () => 2 });
+    const load = firstOf(fails('the service is down'), parts, { clock });
     const { group } = new Setup();
     const member = group.value({ name: 'x', load, clock });
     await member.get();
     expect(group.health({ start: false }).problems[0]?.message).toBe(
       'is served by a backup since 2026-11-20T12:00:00.000Z, source 2 (rates, codes); source 1 failed: the service is down',
     );
-    const parts = group.value({
-      name: 'y',
-      load: mergeOf({
-        one: firstOf(
-          fails('a'),
-          firstOf(fails('b'), () => 3),
-        ),
-      }),
-    });
-    await parts.get();
-    expect(backupOf(parts.inspect().meta)?.text).toBe(
+    const inner = firstOf(fails('b'), () => 3);
+    const nested = group.value({ name: 'y', load: mergeOf({ one: firstOf(fails('a'), inner) }) });
+    await nested.get();
+    expect(backupOf(nested.inspect().meta)?.text).toBe(
       'part one: source 2 (within it source 2; source 1 failed: b); source 1 failed: a',
     );
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
 import { type HttpSourceOptions, httpSource } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { rejectionOf } from '../../support/settle.ts';
 import { contextOf, messageOf, startOrigin, startRawOrigin } from './origin.ts';
 
 const load = (url: string, options?: HttpSourceOptions<unknown>) => httpSource(url, options)(contextOf());
@@ -12,7 +13,7 @@ describe('a status', () => {
   it('is an error that names it and the URL, without credentials and values of the query', async () => {
     const origin = await startOrigin((_, response) => response.writeHead(404).end('SECRET'));
     const url = `${origin.url.replace('//', '//user:SECRET@')}/all?key=SECRET&SECRET&page=1#SECRET`;
-    const error = (await load(url).catch((reason: unknown) => reason)) as Error;
+    const error = (await rejectionOf(load(url))) as Error;
     expect(error).toMatchObject({
       message: `${origin.url}/all?key=…&…&page=… answered 404 Not Found`,
       status: 404,
@@ -88,6 +89,10 @@ it('the reason of the platform is one line, and is given once', async () => {
   expect(message.split(reason)).toHaveLength(2);
 });
 
+/** A server of such a body. */
+const encoded = (coding: string, body: string | Buffer) =>
+  startOrigin((_, response) => response.setHeader('content-encoding', coding).end(body));
+
 describe('a body', () => {
   it.each([
     ['HTML in place of JSON', '<html>SECRET', 'text/html; charset=utf-8', 'line 1, column 1, is not JSON'],
@@ -102,7 +107,7 @@ describe('a body', () => {
     const origin = await startOrigin((_request, response) =>
       response.setHeader('content-type', type).end(body),
     );
-    const error = (await load(origin.url).catch((reason: unknown) => reason)) as Error;
+    const error = (await rejectionOf(load(origin.url))) as Error;
     expect(error.message).toBe(`${origin.url}/ answered 200 OK (${type}): ${problem}`);
     expect(`${error.stack} ${(error.cause as Error).stack}`).not.toContain('SECRET');
   });
@@ -110,9 +115,7 @@ describe('a body', () => {
   it('that our own function refuses is an error with its message', async () => {
     const origin = await startOrigin((_, response) => response.end('1'));
     const cause = new RangeError('no prices');
-    const refusing = async (): Promise<never> => {
-      throw cause;
-    };
+    const refusing = (): Promise<never> => Promise.reject(cause);
     await expect(load(origin.url, { parse: refusing })).rejects.toMatchObject({
       message: `${origin.url}/ answered 200 OK (without a content type): no prices`,
       cause,
@@ -159,9 +162,7 @@ describe('a body', () => {
     ['br', brotliCompressSync(Buffer.alloc(64 * MEGABYTE, ' '))],
   ])('that is a bomb of %s is cut at maxBytes', async (encoding, bomb) => {
     expect(bomb.length).toBeLessThan(100_000);
-    const origin = await startOrigin((_, response) =>
-      response.setHeader('content-encoding', encoding).end(bomb),
-    );
+    const origin = await encoded(encoding, bomb);
     expect(await messageOf(load(origin.url, { maxBytes: 100_000 }))).toBe(
       `${origin.url}/ sends more than maxBytes (100000)`,
     );
@@ -190,9 +191,7 @@ describe('a body', () => {
 
   it('that is compressed although none was asked for is an error, unless the headers of the source ask for it', async () => {
     const rows = gzipSync('a,b\n1,2\n');
-    const origin = await startOrigin((_, response) =>
-      response.setHeader('content-encoding', 'gzip').end(rows),
-    );
+    const origin = await encoded('gzip', rows);
     for (const parse of ['csv', 'text', 'ndjson', () => 1] as const) {
       expect(await messageOf(load(origin.url, { parse }))).toBe(
         `${origin.url}/ is compressed (gzip) although that was not asked for, and a part could pass for the whole; headers: { 'accept-encoding': 'gzip' } takes it`,
@@ -215,9 +214,7 @@ describe('a body', () => {
     'gzipped',
     '',
   ])('with a coding that compresses nothing is taken: %s', async (coding) => {
-    const origin = await startOrigin((_, response) =>
-      response.setHeader('content-encoding', coding).end('a'),
-    );
+    const origin = await encoded(coding, 'a');
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
       const options = { parse: 'text', headers } as const;
       expect(await load(origin.url, options)).toMatchObject({ loadedValue: 'a' });
@@ -232,9 +229,7 @@ describe('a body', () => {
     ['compress', 'compress'],
     ['zstd', 'zstd'],
   ])('with a coding that compresses is refused where none was asked for: %s', async (coding, shown) => {
-    const origin = await startOrigin((_, response) =>
-      response.setHeader('content-encoding', coding).end('a'),
-    );
+    const origin = await encoded(coding, 'a');
     expect(await messageOf(load(origin.url, { parse: 'text' }))).toContain(
       `is compressed (${shown}) although`,
     );
@@ -249,9 +244,7 @@ describe('a body', () => {
   it('that is damaged gzip is an error', async () => {
     const damaged = gzipSync('[1]'.padEnd(1000));
     damaged[damaged.length - 6] = (damaged.at(-6) as number) ^ 0xff;
-    const origin = await startOrigin((_, response) =>
-      response.setHeader('content-encoding', 'gzip').end(damaged),
-    );
+    const origin = await encoded('gzip', damaged);
     expect(await messageOf(load(origin.url))).toContain(`${origin.url}/ broke off`);
   });
 
@@ -287,7 +280,7 @@ describe('a connection', () => {
     ['by what is no HTTP', 'SSH-2.0-OpenSSH\r\n', /gave no answer/],
   ])('that is cut %s is an error', async (_, answer, message) => {
     const url = await startRawOrigin(answer);
-    const error = (await load(`${url}/?key=SECRET`).catch((reason: unknown) => reason)) as Error;
+    const error = (await rejectionOf(load(`${url}/?key=SECRET`))) as Error;
     expect(error.message).toMatch(message);
     expect(error.message).toContain(`${url}/?key=…`);
     expect(error.cause).toBeInstanceOf(Error);

@@ -204,22 +204,20 @@ describe('a value', () => {
   });
 });
 
-describe('headers for the schedule', () => {
-  it('are those of the response, also of 304', async () => {
-    const origin = await startOrigin((request, response) => {
-      const isKnown = request.headers['if-none-match'] === '"1"';
-      response.writeHead(isKnown ? 304 : 200, { etag: '"1"', 'cache-control': `max-age=${isKnown ? 9 : 5}` });
-      response.end(isKnown ? undefined : '1');
-    });
-    const source = httpSource(origin.url);
-    const first = await source(contextOf());
-    const second = await source(contextOf(metaOf(first)));
-    expect(isKept(second)).toBe(true);
-    expect([first, second].map((answer) => headersOf(answer).get('Cache-Control'))).toEqual([
-      'max-age=5',
-      'max-age=9',
-    ]);
+it('headers for the schedule are those of the response, also of 304', async () => {
+  const origin = await startOrigin((request, response) => {
+    const isKnown = request.headers['if-none-match'] === '"1"';
+    response.writeHead(isKnown ? 304 : 200, { etag: '"1"', 'cache-control': `max-age=${isKnown ? 9 : 5}` });
+    response.end(isKnown ? undefined : '1');
   });
+  const source = httpSource(origin.url);
+  const first = await source(contextOf());
+  const second = await source(contextOf(metaOf(first)));
+  expect(isKept(second)).toBe(true);
+  expect([first, second].map((answer) => headersOf(answer).get('Cache-Control'))).toEqual([
+    'max-age=5',
+    'max-age=9',
+  ]);
 });
 
 describe('a request', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { RefreshingValue } from '../../../src/index.ts';
 import {
   fileSource,
   firstOf,
@@ -10,8 +9,8 @@ import {
   querySource,
   type Source,
 } from '../../../src/sources/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 
 interface Price {
   readonly sku: string;
@@ -54,13 +53,7 @@ const editions: readonly Prices[] = [
 function priceList(answers: readonly Prices[], more: object) {
   const left = [...answers];
   const fetch = async () => Response.json(left.shift());
-  return new RefreshingValue<Prices>({
-    name: 'prices',
-    load: httpSource<Prices>(url, { idOf, fetch }),
-    clock: new FakeClock(),
-    logger: false,
-    ...more,
-  });
+  return fakeValue<Prices>(httpSource<Prices>(url, { idOf, fetch }), more).value;
 }
 
 test('a refused list is compared by the idOf of its source; that of the guard comes first', async () => {
@@ -87,10 +80,7 @@ test('versions are compared by the idOf of the source', async () => {
   await prices.get();
   await prices.refresh();
   const [after, before] = await prices.history();
-  const { changed, unchanged } = await compareVersions(
-    prices,
-    Number(before?.version),
-    Number(after?.version),
-  );
+  const [from, to] = [before, after].map((one) => Number(one?.version)) as [number, number];
+  const { changed, unchanged } = await compareVersions(prices, from, to);
   expect([changed.samples.map(({ id }) => id), unchanged]).toEqual([['b'], 1]);
 });

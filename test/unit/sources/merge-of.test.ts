@@ -23,15 +23,8 @@ function setup() {
   const rates = new Editions('rates.json', 1000, (edition) => ({ edition }));
   const countries = new Editions('/etc/countries', 2000, (edition) => ['NL', edition] as const);
   const load = mergeOf({ rates: rates.source, countries: countries.source });
-  const common = {
-    name: 'shop',
-    load,
-    schedule: 600_000,
-    retry: false,
-    logger: false,
-    clock,
-    random: () => 0,
-  } as const;
+  const quiet = { name: 'shop', retry: false, logger: false } as const;
+  const common = { ...quiet, load, schedule: 600_000, clock, random: () => 0 };
   return { clock, rates, countries, common, member: new RefreshingValue(common) };
 }
 

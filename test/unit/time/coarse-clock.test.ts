@@ -260,18 +260,11 @@ describe('reads that are awaited one after the other', () => {
     expect(now.monotonic()).toBe(made.now);
   });
 
-  it('without setImmediate are exact, each', async () => {
-    vi.stubGlobal('setImmediate', undefined);
-    try {
-      const made = await machine('awaited');
-      expect(await chain(made, 1000)).toBe(0);
-    } finally {
-      vi.unstubAllGlobals();
-    }
-  });
-
-  it('are exact, each, in workerd, which drops pending callbacks when a request ends', async () => {
-    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  it.each([
+    ['without setImmediate', 'setImmediate', undefined],
+    ['in workerd, which drops pending callbacks', 'navigator', { userAgent: 'Cloudflare-Workers' }],
+  ])('are exact, each, %s', async (_, name, stub) => {
+    vi.stubGlobal(name, stub);
     try {
       const made = await machine('awaited');
       expect(await chain(made, 1000)).toBe(0);
@@ -495,26 +488,24 @@ it('a value that becomes due within a burst is reloaded at once', async () => {
   expect([value.current, value.inspect().running]).toEqual([1, true]);
 });
 
-describe('a user’s clock', () => {
-  it('is read at each read', async () => {
-    let asked = 0;
-    class Counted extends FakeClock {
-      override monotonic(): number {
-        asked += 1;
-        return super.monotonic();
-      }
+it('a user’s clock is read at each read', async () => {
+  let asked = 0;
+  class Counted extends FakeClock {
+    override monotonic(): number {
+      asked += 1;
+      return super.monotonic();
     }
-    const clock = new Counted();
-    const load = vi.fn((key: string) => key);
-    const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, random: unspread, clock });
-    cache.current('k');
-    asked = 0;
-    for (let i = 0; i < 1000; i++) cache.current('k');
-    expect(asked).toBe(1000);
-    asked = 0;
-    await Promise.all(Array.from({ length: 1000 }, () => cache.get('k')));
-    expect(asked).toBe(1000);
-  });
+  }
+  const clock = new Counted();
+  const load = vi.fn((key: string) => key);
+  const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, random: unspread, clock });
+  cache.current('k');
+  asked = 0;
+  for (let i = 0; i < 1000; i++) cache.current('k');
+  expect(asked).toBe(1000);
+  asked = 0;
+  await Promise.all(Array.from({ length: 1000 }, () => cache.get('k')));
+  expect(asked).toBe(1000);
 });
 
 it('leaves no timer behind, nor anything else that the event loop waits for', async () => {

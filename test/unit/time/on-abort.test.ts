@@ -39,11 +39,8 @@ describe('onAbort', () => {
     const listener = (warning: Error): void => void warnings.push(warning.name);
     process.on('warning', listener);
     try {
-      const cache = new RefreshingCache({
-        name: 'c',
-        load: () => new Promise<string>(() => {}),
-        logger: false,
-      });
+      const load = () => new Promise<string>(() => {});
+      const cache = new RefreshingCache({ name: 'c', load, logger: false });
       const controller = new AbortController();
       const keys = Array.from({ length: 1000 }, (_, index) => `${index}`);
       const read = rejectionOf(cache.getMany(keys, { signal: controller.signal }));

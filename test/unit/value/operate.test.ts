@@ -1,25 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { PeriodicExecutor, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { PeriodicExecutor, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordEvents, recordLines, wordsOf } from '../../support/events.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
 
 describe('cancel', () => {
   function make() {
-    const clock = new FakeClock();
-    const manual = new ManualLoad<string>();
-    const value = new RefreshingValue({
-      name: 'v',
-      load: manual.load,
-      schedule: 10_000,
-      coolDown: 1000,
-      clock,
-      logger: false,
-    });
-    return { clock, manual, value, events: recordEvents(value) };
+    const made = manualValue({ schedule: 10_000, coolDown: 1000, retry: undefined });
+    return { ...made, events: recordEvents(made.value) };
   }
 
   it('ends the execution under way as failed: error, signal, event, cool-down; the old value stays', async () => {
@@ -79,15 +72,11 @@ describe('cancel', () => {
     expect(await execution).toMatchObject({ message: 't: cancelled: stop' });
 
     const signals: AbortSignal[] = [];
-    const clock = new FakeClock();
-    const cache = new RefreshingCache<string, string>({
-      name: 'c',
+    const { clock, cache } = fakeCache<string, string>({
       loadMany: (_, { signal }) => {
         signals.push(signal);
         return new Promise(() => {});
       },
-      clock,
-      logger: false,
     });
     const reads = ['a', 'b'].map((key) => cache.get(key));
     await clock.flush();
@@ -117,53 +106,43 @@ describe('cancel', () => {
   });
 });
 
-describe('pause and resume of a group', () => {
-  it('are those of all members, also of later ones', async () => {
-    const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, schedule: 1000, logger: false });
-    let loads = 0;
-    const load = async (): Promise<number> => ++loads;
-    const value = group.value({ name: 'v', load });
-    const cache = group.cache({ name: 'c', load, random: unspread });
-    value.set(0);
-    cache.set('a', 0);
-    group.pause();
-    const later = group.value({ name: 'later', load });
-    later.set(0);
-    await clock.advance(5000);
-    group.requestStart();
-    expect([value.current, cache.current('a'), later.current]).toEqual([0, 0, 0]);
-    await clock.flush();
-    expect([loads, group.inspect().paused, group.health().problems.length]).toEqual([0, true, 3]);
-    group.resume();
-    group.requestStart();
-    await clock.flush();
-    expect([loads, group.inspect().paused, group.health().problems]).toEqual([3, false, []]);
-  });
+it('pause and resume of a group are those of all members, also of later ones', async () => {
+  const clock = new FakeClock();
+  const group = new RefreshGroup({ clock, schedule: 1000, logger: false });
+  let loads = 0;
+  const load = async (): Promise<number> => ++loads;
+  const value = group.value({ name: 'v', load });
+  const cache = group.cache({ name: 'c', load, random: unspread });
+  value.set(0);
+  cache.set('a', 0);
+  group.pause();
+  const later = group.value({ name: 'later', load });
+  later.set(0);
+  await clock.advance(5000);
+  group.requestStart();
+  expect([value.current, cache.current('a'), later.current]).toEqual([0, 0, 0]);
+  await clock.flush();
+  expect([loads, group.inspect().paused, group.health().problems.length]).toEqual([0, true, 3]);
+  group.resume();
+  group.requestStart();
+  await clock.flush();
+  expect([loads, group.inspect().paused, group.health().problems]).toEqual([3, false, []]);
 });
 
-describe('reschedule of a cache', () => {
-  it('computes the due times of all keys anew, spread within the new schedule', async () => {
-    const clock = new FakeClock();
-    let loads = 0;
-    const cache = new RefreshingCache<string, number>({
-      name: 'c',
-      load: async () => ++loads,
-      schedule: 3_600_000,
-      clock,
-      random: () => 0.5,
-    });
-    await Promise.all(['a', 'b'].map((key) => cache.get(key)));
-    await clock.advance(1000);
-    cache.reschedule(10_000);
-    const due = (key: string): number => (cache.inspect(key)?.nextExecuteTime ?? 0) - clock.now();
-    expect([due('a'), due('b')]).toEqual([4500, 4500]); // in the middle of the last nine tenths of a period
-    await clock.advance(4500);
-    for (const key of ['a', 'b']) cache.current(key);
-    await clock.flush();
-    expect(loads).toBe(4);
-    expect(() => cache.reschedule('often' as never)).toThrow('schedule');
-  });
+it('reschedule of a cache computes the due times of all keys anew, spread within the new schedule', async () => {
+  let loads = 0;
+  const own = { schedule: 3_600_000, random: () => 0.5 };
+  const { clock, cache } = fakeCache<string, number>({ load: async () => ++loads, ...own });
+  await Promise.all(['a', 'b'].map((key) => cache.get(key)));
+  await clock.advance(1000);
+  cache.reschedule(10_000);
+  const due = (key: string): number => (cache.inspect(key)?.nextExecuteTime ?? 0) - clock.now();
+  expect([due('a'), due('b')]).toEqual([4500, 4500]); // in the middle of the last nine tenths of a period
+  await clock.advance(4500);
+  for (const key of ['a', 'b']) cache.current(key);
+  await clock.flush();
+  expect(loads).toBe(4);
+  expect(() => cache.reschedule('often' as never)).toThrow('schedule');
 });
 
 describe('the event evicted', () => {
@@ -186,12 +165,7 @@ describe('the event evicted', () => {
   });
 
   it('comes in its order with changed, also where a listener reads the key again at once', () => {
-    const cache = new RefreshingCache<string, string>({
-      name: 'c',
-      load: (key) => key,
-      max: 1,
-      logger: false,
-    });
+    const { cache } = fakeCache({ load: (key) => key, max: 1 });
     const heard: string[] = [];
     cache.on('changed', ({ key }) => void heard.push(`changed ${key}`));
     cache.on('evicted', ({ key }) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isTicklessError, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, keep, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { onEnded, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
+import { onEnded, recordEvents, wordsOf } from '../../support/events.ts';
 import { fakeValue, loadedManualValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -176,21 +176,10 @@ describe('loads that act', () => {
 
   it('a value that loads from a value that cools down waits about as long, not a day', async () => {
     const clock = new FakeClock();
-    const source = new RefreshingValue({
-      retry: false,
-      name: 'a',
-      load: (): Promise<number> => Promise.reject(new Error('down')),
-      coolDown: { minutes: 1 },
-      clock,
-    });
+    const load = (): Promise<number> => Promise.reject(new Error('down'));
+    const { value: source } = fakeValue(load, { name: 'a', coolDown: { minutes: 1 }, clock });
     await rejectionOf(source.get());
-    const value = new RefreshingValue({
-      retry: false,
-      name: 'b',
-      load: async () => (await source.get()) + 1,
-      clock,
-      logger: false,
-    });
+    const { value } = fakeValue(async () => (await source.get()) + 1, { name: 'b', clock });
     const error = await rejectionOf(value.get());
     expect(isTicklessError(error, 'LOAD_FAILED') && isTicklessError(error.cause, 'COOLING_DOWN')).toBe(true);
     const inMs = (status: { nextExecuteTime: number }): number => status.nextExecuteTime - clock.now();
@@ -234,93 +223,50 @@ describe('schedules that act', () => {
     value.set('two');
     expect(value.inspect().nextExecuteTime).toBe(clock.now() + 5000);
   });
-
-  it('that are asynchronous are reported as such, and never unhandled', async () => {
-    const unhandled = unhandledRejections();
-    const logger = recordLines();
-    const { value } = manualValue({ schedule: (async () => JSON.parse('{')) as never, logger });
-    value.set('one');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(unhandled).toEqual([]);
-    expect(logger.lines[0]).toContain('schedule must be a future instant in epoch milliseconds');
-  });
-
-  it('whose maxStaleness is broken are reported, and the option applies', () => {
-    for (const maxStaleness of [
-      () => 0,
-      () => Number.NaN,
-      () => {
-        throw new Error('no idea');
-      },
-    ]) {
-      const logger = recordLines();
-      const schedule = { nextExecuteTime: () => Number.POSITIVE_INFINITY, maxStaleness };
-      const { value } = manualValue({ schedule, maxStaleness: 7000, logger });
-      value.set('one');
-      expect(value.inspect().maxStaleness).toBe(7000);
-      expect(logger.lines).toHaveLength(1);
-    }
-  });
 });
 
-describe('callbacks that are asynchronous', () => {
-  it('and reject are logged, never unhandled', async () => {
-    const unhandled = unhandledRejections();
-    const lines: string[] = [];
-    const { clock, manual, value } = await loadedManualValue({
-      logger: {
-        warn: async () => {
-          throw new Error('logger');
-        },
-        error: async (line: string) => {
-          lines.push(line);
-          throw new Error('logger');
-        },
+it('callbacks that are asynchronous and reject are logged, never unhandled', async () => {
+  const unhandled = unhandledRejections();
+  const lines: string[] = [];
+  const { clock, manual, value } = await loadedManualValue({
+    logger: {
+      warn: () => Promise.reject(new Error('logger')),
+      error: async (line: string) => {
+        lines.push(line);
+        throw new Error('logger');
       },
-      waitUntil: async () => {
-        throw new Error('platform');
-      },
-    });
-    value.on('stale-served', async () => {
-      throw new Error('listener');
-    });
-    await clock.advance(1000);
-    value.current;
-    await clock.flush();
-    manual.call(1).reject(new Error('down'));
-    await clock.flush();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(unhandled).toEqual([]);
-    expect(lines.sort()).toEqual([
-      'tickless: v: listener of stale-served threw: listener',
-      'tickless: v: waitUntil threw: platform',
-    ]);
+    },
+    waitUntil: () => Promise.reject(new Error('platform')),
   });
+  value.on('stale-served', () => Promise.reject(new Error('listener')));
+  await clock.advance(1000);
+  value.current;
+  await clock.flush();
+  manual.call(1).reject(new Error('down'));
+  await clock.flush();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(unhandled).toEqual([]);
+  expect(lines.sort()).toEqual([
+    'tickless: v: listener of stale-served threw: listener',
+    'tickless: v: waitUntil threw: platform',
+  ]);
 });
 
-describe('metadata that the load returned', () => {
-  it('stays over a step of the clock, another schedule, and keep()', async () => {
-    const { keep } = await import('../../../src/index.ts');
-    const clock = new FakeClock();
-    let loads = 0;
-    const value = new RefreshingValue({
-      name: 'crl',
-      load: async () => (++loads === 1 ? loaded('crl', { maxStaleness: { minutes: 5 } }) : keep()),
-      schedule: { hours: 1 },
-      clock,
-    });
-    await value.get();
-    clock.stepWall({ hours: -3 });
-    await clock.advance({ minutes: 2 });
-    await value.get();
-    expect(value.inspect().maxStaleness).toBe(300_000);
-    value.reschedule({ hours: 2 });
-    expect(value.inspect().maxStaleness).toBe(300_000);
-    await value.refresh();
-    expect(value.inspect()).toMatchObject({ maxStaleness: 300_000, age: 0 });
-    value.set('other');
-    expect(value.inspect().maxStaleness).toBe(Number.POSITIVE_INFINITY);
-  });
+it('metadata that the load returned stays over a step of the clock, another schedule, and keep()', async () => {
+  let loads = 0;
+  const load = async () => (++loads === 1 ? loaded('crl', { maxStaleness: { minutes: 5 } }) : keep());
+  const { clock, value } = fakeValue<string>(load, { schedule: { hours: 1 } });
+  await value.get();
+  clock.stepWall({ hours: -3 });
+  await clock.advance({ minutes: 2 });
+  await value.get();
+  expect(value.inspect().maxStaleness).toBe(300_000);
+  value.reschedule({ hours: 2 });
+  expect(value.inspect().maxStaleness).toBe(300_000);
+  await value.refresh();
+  expect(value.inspect()).toMatchObject({ maxStaleness: 300_000, age: 0 });
+  value.set('other');
+  expect(value.inspect().maxStaleness).toBe(Number.POSITIVE_INFINITY);
 });
 
 describe('a listener of the abort of a load that puts a value into place', () => {

@@ -13,6 +13,7 @@ import { recordEvents, wordsOf } from '../../support/events.ts';
 import { CountingClock } from '../../support/manual-group.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { countListeners } from '../engine/support.ts';
 
 describe('reading', () => {
   it('current throws before the first success, starts the load, and works after it', async () => {
@@ -46,12 +47,7 @@ describe('reading', () => {
       },
       { retry: { retries: 1 } },
     );
-    expect(
-      isTicklessError(
-        thrownBy(() => value.current),
-        'NOT_LOADED',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => value.current)).toMatchObject({ code: 'NOT_LOADED' });
     await clock.advance(1000);
     expect(value.current).toBe(2);
   });
@@ -133,12 +129,7 @@ describe('reading', () => {
     const cold = manualValue().value;
     await cold.close();
     expect(isTicklessError(await rejectionOf(cold.get()), 'CLOSED')).toBe(true);
-    expect(
-      isTicklessError(
-        thrownBy(() => cold.current),
-        'NOT_LOADED',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => cold.current)).toMatchObject({ code: 'NOT_LOADED' });
   });
 
   it('a fresh read emits no event, also when it has just compared the clocks', async () => {
@@ -161,27 +152,6 @@ describe('reading', () => {
       ['AbortError', expect.stringContaining('invalidate')],
       ['AbortError', expect.stringContaining('set')],
     ]);
-  });
-
-  it('invalidated without a waiting caller, it leaves no timer', async () => {
-    const { clock, manual, value } = manualValue();
-    thrownBy(() => value.current);
-    value.invalidate({ drop: true });
-    manual.call(0).reject(new Error('aborted'));
-    await clock.flush();
-    expect(clock.timerCount).toBe(0);
-  });
-
-  it('dropped before readers come, the load that follows is theirs', async () => {
-    const { clock, manual, value } = manualValue();
-    thrownBy(() => value.current);
-    value.invalidate({ drop: true });
-    const read = value.get();
-    manual.call(0).reject(new Error('aborted'));
-    await clock.flush();
-    expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', background: false });
-    manual.call(1).resolve('one');
-    expect(await read).toBe('one');
   });
 
   it('invalidated, set and closed at once, it affects no other caller', async () => {
@@ -216,8 +186,7 @@ describe('reading', () => {
     value.invalidate({ drop: true });
     manual.call(0).reject(new Error('aborted'));
     await clock.flush();
-    expect(manual.calls).toHaveLength(1);
-    expect(value.inspect().running).toBe(false);
+    expect([manual.calls.length, clock.timerCount, value.inspect().running]).toEqual([1, 0, false]);
   });
 
   it('a paused value goes on serving; paused before the first success it has nothing', async () => {
@@ -264,36 +233,19 @@ describe('patience', () => {
     await clock.advance(1000);
     expect(await settled(value.get({ patience: 0 }))).toEqual({ value: 'one' });
   });
-
-  it('must be a duration', async () => {
-    const { clock, value } = await loadedManualValue();
-    await clock.advance(1000);
-    expect(isTicklessError(await rejectionOf(value.get({ patience: Number.NaN })), 'OPTION')).toBe(true);
-  });
-
-  it('ends with the signal of its reader', async () => {
-    const { clock, value } = await loadedManualValue();
-    await clock.advance(1000);
-    const controller = new AbortController();
-    const read = rejectionOf(value.get({ patience: 500, signal: controller.signal }));
-    controller.abort(new Error('client gone'));
-    expect(await read).toMatchObject({ message: 'client gone' });
-  });
 });
 
-describe('patience and a value that is dropped meanwhile', () => {
-  it('waits for the rest of its patience, as a first read does', async () => {
-    const { clock, manual, value } = await loadedManualValue();
-    await clock.advance(1000);
-    const read = rejectionOf(value.get({ patience: 100 }));
-    await clock.flush();
-    value.invalidate({ drop: true });
-    expect(manual.call(1).context.signal.aborted).toBe(false);
-    await clock.advance(100);
-    expect(manual.call(1).context.signal.aborted).toBe(true); // no caller can use it any more
-    manual.call(1).reject(new Error('aborted'));
-    expect(await read).toMatchObject({ code: 'NOT_LOADED' });
-  });
+it('patience of a value that is dropped meanwhile: the read waits for the rest of it, as a first read does', async () => {
+  const { clock, manual, value } = await loadedManualValue();
+  await clock.advance(1000);
+  const read = rejectionOf(value.get({ patience: 100 }));
+  await clock.flush();
+  value.invalidate({ drop: true });
+  expect(manual.call(1).context.signal.aborted).toBe(false);
+  await clock.advance(100);
+  expect(manual.call(1).context.signal.aborted).toBe(true); // no caller can use it any more
+  manual.call(1).reject(new Error('aborted'));
+  expect(await read).toMatchObject({ code: 'NOT_LOADED' });
 });
 
 describe('signal', () => {
@@ -311,23 +263,13 @@ describe('signal', () => {
 
   it('leaves nothing behind on a signal that outlives the read', async () => {
     const { manual, value } = manualValue();
-    let added = 0;
     const { signal } = new AbortController();
-    const add = signal.addEventListener.bind(signal);
-    const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (...args: Parameters<typeof add>) => {
-      added += 1;
-      add(...args);
-    };
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      added -= 1;
-      remove(...args);
-    };
+    const listeners = countListeners(signal);
     const read = value.get({ signal });
-    expect(added).toBe(1);
+    expect(listeners()).toBe(1);
     manual.call(0).resolve('one');
     await read;
-    expect(added).toBe(0);
+    expect(listeners()).toBe(0);
   });
 });
 
@@ -343,12 +285,7 @@ describe('a wrong argument', () => {
     ]) {
       expect(isTicklessError(await rejectionOf(value.get(options as never)), 'OPTION')).toBe(true);
     }
-    expect(
-      isTicklessError(
-        thrownBy(() => value.on('closed', 5 as never)),
-        'OPTION',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => value.on('closed', 5 as never))).toMatchObject({ code: 'OPTION' });
   });
 
   it('null for all options counts as not given', async () => {
@@ -454,12 +391,6 @@ describe('the result of a load', () => {
     );
   });
 
-  it('keep() without a value is a failed load', async () => {
-    const value = new RefreshingValue<number>({ name: 'v', load: () => keep() });
-    const error = await rejectionOf(value.get());
-    expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('no value to keep');
-  });
-
   it('loaded() sets the next execute time and the greatest age of this value only', async () => {
     let loads = 0;
     const { clock, value } = fakeValue(
@@ -480,23 +411,11 @@ describe('the result of a load', () => {
     });
   });
 
-  it('an invalid maxStaleness fails the load', async () => {
-    for (const maxStaleness of [0, -1, Number.NaN, '5' as never]) {
-      const { value } = manualValue({ load: () => loaded('one', { maxStaleness }) });
-      expect(isTicklessError(await rejectionOf(value.get()), 'LOAD_FAILED')).toBe(true);
-    }
-  });
-
   it('rejects a promise as value: await it first', async () => {
     const { value } = manualValue({ load: () => loaded(Promise.reject(new Error('down')) as never) });
     const error = await rejectionOf(value.get());
     expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('await the promise first');
-    expect(
-      isTicklessError(
-        thrownBy(() => value.set(Promise.resolve('x') as never)),
-        'OPTION',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => value.set(Promise.resolve('x') as never))).toMatchObject({ code: 'OPTION' });
     expect(value.inspect().state).toBe('empty');
   });
 
@@ -508,12 +427,7 @@ describe('the result of a load', () => {
     const error = await rejectionOf(value.refresh());
     expect(isTicklessError(error, 'LOAD_FAILED') && error.message).toContain('the load returned undefined');
     expect(value.current).toBe('one');
-    expect(
-      isTicklessError(
-        thrownBy(() => value.set(undefined)),
-        'OPTION',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => value.set(undefined))).toMatchObject({ code: 'OPTION' });
   });
 
   it('null, 0, false and the empty string are values', async () => {
@@ -525,24 +439,22 @@ describe('the result of a load', () => {
   });
 });
 
-describe('age', () => {
-  it('counts from the end of the load, as does the schedule', async () => {
-    const { clock, manual, value } = manualValue();
-    const first = value.get();
-    await clock.advance(700);
-    manual.call(0).resolve('one');
-    await first;
-    expect(value.inspect()).toMatchObject({
-      age: 0,
-      loadedAt: clock.now(),
-      lastStartedAt: clock.now() - 700,
-      nextExecuteTime: clock.now() + 1000,
-    });
-    await clock.advance(400);
-    expect(value.inspect()).toMatchObject({ age: 400, isStale: false, state: 'fresh' });
-    await clock.advance(600);
-    expect(value.inspect()).toMatchObject({ age: 1000, isStale: true, state: 'stale', isDue: true });
+it('age counts from the end of the load, as does the schedule', async () => {
+  const { clock, manual, value } = manualValue();
+  const first = value.get();
+  await clock.advance(700);
+  manual.call(0).resolve('one');
+  await first;
+  expect(value.inspect()).toMatchObject({
+    age: 0,
+    loadedAt: clock.now(),
+    lastStartedAt: clock.now() - 700,
+    nextExecuteTime: clock.now() + 1000,
   });
+  await clock.advance(400);
+  expect(value.inspect()).toMatchObject({ age: 400, isStale: false, state: 'fresh' });
+  await clock.advance(600);
+  expect(value.inspect()).toMatchObject({ age: 1000, isStale: true, state: 'stale', isDue: true });
 });
 
 describe('inspect', () => {
@@ -611,17 +523,15 @@ describe('inspect', () => {
   });
 });
 
-describe('inspect after a step of the wall clock', () => {
-  it('uses the new time at once', async () => {
-    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
-    await clock.advance(1000);
-    clock.stepWall({ hours: 5 });
-    expect(value.inspect()).toMatchObject({
-      age: 1000,
-      loadedAt: clock.now() - 1000,
-      nextExecuteTime: clock.now() + 3_599_000,
-      isDue: false,
-    });
+it('inspect after a step of the wall clock uses the new time at once', async () => {
+  const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
+  await clock.advance(1000);
+  clock.stepWall({ hours: 5 });
+  expect(value.inspect()).toMatchObject({
+    age: 1000,
+    loadedAt: clock.now() - 1000,
+    nextExecuteTime: clock.now() + 3_599_000,
+    isDue: false,
   });
 });
 
@@ -652,14 +562,6 @@ describe('set, refresh, requestStart, reschedule', () => {
     expect(value.inspect()).toMatchObject({ state: 'fresh', value: 'one', failures: 1 });
     await value.get();
     expect(manual.calls).toHaveLength(2);
-  });
-
-  it('requestStart warms it up without reading', async () => {
-    const { manual, value } = manualValue();
-    const started = value.requestStart();
-    manual.call(0).resolve('one');
-    expect(await started).toBeUndefined();
-    expect(value.current).toBe('one');
   });
 
   it('reschedule changes a live schedule, a subclass may override it', async () => {
