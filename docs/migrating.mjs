@@ -1,5 +1,6 @@
-// node docs/migrating.mjs <file or folder>…: rewrites code of before 1.0 to the names of 1.0. It leaves as it is whatever isn't
-// certain, and the compiler names that: see the table of migrating.md. Look at its changes before you commit them.
+// node docs/migrating.mjs <file or folder>…: rewrites code written for checkouts before 2026-11-29 to the names of today.
+// It leaves as it is whatever isn't certain, and the compiler names that: see the table of migrating.md. Look at its changes
+// before you commit them.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,8 +5,8 @@
 //   node scripts/cheatsheet.mjs --write     puts it there, between its marks
 //
 // Of the core: classes with their members, functions, constants and types; of the other entries functions, constants, classes and
-// options. Properties are written as in a destructuring assignment: with the default that their docstring gives, where
-// it is short.
+// options. Base classes, and the options of methods and their bases, are printed once, also where they are not exported.
+// Properties are written as in a destructuring assignment: with the default that their docstring gives, where it is short.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,28 +26,36 @@ const MOST_LINES = 4;
 
 const modules = new Map();
 
-/** The exports of a file, by their name: the declaration, and the text in which it stands. */
+/** The declarations of a file, the exported ones by their exported name, and a look-up of any name that the file uses. */
 function moduleOf(path) {
   const known = modules.get(path);
   if (known) return known;
   const text = readFileSync(path, 'utf8');
   const { program, comments } = parseSync(path, text);
-  const found = new Map();
-  modules.set(path, found);
+  const [exported, local, imported] = [new Map(), new Map(), new Map()];
+  const lookUp = (name) => local.get(name) ?? imported.get(name)?.();
+  const result = { exported };
+  modules.set(path, result);
   const fileOf = (source) => join(dirname(path), source.value);
   for (const node of program.body) {
-    if (node.type !== 'ExportNamedDeclaration') continue;
-    if (node.declaration) {
-      const { declaration } = node;
-      const named = declaration.declarations ?? [declaration];
-      for (const one of named)
-        if (!found.has(one.id.name)) found.set(one.id.name, { node: one, text, comments }); // the first overload
+    const isExport = node.type === 'ExportNamedDeclaration';
+    if (node.type === 'ImportDeclaration' && node.source.value.startsWith('.'))
+      for (const { local: own, imported: other } of node.specifiers)
+        imported.set(own.name, () => moduleOf(fileOf(node.source)).exported.get(other?.name));
+    const declaration = isExport ? node.declaration : node;
+    for (const one of declaration?.declarations ?? [declaration]) {
+      const name = one?.id?.name;
+      if (name === undefined) continue;
+      const { overloads = [] } = local.get(name) ?? {};
+      const found = { node: one, text, comments, lookUp, overloads: [...overloads, one] };
+      local.set(name, overloads.length > 0 ? { ...found, node: overloads[0] } : found);
+      if (isExport) exported.set(name, local.get(name));
     }
-    for (const { local, exported } of node.specifiers)
-      if (node.source?.value.startsWith('.'))
-        found.set(exported.name, moduleOf(fileOf(node.source)).get(local.name));
+    if (isExport && node.source?.value.startsWith('.'))
+      for (const { local: other, exported: own } of node.specifiers)
+        exported.set(own.name, moduleOf(fileOf(node.source)).exported.get(other.name));
   }
-  return found;
+  return result;
 }
 
 /** The docstring that ends where a declaration begins. */
@@ -82,7 +90,7 @@ const nameOf = ({ key, text }) => text.slice(key.start, key.end);
 
 /** Lines of at most {@link WIDTH} characters, of texts that stay whole. */
 function wrapped(begin, texts, end, glue = ', ') {
-  const one = `${begin} ${texts.join(glue)} ${end}`;
+  const one = [begin, ...(texts.length > 0 ? [texts.join(glue)] : []), end].join(' ');
   if (one.length <= WIDTH) return [one];
   const lines = [''];
   for (const [index, each] of texts.entries()) {
@@ -123,6 +131,15 @@ const returned = (text, { returnType }) => plain(slice(text, returnType));
 /** The implementation of a method is not part of its declaration where it has overloads. */
 const isOverload = ({ key, value }, name, text) =>
   value?.body === null && key !== undefined && slice(text, key) === name;
+
+/** The overloads that do not narrow an option of another one (`FileSourceOptions & { parse: 'csv' }`); the first where all do. */
+function shownOverloads({ node, overloads, text }) {
+  const declared = overloads.filter(({ type }) => type === 'TSDeclareFunction');
+  const general = declared.filter(
+    ({ params }) => !params.some((param) => slice(text, param).includes('& {')),
+  );
+  return general.length > 0 ? general : [node];
+}
 
 /** The members of a list in place of `(typeof LIST)[number]`. */
 function unionOf(text, type) {
@@ -181,9 +198,11 @@ const PRINTERS = {
     });
     return [`class ${id.name}${generics(text, node)}${above} {`, ...members.map((one) => `  ${one}`), '}'];
   },
-  FunctionDeclaration: ({ node, text }) => [
-    `function ${node.id.name}${generics(text, node)}(${parameters(text, node)})${returned(text, node)}`,
-  ],
+  FunctionDeclaration: ({ text, ...rest }) =>
+    shownOverloads({ text, ...rest }).map(
+      (node) =>
+        `function ${node.id.name}${generics(text, node)}(${parameters(text, node)})${returned(text, node)}`,
+    ),
   VariableDeclarator({ node, text }) {
     const type = node.id.typeAnnotation?.typeAnnotation;
     if (type?.type !== 'TSTypeLiteral')
@@ -210,18 +229,36 @@ const ORDER = [
   'TSInterfaceDeclaration',
   'TSTypeAliasDeclaration',
 ];
+/** The printed ones, so that each is printed once. */
+const printed = new Set();
+
+/** The names of types that are printed behind a declaration: of base types, and of the options that it shows. */
+function namesBehind({ node, text }, lines) {
+  const bases = [node.superClass, ...(node.extends ?? [])].map((base) => slice(text, base));
+  return [...bases.join().matchAll(/\b[A-Z]\w*/g), ...lines.join().matchAll(/\b[A-Z]\w*Options\b/g)].flat();
+}
+
+/** Declarations as lines, each with those behind it, and once. */
+function withThoseBehind(declarations) {
+  return declarations.flatMap((declaration) => {
+    if (declaration === undefined || printed.has(declaration.node)) return [];
+    printed.add(declaration.node);
+    const { node, lookUp } = declaration;
+    const lines = PRINTERS[node.type](declaration);
+    return [{ node, lines }, ...withThoseBehind(namesBehind(declaration, lines).map(lookUp))];
+  });
+}
+
 const sections = Object.entries(exports)
   .filter(([, { types }]) => types)
   .map(([path, { types }]) => {
     const source = join(root, types.replace('./dist', 'src').replace(/\.d\.ts$/, '.ts'));
-    const declared = [...moduleOf(source)];
-    const isShown = ([, { node }]) =>
-      path === '.' || !node.type.startsWith('TS') || node.id.name.endsWith('Options');
-    const rank = ([, { node }]) => ORDER.indexOf(node.type);
-    const lines = declared
-      .filter(isShown)
+    const isShown = ({ node }) =>
+      path === '.' || !/^TS(?!Declare)/.test(node.type) || node.id.name.endsWith('Options');
+    const rank = ({ node }) => ORDER.indexOf(node.type);
+    const lines = withThoseBehind([...moduleOf(source).exported.values()].filter(isShown))
       .toSorted((one, other) => rank(one) - rank(other))
-      .flatMap(([, declaration]) => PRINTERS[declaration.node.type](declaration));
+      .flatMap(({ lines }) => lines);
     return `## \`${name}${path.slice(1)}\`\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`;
   });
 const text = sections.join('\n');

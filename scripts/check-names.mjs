@@ -35,7 +35,7 @@ const OF_OTHERS = new Set(
     /\s+/,
   ),
 );
-/** Of other libraries, and of the time before 1.0. */
+/** Of other libraries, and of earlier trees. */
 const FOREIGN = ['docs/migrating.md', 'docs/comparison.md', 'docs/decisions.md', 'docs/benchmarks.md'];
 
 const sources = [...listed('src', '.ts'), ...listed('src', '.tsx')].filter(

@@ -35,7 +35,7 @@ export class OptionChecks {
       const here = nameHere(name, known);
       let rule = `is unknown${others}`;
       if (here !== undefined) rule = `is ${prefix}${here} here`;
-      else if (similar !== undefined) rule = `is unknown; did you mean ${prefix}${similar}?`;
+      else if (similar !== undefined) rule = `is unknown (did you mean ${prefix}${similar}?)`;
       else others = ''; // they are named once
       this.that(false, `${prefix}${name}`, rule, received);
     }

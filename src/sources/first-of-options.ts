@@ -9,8 +9,9 @@ import type { SourceLike } from './source-like.ts';
 export interface FirstOfOptions<T> {
   /**
    * Asked about each value that a source has loaded; a refused one is a failure of that source, and the next one is asked. It gets
-   * the value in place as `previous`, also one of another source. The `accept` of the member runs after all of that, and can only
-   * fail the load: give the guard to both. Not asked about `keep()`. @default undefined: any value
+   * the value in place as `previous`, also one of another source. `inspect().refused` does not have a value that is refused here, so
+   * `refresh({ force })` can't load it. The `accept` of the member checks the result: a person can force that one, but no other source
+   * is asked. Not asked about `keep()`. @default undefined: any value
    */
   readonly accept?: Accept<T> | undefined;
   /**

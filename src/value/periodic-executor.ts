@@ -127,9 +127,10 @@ export class PeriodicExecutor extends Periodic<unknown> {
   }
 
   /**
-   * As of values, but that a synchronous task whose first run fails on the caller's stack makes this throw that `LOAD_FAILED` error, and in the
-   * cool-down after it a `COOLING_DOWN` error: so a getter that calls this, and awaits nothing, never returns what the task has not made. With
-   * `wait: false` it doesn't throw. A run that fails later, as that of an asynchronous task and one with a `lock`, rejects.
+   * Starts the task if it is due, as `requestStart` of a value does. Exception: until the first success a synchronous task that fails on the
+   * caller's stack makes this call throw the `LOAD_FAILED` error instead of rejecting with it; during the cool-down it throws `COOLING_DOWN`.
+   * A getter that calls this without `await` therefore never returns something that the task has not made. With `wait: false` nothing is
+   * thrown. A run that fails later, of an asynchronous task or with a `lock`, rejects.
    *
    * After the first success, and without `wait`, `whenTooStale` and `whenFailing` may make it wait or reject.
    */

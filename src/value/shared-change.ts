@@ -20,8 +20,8 @@ export function setArgument(
   given: SetOptions | undefined,
 ): readonly [isForAll: boolean, origin: PublishOrigin] {
   if (typeof given !== 'object' || given === null) return [reachesAll(member, given), {}];
-  const { by, note, ...options } = ownOptions(given);
   namesArgument(member.name, given, ['by', 'note', 'here']);
+  const { by, note, ...options } = ownOptions(given);
   checked(member.name, (checks) => checkOrigin({ by, note }, checks, false));
   return [reachesAll(member, options), { by, note }];
 }
@@ -47,8 +47,8 @@ export function refreshArgument(
   given: RefreshOptions | undefined,
 ): readonly [isForAll: boolean, force: string | undefined] {
   if (typeof given !== 'object' || given === null) return [reachesAll(member, given), undefined];
-  const { force, ...options } = ownOptions(given);
   namesArgument(member.name, given, ['force', 'here']);
+  const { force, ...options } = ownOptions(given);
   const isDigest = force === undefined || typeof force === 'string';
   const rule = 'must be the digest of inspect().refused';
   checked(member.name, (checks) => checks.that(isDigest, 'force', rule, force));

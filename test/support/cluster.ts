@@ -1,5 +1,5 @@
 import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
-import type { LockProvider } from '../../src/cluster/lock-contract.ts';
+import type { AcquireRequest, LockProvider } from '../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../src/cluster/signal-contract.ts';
 import type {
   InstanceReport,
@@ -20,10 +20,11 @@ import {
 import { asLock } from '../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { Deferred } from '../../src/time/deferred.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
-import { lockOf, storeOf, storeOn } from './parts.ts';
+import { lockOf, methodsOf, storeOf, storeOn } from './parts.ts';
 import { recordsOfStore } from './records-of-steps.ts';
 
 /** What is asked of a lock or a store. */
@@ -59,7 +60,7 @@ export class Link {
   /** @param timeout of both. @default theirs */
   constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, signals?: Signals) {
     const wrapped: LockProvider = {
-      ...lockMethods(lock),
+      ...methodsOf(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
       extend: (lease, leaseFor) =>
         this.#send('extend', lease.name, [lease, leaseFor], () => lock.extend(lease, leaseFor)),
@@ -148,6 +149,20 @@ export class Link {
     };
   }
 
+  /** From now on those steps are answered when what is returned is resolved. */
+  hold(...steps: readonly Step[]): Deferred<void> {
+    const answered = new Deferred<void>();
+    this.break(answered.promise, ...steps);
+    return answered;
+  }
+
+  /** The next such step is answered then, and no other waits. */
+  holdOnce(step: Step): Deferred<void> {
+    const answered = new Deferred<void>();
+    this.breakOnce(answered.promise, step);
+    return answered;
+  }
+
   mend(): void {
     this.fault = () => undefined;
   }
@@ -155,6 +170,12 @@ export class Link {
   /** The steps since the last time, in their order. */
   take(): Step[] {
     return this.commands.splice(0).map(({ step }) => step);
+  }
+
+  /** Of the acquires since the last time, in their order. */
+  requestIds(): string[] {
+    const acquires = this.commands.filter(({ step }) => step === 'acquire');
+    return acquires.map(({ args: [request] }) => (request as AcquireRequest).requestId);
   }
 
   async #send<R>(
@@ -175,18 +196,6 @@ export class Link {
     await fault;
     return answer;
   }
-}
-
-function lockMethods(
-  lock: LockProvider,
-): Pick<LockProvider, 'leaseFor' | 'tellsConfirmations' | 'inspect' | 'list' | 'forceRelease'> {
-  return {
-    tellsConfirmations: lock.tellsConfirmations,
-    leaseFor: lock.leaseFor,
-    inspect: (name) => lock.inspect(name),
-    list: (options) => lock.list(options),
-    forceRelease: (name, token) => lock.forceRelease(name, token),
-  };
 }
 
 /** The clock of one machine: its wall clock may be wrong, and its process may stand still. */
@@ -363,10 +372,30 @@ export class ManualCluster {
     await this.clock.flush();
   }
 
+  /** The same after that time. */
+  async readAfter(time: DurationLike, instance: Pick<Instance, 'value'>): Promise<void> {
+    await this.clock.advance(time);
+    await this.read(instance);
+  }
+
+  /** Reads all of them each so many milliseconds, for so long. */
+  async readFor(instances: readonly Pick<Instance, 'value'>[], ms: number, every = 10): Promise<void> {
+    for (let at = 0; at < ms; at += every) {
+      for (const { value } of instances) void value.get().catch(() => {});
+      await this.clock.advance(every);
+    }
+  }
+
   /** Reads a value that is due, and ends its load of that number. */
   async reload(instance: Pick<Instance, 'value' | 'manual'>, call: number, result: string): Promise<void> {
     await this.read(instance);
     await this.end(instance, call, result);
+  }
+
+  /** The same after that time. */
+  async reloadAfter(time: DurationLike, ...asked: Parameters<ManualCluster['reload']>): Promise<void> {
+    await this.clock.advance(time);
+    await this.reload(...asked);
   }
 
   /** Ends the load of that number, and lets the rest of its round follow. */
@@ -390,8 +419,13 @@ export class ManualCluster {
   }
 
   /** The whole round of a refresh, which is the load of that number. */
-  async refresh(instance: Pick<Instance, 'value' | 'manual'>, call: number, result: string): Promise<string> {
-    const refreshed = instance.value.refresh();
+  async refresh(
+    instance: Pick<Instance, 'value' | 'manual'>,
+    call: number,
+    result: string,
+    options: { readonly here?: boolean } = {},
+  ): Promise<string> {
+    const refreshed = instance.value.refresh(options);
     await this.clock.flush();
     await this.end(instance, call, result);
     return refreshed;
@@ -402,4 +436,49 @@ export class ManualCluster {
     const clock = new MachineClock(this.clock, wrongBy);
     return { link, logger: recordLines(), clock, manual: new ManualLoad<string>() };
   }
+}
+
+type Own = PartedOptions<ValueOptions<string>>;
+
+/** A cluster, and one instance that has loaded `one`. */
+export async function warmOne(own?: Own): Promise<{ readonly cluster: ManualCluster; readonly a: Instance }> {
+  const cluster = new ManualCluster();
+  const [a] = await cluster.warm(1, own);
+  return { cluster, a };
+}
+
+/** A cluster, and two instances. */
+interface Pair {
+  readonly cluster: ManualCluster;
+  readonly a: Instance;
+  readonly b: Instance;
+}
+
+/** Of which the first has loaded `one`, and the second has adopted it. */
+export async function warmPair(own?: Own): Promise<Pair> {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  return { cluster, a, b };
+}
+
+/** That were never loaded. */
+export function coldPair(): Pair {
+  const cluster = new ManualCluster();
+  return { cluster, a: cluster.instance(), b: cluster.instance() };
+}
+
+/** A cluster, and an instance that was never loaded. */
+export function coldOne(own?: Own): Instance & { readonly cluster: ManualCluster } {
+  const cluster = new ManualCluster();
+  return { cluster, ...cluster.instance(own) };
+}
+
+/** A cluster, and two instances with a task that was never executed. */
+export function twoTasks(): {
+  readonly cluster: ManualCluster;
+  readonly a: TaskInstance;
+  readonly b: TaskInstance;
+} {
+  const cluster = new ManualCluster();
+  return { cluster, a: cluster.task(), b: cluster.task() };
 }

@@ -5,7 +5,7 @@ import {
   RefreshingCache,
   type TicklessEvent,
 } from '../../src/index.ts';
-import { type Link, type ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
+import { type Link, ManualCluster, type PartedOptions, withBackend } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { unspread } from './unspread.ts';
 
@@ -54,6 +54,16 @@ export function keyedInstance(
   return { cache, calls, link, events: recordEvents(cache), logger };
 }
 
+/** A cluster, and two instances. */
+export function keyedPair(own?: Parameters<typeof keyedInstance>[1]): {
+  readonly cluster: ManualCluster;
+  readonly a: KeyedInstance;
+  readonly b: KeyedInstance;
+} {
+  const cluster = new ManualCluster();
+  return { cluster, a: keyedInstance(cluster, own), b: keyedInstance(cluster, own) };
+}
+
 /** Loads a key on one instance. */
 export async function loadKey(
   cluster: ManualCluster,
@@ -66,4 +76,17 @@ export async function loadKey(
   calls.at(-1)?.resolve(answer);
   await read;
   await cluster.clock.flush();
+}
+
+/** Reads the keys of all of them each 10 ms, for so long. */
+export async function readKeysFor(
+  { clock }: ManualCluster,
+  instances: readonly KeyedInstance[],
+  ms: number,
+  keys: readonly string[] = ['k'],
+): Promise<void> {
+  for (let at = 0; at < ms; at += 10) {
+    for (const { cache } of instances) for (const key of keys) void cache.get(key).catch(() => {});
+    await clock.advance(10);
+  }
 }

@@ -1,3 +1,4 @@
+import type { LockProvider } from '../../src/cluster/lock-contract.ts';
 import type { Store } from '../../src/cluster/store-contract.ts';
 import type { Backend } from '../../src/engine/backend.ts';
 import { type BackendOptions, resolveBackendOptions } from '../../src/records/backend-options.ts';
@@ -24,4 +25,18 @@ export function lockOn(records: Records, options: BackendOptions, kind: RecordsK
 /** A store of records. */
 export function storeOn(records: Records, options: BackendOptions, kind: RecordsKind): Store {
   return createStore(records, resolveBackendOptions(options, kind), kind);
+}
+
+/** The methods of a lock, for one of a user that has others in place of some of them. */
+export function methodsOf(lock: LockProvider): LockProvider {
+  return {
+    leaseFor: lock.leaseFor,
+    tellsConfirmations: lock.tellsConfirmations,
+    acquire: (request) => lock.acquire(request),
+    extend: (lease, leaseFor) => lock.extend(lease, leaseFor),
+    release: (lease, outcome) => lock.release(lease, outcome),
+    inspect: (name) => lock.inspect(name),
+    list: (options) => lock.list(options),
+    forceRelease: (name, token) => lock.forceRelease(name, token),
+  };
 }

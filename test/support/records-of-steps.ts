@@ -102,24 +102,22 @@ function each<Q, A>(requests: readonly Q[], one: (request: Q) => Promise<A>, man
 
 export function recordsOfLock(steps: StepsOfLock): Records {
   const { acquireMany, extendMany, releaseMany } = steps;
-  const done = (found: readonly (boolean | Error)[]): (Answer | Error)[] =>
-    found.map((isDone) => (isDone instanceof Error ? isDone : { isDone, row: undefined }));
+  const done = (found: readonly (boolean | Error)[]) =>
+    answers(found, (isDone) => ({ isDone, row: undefined }));
   async function apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
     const [first] = edits as [Claim | Amend | Read];
     if (first.op === 'read') {
       const rows = await oneByOne(edits, ({ name }) => steps.find(named(name)));
       const found = rows.find((row): row is LockRow => row !== undefined && !(row instanceof Error));
-      const answers = rows.map((row) =>
-        row instanceof Error ? row : { isDone: row !== undefined, row: row && rowOfLock(row) },
-      );
-      return { now: found?.now ?? 0, answers };
+      const shown = answers(rows, (row) => ({ isDone: row !== undefined, row: row && rowOfLock(row) }));
+      return { now: found?.now ?? 0, answers: shown };
     }
     if (first.op === 'claim') {
       const requests = (edits as readonly Claim[]).map(requestOf);
       const rows = await each(requests, (request) => steps.acquire(request), acquireMany?.bind(steps));
-      const answers = rows.map((row) => (row instanceof Error ? row : { isDone: true, row: rowOfLock(row) }));
       const found = rows.find((row): row is LockRow => !(row instanceof Error));
-      return { now: found?.now as number, answers };
+      const claimed = answers(rows, (row) => ({ isDone: true, row: rowOfLock(row) }));
+      return { now: found?.now as number, answers: claimed };
     }
     const amends = edits as readonly Amend[];
     if (first.id === undefined)
@@ -145,20 +143,7 @@ export function recordsOfLock(steps: StepsOfLock): Records {
   };
 }
 
-export interface SnapshotRead {
-  readonly name: string;
-  readonly newerThan?: number | undefined;
-}
-
-export interface SnapshotWrite {
-  readonly name: string;
-  readonly payload: string;
-  readonly token?: number | undefined;
-  readonly rejected?: number | undefined;
-  readonly keepFor?: number | undefined;
-}
-
-/** The steps of a store, with the names of its callers. Those for several names are one command each. */
+/** The steps of a store, with the names of its callers. */
 export interface StepsOfStore {
   read(
     ...asked: [...Parameters<SnapshotStore['read']>, report?: InstanceReport]
@@ -171,14 +156,10 @@ export interface StepsOfStore {
     ...asked: [...Parameters<NonNullable<SnapshotStore['confirm']>>, report?: InstanceReport]
   ): Promise<WriteAnswer>;
   delete(name: string): Promise<boolean>;
-  readonly readMany?: Many<SnapshotRead, StoredSnapshot | undefined>;
-  readonly writeMany?: Many<SnapshotWrite, WriteAnswer>;
   /** @default those that `read` finds; the report is lost */
   readonly versions?:
     | ((names: readonly string[], report?: InstanceReport) => Promise<readonly (number | Error)[]>)
     | undefined;
-  /** The report of a step for several names. @default it is lost */
-  readonly leave?: ((report: InstanceReport) => void) | undefined;
   /** @default the present one */
   readonly history?:
     | ((name: string) => Promise<readonly (StoredSnapshot & { readonly bytes: number })[]>)
@@ -196,8 +177,20 @@ function rowOfSnapshot({ version, age, payload, damage, confirmation }: StoredSn
   } as Row;
 }
 
+/** That of a record of which nothing but its version is known. */
+function versionRow(version: number): Row {
+  return rowOfSnapshot({ version, age: 0, payload: '' });
+}
+
+function written({ kind, version }: WriteAnswer): Answer {
+  return { isDone: kind === 'written', row: versionRow(version) };
+}
+
+function answers<A>(found: readonly (A | Error)[], answer: (one: A) => Answer): (Answer | Error)[] {
+  return found.map((one) => (one instanceof Error ? one : answer(one)));
+}
+
 export function recordsOfStore(steps: StepsOfStore): Records {
-  const { readMany, writeMany } = steps;
   const of = (name: string): string => name.slice(SNAPSHOT.length);
   async function versionsOf(
     names: readonly string[],
@@ -215,50 +208,29 @@ export function recordsOfStore(steps: StepsOfStore): Records {
         edits.map(({ name }) => of(name)),
         report,
       );
-      return versions.map((version) =>
-        version instanceof Error
-          ? version
-          : { isDone: true, row: rowOfSnapshot({ version, age: 0, payload: '' }) },
-      );
+      return answers(versions, (version) => ({ isDone: true, row: versionRow(version) }));
     }
-    if (report !== undefined && edits.length > 1) steps.leave?.(report);
     if (first.op === 'read') {
-      const reads = (edits as readonly Read[]).map(({ name, newerThan }) => ({ name: of(name), newerThan }));
-      const one = ({ name, newerThan }: SnapshotRead) => steps.read(name, newerThan, first.token, report);
-      const found = await each(reads, one, readMany?.bind(steps));
-      return found.map((read) =>
-        read instanceof Error ? read : { isDone: read !== undefined, row: read && rowOfSnapshot(read) },
+      const found = await oneByOne(edits as readonly Read[], ({ name, newerThan, token }) =>
+        steps.read(of(name), newerThan, token, report),
       );
+      return answers(found, (read) => ({ isDone: read !== undefined, row: read && rowOfSnapshot(read) }));
     }
     if (first.op === 'amend') {
       const amends = edits as readonly Edit[] as readonly Amend[];
       const found = await oneByOne(amends, async ({ name, token, note = '' }): Promise<WriteAnswer> => {
         return (await steps.confirm?.(of(name), token, note, report)) ?? { kind: 'refused', version: 0 };
       });
-      return found.map((answer) => {
-        if (answer instanceof Error) return answer;
-        const { kind, version } = answer;
-        return { isDone: kind === 'written', row: rowOfSnapshot({ version, age: 0, payload: '' }) };
-      });
+      return answers(found, written);
     }
     if (first.op !== 'put') return [{ isDone: await steps.delete(of((first as Edit).name)), row: undefined }];
-    const writes = (edits as readonly Put[]).map(({ name, text, token, over, keepMs }) => ({
-      ...{ name: of(name), payload: text, token, rejected: over, keepFor: keepMs },
-    }));
-    const one = ({ name, payload, token, rejected, keepFor }: SnapshotWrite) =>
-      steps.write(name, payload, token, rejected, keepFor, report);
-    const found = await each(writes, one, writeMany?.bind(steps));
-    return found.map((answer) =>
-      answer instanceof Error
-        ? answer
-        : {
-            isDone: answer.kind === 'written',
-            row: rowOfSnapshot({ version: answer.version, age: 0, payload: '' }),
-          },
+    const found = await oneByOne(edits as readonly Put[], ({ name, text, token, over, keepMs }) =>
+      steps.write(of(name), text, token, over, keepMs, report),
     );
+    return answers(found, written);
   }
   return {
-    mostEdits: readMany === undefined ? 1 : 500,
+    mostEdits: 1,
     get sharesCommands() {
       return steps.takesReports === true;
     },
@@ -268,12 +240,12 @@ export function recordsOfStore(steps: StepsOfStore): Records {
       const [report] = reports.map(({ name, text, keepMs = 0, token: serial }) => ({
         ...{ instance: name.slice(REPORT.length), text, keepFor: keepMs, serial },
       }));
-      const answers = await answersTo(
+      const answered = await answersTo(
         edits.filter((edit) => !isReport(edit)),
         report,
       );
       const left: Answer[] = reports.map(() => ({ isDone: true, row: undefined }));
-      return { now: Date.now(), answers: [...answers, ...left] };
+      return { now: Date.now(), answers: [...answered, ...left] };
     },
     async list(prefix) {
       const reports = (await steps.reports?.(prefix.slice(REPORT.length))) ?? [];

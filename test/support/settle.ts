@@ -22,12 +22,12 @@ export function thrownBy(action: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-/** The error that a promise rejects with. Fails when it resolves. */
-export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+/** The error that a promise rejects with. Fails when it resolves. @typeParam E what is expected of it */
+export async function rejectionOf<E = unknown>(promise: Promise<unknown>): Promise<E> {
   return promise.then(
     (value) => {
       throw new Error(`resolved with ${String(value)}`);
     },
-    (error: unknown) => error,
+    (error: unknown) => error as E,
   );
 }

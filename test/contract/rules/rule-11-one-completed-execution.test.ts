@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { coldOne, LEASE_MS, ManualCluster, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -30,8 +30,7 @@ describe('rule 11: at most one completed execution per round', () => {
   });
 
   it('a load whose lease could not be extended is aborted, and its result is not published', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1025);
     a.link.break('refused', 'extend');
     const failed = rejectionOf(a.value.refresh());
@@ -54,8 +53,7 @@ describe('rule 11: at most one completed execution per round', () => {
   });
 
   it('one that an operator has ended is noticed at the next extension', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const failed = rejectionOf(value.get());
     await cluster.clock.flush();
     const { signal, token } = manual.call(0).context;
@@ -72,8 +70,7 @@ describe('rule 11: at most one completed execution per round', () => {
   });
 
   it('an extension that is never answered does not keep the load from knowing', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     link.break('no-answer', 'extend');
     const failed = rejectionOf(value.get());
     await cluster.clock.advance(LEASE_MS);
@@ -82,8 +79,7 @@ describe('rule 11: at most one completed execution per round', () => {
   });
 
   it('a load that ends after its lease, before any timer could tell, has failed and is not published', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, clock, events } = cluster.instance();
+    const { cluster, value, manual, clock, events } = coldOne();
     const failed = rejectionOf(value.get());
     await cluster.clock.flush();
     clock.stop();
@@ -116,8 +112,7 @@ describe('rule 11: at most one completed execution per round', () => {
   });
 
   it('where the lease expires between settling and publishing, that is emitted, and nothing is published', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, clock, link, events } = cluster.instance();
+    const { cluster, value, manual, clock, link, events } = coldOne();
     const jump = jumpOf(clock);
     // A schedule that takes longer than the lease, as seen by this machine's clock.
     value.reschedule(({ endedAt }) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { warmOne, warmPair } from '../../support/cluster.ts';
 import { isOutcome, wordsOf } from '../../support/events.ts';
 import { lockOf } from '../../support/parts.ts';
 
@@ -51,8 +51,7 @@ describe('rule 12: tokens grow strictly per name', () => {
   });
 
   it('each load gets its token, and its snapshot bears it as version', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const { value, manual } = a!;
     const tokens = [manual.call(0).context.token];
     for (const index of [1, 2]) {
@@ -69,10 +68,8 @@ describe('rule 12: tokens grow strictly per name', () => {
   });
 
   it('a store refuses an older token; that is emitted, and the newer snapshot is adopted at the next read', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1025);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1025, a);
     const { token } = a.manual.call(1).context;
     // The lease of a is ended, and b has loaded before a learns of it.
     await cluster.lock.forceRelease('v', token as number);

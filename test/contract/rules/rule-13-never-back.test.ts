@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { loaded } from '../../../src/index.ts';
-import { Link, ManualCluster } from '../../support/cluster.ts';
+import { Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -20,15 +20,13 @@ function stuck(store: SnapshotStore): SnapshotStore {
 
 describe('rule 13: a value never goes back', () => {
   it('a snapshot of an older version is not taken, also where the store offers it', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const link = new Link(cluster.lock, stuck(cluster.store));
     const b = cluster.instance({ store: link.store, lock: link.lock });
     expect(await b.value.get()).toBe('one');
     const version = b.value.inspect().lock?.version as number;
     for (const index of [1, 2]) {
-      await cluster.clock.advance(1025);
-      await cluster.read(a);
+      await cluster.readAfter(1025, a);
       await cluster.end(a, index, `${index}`);
       await cluster.read(b); // the round is done, and the store shows the old snapshot
       b.manual.calls.at(index - 1)?.resolve(`of b ${index}`);
@@ -40,8 +38,7 @@ describe('rule 13: a value never goes back', () => {
   });
 
   it('the version is raised by what was loaded here, so that no older snapshot takes its place', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const { value, manual, link } = a!;
     expect(value.inspect().lock?.version).toBe(manual.call(0).context.token);
     link.break('refused', 'write');
@@ -50,8 +47,7 @@ describe('rule 13: a value never goes back', () => {
     link.mend();
     const other = cluster.instance({ schedule: { hours: 1 } });
     await cluster.refresh(other, 0, 'three');
-    await cluster.clock.advance(1000);
-    await cluster.read({ value });
+    await cluster.readAfter(1000, { value });
     const read = link.commands.filter(({ step }) => step === 'read').at(-1);
     expect(read?.args[0]).toBe(manual.call(1).context.token);
     expect(value.peek()).toBe('three');
@@ -63,16 +59,14 @@ describe('rule 13: a value never goes back', () => {
     const [a] = await cluster.warm(1, { schedule: { hours: 1 } });
     await cluster.clock.advance(10);
     b.value.set('by hand', { here: true });
-    await cluster.clock.advance(500);
-    await cluster.read(b); // the round is done for an hour
+    await cluster.readAfter(500, b); // the round is done for an hour
     expect(b.value.peek()).toBe('by hand');
     expect(a.value.peek()).toBe('one');
     expect(b.manual.calls).toHaveLength(0);
   });
 
   it('what was loaded without the lock is not replaced by a snapshot that was made before', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    const { cluster, a, b } = await warmPair({ schedule: { hours: 1 } });
     await cluster.clock.advance(10);
     b.link.break('refused', 'acquire');
     const refreshed = b.value.refresh({ here: true });
@@ -81,8 +75,7 @@ describe('rule 13: a value never goes back', () => {
     await refreshed;
     b.link.mend();
     expect(b.value.inspect().lock?.version).toBeUndefined();
-    await cluster.clock.advance(2000);
-    await cluster.read(b);
+    await cluster.readAfter(2000, b);
     expect(wordsOf(b.events)).toContain('done');
     expect(b.value.peek()).toBe('without the lock');
 

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { coldPair, LEASE_MS, ManualCluster, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 15: holders that are killed, paused or late', () => {
   it('one that is killed is replaced after its lease, not before', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get().catch(() => {});
     await cluster.clock.flush();
     a.clock.stop(); // for good
@@ -24,8 +23,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
   });
 
   it('a holder that lives keeps its lease for as long as its load takes', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const reads = [a.value.get(), b.value.get()];
     await cluster.clock.advance(8 * LEASE_MS);
     expect(b.manual.calls).toHaveLength(0);
@@ -36,8 +34,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
   });
 
   it('one that was paused past its lease does nothing more with it', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     const lost = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
     a.link.take();

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 16: contention is an answer, an unreachable lock is for policy to decide', () => {
   it('held and done count as no failure, and no reader learns of them', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1025);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1025, a);
     expect(await b.value.get()).toBe('one');
     await cluster.clock.flush();
     expect(b.value.inspect()).toMatchObject({ failures: 0, lastError: undefined, running: false });
@@ -24,12 +22,10 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   });
 
   it('a value loads without the lock, and does not publish; it logs the start and the end of the outage', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', 'acquire');
     for (const [index, brought] of ['two', 'three', 'four'].entries()) {
-      await cluster.clock.advance(1025);
-      await cluster.read(a);
+      await cluster.readAfter(1025, a);
       await cluster.end(a, index + 1, brought);
       expect(a.value.peek()).toBe(brought);
     }
@@ -39,8 +35,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     expect(a.logger.lines).toEqual([outage]);
     expect(a.value.inspect().lock?.lockError).toMatchObject({ code: 'BACKEND_DOWN' });
     a.link.mend();
-    await cluster.clock.advance(1025);
-    await cluster.reload(a, 4, 'five');
+    await cluster.reloadAfter(1025, a, 4, 'five');
     expect(a.value.inspect().lock?.lockError).toBeUndefined();
     expect((await cluster.store.read('v'))?.payload).toContain('five');
     await cluster.clock.advance(60_000);
@@ -52,8 +47,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   });
 
   it('a value with skip keeps serving what it has, and tries again after the cool-down', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { whenBackendDown: 'skip' });
+    const { cluster, a } = await warmOne({ whenBackendDown: 'skip' });
     a.link.break('refused', 'acquire');
     await cluster.clock.advance(1025);
     expect(await a.value.get()).toBe('one');
@@ -85,17 +79,14 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   });
 
   it('one that is unavailable is asked twice, then left alone for a quarter of a second, and for longer after each probe', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { schedule: 100 });
+    const { cluster, a } = await warmOne({ schedule: 100 });
     a.link.break('refused', 'acquire');
     for (let read = 0; read < 6; read++) {
-      await cluster.clock.advance(150);
-      await cluster.read(a);
+      await cluster.readAfter(150, a);
       await cluster.end(a, -1, 'again');
     }
     expect(a.link.take()).toEqual(['acquire', 'acquire', 'acquire']); // at 150 ms twice, at 450 ms as a probe
-    await cluster.clock.advance(1000);
-    await cluster.read(a);
+    await cluster.readAfter(1000, a);
     expect(a.link.take()).toEqual(['acquire']); // the answer to an outage is not a second try each time
   });
 });

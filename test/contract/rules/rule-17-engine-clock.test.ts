@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dailyAt } from '../../../src/calendar/index.ts';
 import { loaded } from '../../../src/index.ts';
 import { firstOf } from '../../../src/sources/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster, warmOne } from '../../support/cluster.ts';
 
 const HOUR = 3_600_000;
 
@@ -52,11 +52,9 @@ describe("rule 17: only the server's clock decides", () => {
       a.manual.call(0).resolve(loaded('one', { dueAfter: '10m' }) as never);
       await cluster.clock.advance(1000);
       expect(await read).toBe('one');
-      await cluster.clock.advance({ minutes: 9 });
-      await cluster.read(a);
+      await cluster.readAfter({ minutes: 9 }, a);
       expect(a.manual.calls).toHaveLength(1);
-      await cluster.clock.advance({ minutes: 1 });
-      await cluster.read(a);
+      await cluster.readAfter({ minutes: 1 }, a);
       expect(a.manual.calls).toHaveLength(2);
     },
   );
@@ -89,11 +87,9 @@ describe("rule 17: only the server's clock decides", () => {
     const b = cluster.instance({ schedule: { hours: 1 } }, -5 * HOUR);
     expect(await b.value.get()).toBe('one');
     expect(b.value.inspect().age).toBe(600_000);
-    await cluster.clock.advance({ minutes: 49 });
-    await cluster.read(b);
+    await cluster.readAfter({ minutes: 49 }, b);
     expect(b.link.take()).toEqual(['read']);
-    await cluster.clock.advance(61_000);
-    await cluster.read(b);
+    await cluster.readAfter(61_000, b);
     expect(b.manual.calls).toHaveLength(1);
   });
 
@@ -126,8 +122,7 @@ describe("rule 17: only the server's clock decides", () => {
   });
 
   it('only durations travel', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const sent = a.link.commands;
     void a.value.refresh();
     await cluster.clock.flush();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 
 describe('rule 18: commands per round', () => {
   it('three for the winner, at most two for each other, none per read', async () => {
@@ -24,30 +24,24 @@ describe('rule 18: commands per round', () => {
   });
 
   it('two as well for an instance that is read when the round is done', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1030, a);
     a.manual.call(1).resolve('two');
-    await cluster.clock.advance(500);
-    await cluster.read(b);
+    await cluster.readAfter(500, b);
     expect(b.value.peek()).toBe('two');
     expect(b.link.take()).toEqual(['acquire', 'read']);
   });
 
   it('one while another instance loads, however often the value is read, and one for its snapshot', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1030, a);
     for (let read = 0; read < 20; read++) {
       expect(await b.value.get()).toBe('one');
       await cluster.clock.advance(10);
     }
     expect(b.link.take()).toEqual(['acquire']);
     a.manual.call(1).resolve('two');
-    await cluster.clock.advance(200);
-    await cluster.read(b);
+    await cluster.readAfter(200, b);
     expect(b.link.take()).toEqual(['read']);
     expect(b.value.peek()).toBe('two');
   });
@@ -63,8 +57,7 @@ describe('rule 18: commands per round', () => {
   });
 
   it('while a load runs, an extension at each third of the lease, and none after', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const refreshed = a.value.refresh();
     await cluster.clock.advance(999);
     expect(a.link.take()).toEqual(['acquire']);
@@ -80,8 +73,7 @@ describe('rule 18: commands per round', () => {
   });
 
   it('reads of a cold value that waits cost none either', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get();
     await cluster.clock.flush();
     const reads = Array.from({ length: 100 }, () => b.value.get());

@@ -189,22 +189,6 @@ export const CHECKS: readonly Case[] = [
     await other.has(all, 'the reports');
   }),
 
-  reportCase('each namespace has its own', async (context, reports) => {
-    await reports.report('a', 'own');
-    const ends = ['%', '_', '/b', 'A', '*', '?', '[b]', '\\', `'`];
-    const others = await Promise.all(ends.map((end) => Reports.in(context, context.name + end)));
-    const capital = await Reports.in(context, context.name.toUpperCase());
-    for (const [i, one] of [...others, capital].entries()) await one.report('a', `of ${i}`);
-    await reports.has([['a', 'own']], 'in the namespace');
-    for (const [i, one] of [...others, capital].entries())
-      await one.has([['a', `of ${i}`]], `in namespace ${i}`);
-    const instances = ((await context.store.reports?.()) ?? []).map(({ instance }) => instance);
-    ensure(
-      !instances.some((one) => one.includes(context.name)),
-      'without a namespace those of all are listed',
-    );
-  }),
-
   reportCase('none is a snapshot, whatever the name', async (context, reports, other) => {
     const names = ['a', 'reports', 'fleet', '/a', `${context.name.length}/${context.name}/a`];
     await reports.report('a', 'report');

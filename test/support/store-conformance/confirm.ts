@@ -51,23 +51,6 @@ export const CONFIRM: readonly Case[] = [
     same((await context.snapshot()).confirmation, undefined, 'the confirmation after that');
   }),
 
-  confirmCase('the next write deletes it', async (context, confirm) => {
-    await context.written('one', TOKEN);
-    await confirm(TOKEN, 'of one');
-    await context.written('two', TOKEN + 1);
-    same((await context.snapshot()).confirmation, undefined, 'the confirmation of the next version');
-    const earlier = await context.other.read(context.name, undefined, TOKEN);
-    same(earlier?.confirmation, undefined, 'that of the one before');
-  }),
-
-  confirmCase('an older token is refused after it, and a newer one is not', async (context, confirm) => {
-    await context.written('one', TOKEN + 1);
-    await confirm(TOKEN + 1, 'of one');
-    same((await context.write('late', TOKEN)).kind, 'refused', 'the answer to an older token');
-    same((await context.snapshot()).confirmation?.text, 'of one', 'the confirmation after that');
-    await context.written('two', TOKEN + 2);
-  }),
-
   confirmCase('empty and long texts are refused', async (context, confirm) => {
     await context.written('one', TOKEN);
     for (const text of ['', 'x'.repeat(4097)])

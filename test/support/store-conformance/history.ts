@@ -65,22 +65,6 @@ export const HISTORY: readonly Case[] = [
     between(difference, context.unit, 100 * context.unit, 'the difference of the ages');
   }),
 
-  historyCase('neither a refused nor a repeated write adds a version', async (context) => {
-    await context.written('one', TOKEN);
-    await context.written('two', TOKEN + 2);
-    same((await context.write('late', TOKEN + 1)).kind, 'refused', 'the answer to an older token');
-    await context.written('two', TOKEN + 2, { store: context.other });
-    await isKept(context, [
-      [TOKEN + 2, 'two'],
-      [TOKEN, 'one'],
-    ]);
-    await context.written('mended', TOKEN + 2);
-    await isKept(context, [
-      [TOKEN + 2, 'mended'],
-      [TOKEN, 'one'],
-    ]);
-  }),
-
   historyCase('a rejected version, and one far ahead, go with the next write', async (context) => {
     await context.written('one', TOKEN);
     await context.written('garbage', TOKEN + 5);
@@ -93,30 +77,6 @@ export const HISTORY: readonly Case[] = [
     same((await context.other.read(context.name, undefined, TOKEN + 2))?.payload, 'two', 'the one before');
     await context.written('three', TOKEN + 3);
     await isKept(context, [[TOKEN + 3, 'three'], ...kept]);
-  }),
-
-  historyCase('keepFor leaves no older versions, and is none', async (context) => {
-    await context.written('one', TOKEN);
-    await context.written('two', TOKEN + 1);
-    const keepFor = 400 * context.unit;
-    await context.written('absent', TOKEN + 2, { keepFor });
-    await isKept(context, [[TOKEN + 2, 'absent']]);
-    await context.written('three', TOKEN + 3);
-    await isKept(context, [[TOKEN + 3, 'three']]);
-    const clock = await context.written('absent again', undefined, { keepFor });
-    await isKept(context, [[clock, 'absent again']]);
-  }),
-
-  historyCase('delete leaves nothing', async (context) => {
-    await context.written('one', TOKEN);
-    await context.written('two', TOKEN + 1);
-    same(await context.store.delete(context.name), true, 'delete');
-    await isKept(context, []);
-    same(await context.other.read(context.name, undefined, TOKEN), undefined, 'read of the older version');
-    await context.written('three', TOKEN + 2);
-    await isKept(context, [[TOKEN + 2, 'three']]);
-    same(await context.other.delete(context.name), true, 'delete of one version');
-    same(await context.other.delete(context.name), false, 'delete of nothing');
   }),
 
   historyCase('of 20 concurrent tokens those are kept that were written, in order', async (context, most) => {

@@ -33,9 +33,11 @@ afterEach(async () => {
 async function visit(
   options: ConsoleOptions = {},
   context: Parameters<typeof openPage>[2] = {},
+  { hasHostile = true } = {},
 ): Promise<Watched & { world: World }> {
   const world = await startWorld(options);
   open.push(() => world.close());
+  if (hasHostile) await world.addHostile();
   const watched = await openPage(world.url, context);
   open.push(() => watched.context.close());
   await watched.page.getByRole('link', { name: 'prices', exact: true }).waitFor();
@@ -658,11 +660,21 @@ describe('for everybody', () => {
       itHere(
         `has no violation that axe finds, and nothing beside the page: ${colorScheme}, ${width} pixels wide`,
         async () => {
-          const { page, world, wrong } = await visit({}, { colorScheme, viewport: { width, height: 900 } });
+          const viewport = { width, height: 900 };
+          const { page, world, wrong } = await visit({}, { colorScheme, viewport }, { hasHostile: false });
           await badDay(world);
           await page.getByRole('button', { name: /^\W*21 members/ }).waitFor();
+          await page
+            .getByRole('row', { name: /^prices/ })
+            .getByText('only 50 of 500 articles')
+            .waitFor();
+          const rates = page.getByRole('row', { name: /^exchange-rates/ });
+          const reported = rates.getByRole('cell', { name: /: version/ });
+          await expect.poll(() => world.read().then(() => reported.count()), { timeout: 10_000 }).toBe(3);
           const isShown = (colorScheme === 'light') === width > 720;
           if (isShown) await picture(page, width > 720 ? 'console-members' : 'console-dark-narrow');
+          await world.addHostile();
+          await page.getByRole('link', { name: HOSTILE[1], exact: true }).waitFor();
           await openMember(page, 'exchange-rates');
           await act(page, 'Refresh now'); // a second version, and an audit record
           for (const { name, open: openView } of VIEWS) {

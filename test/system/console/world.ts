@@ -38,6 +38,8 @@ export interface World {
   readonly lock: Lock;
   /** Reads every member on all instances, as traffic does. */
   read(): Promise<void>;
+  /** Adds members with the names of {@link HOSTILE} on all instances, and reads them. */
+  addHostile(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -83,6 +85,10 @@ export async function startWorld(
     instances: all,
     lock: lockOf(backend),
     read,
+    addHostile: async () => {
+      for (const { group: of } of all)
+        for (const name of HOSTILE) await of.value({ name, backend: false, load: async () => 1 }).get();
+    },
     close: async () => {
       await console.close();
       server.closeAllConnections();
@@ -134,7 +140,6 @@ function instance(backend: Backend, source: Source) {
   });
   group.cache({ name: 'cities', backend: 'group', load: async (code: string) => `City of ${code}` });
   group.executor(async () => {}, { name: 'session-cleaner', schedule: { minutes: 5 } });
-  for (const name of HOSTILE) group.value({ name, backend: false, load: async () => 1 });
   return { group, prices, backend };
 }
 

@@ -137,5 +137,5 @@ it.each([
 
 it('a misspelt option is refused, with a suggestion', () => {
   const error = optionErrorOf(() => cron('0 5 * * *', { timezone: 'Europe/Amsterdam' } as never));
-  expect(error.message).toContain('timezone is unknown; did you mean zone?');
+  expect(error.message).toContain('timezone is unknown (did you mean zone?)');
 });

@@ -185,7 +185,7 @@ describe('options', () => {
     const load = async (code: string): Promise<string> => code;
     const make = (given: unknown, options?: object): unknown => refreshing(given as never, options as never);
     expect(() => make('fetch')).toThrow('refreshing: load must be a function');
-    expect(() => make(load, { ...quiet, maxx: 5 })).toThrow('load: maxx is unknown; did you mean max?');
+    expect(() => make(load, { ...quiet, maxx: 5 })).toThrow('load: maxx is unknown (did you mean max?)');
     expect(() => make(async () => 1, { max: 5 })).toThrow('max is unknown');
     for (const load of [async () => 1, async (...ids: number[]) => ids, async (id = 1) => id])
       for (const options of [{}, { keyed: false }])

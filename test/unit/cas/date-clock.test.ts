@@ -22,6 +22,15 @@ class World {
     this.clock.learn(date ?? made, sentAt);
   }
 
+  /** Many requests, at any part of a second. */
+  askOften(each: (i: number) => void = () => {}): void {
+    for (let i = 0; i < 100; i += 1) {
+      this.machine += 37 * (i % 10);
+      each(i);
+      this.ask();
+    }
+  }
+
   /** The right time, between the bounds; and how far these are apart. */
   check(): { readonly isRight: boolean; readonly width: number } {
     const { earliest, latest } = this.clock.span();
@@ -79,10 +88,7 @@ describe('DateClock', () => {
 
   it('leaves room for the drift of the machine’s clock, and finds back', () => {
     const world = new World();
-    for (let i = 0; i < 100; i += 1) {
-      world.machine += 37 * (i % 10);
-      world.ask();
-    }
+    world.askOften();
     world.machine += 100_000;
     world.ahead += 30; // 300 ppm
     expect(world.check().isRight).toBe(true);
@@ -101,10 +107,7 @@ describe('DateClock', () => {
 
   it('of two servers whose clocks differ a little it knows both', () => {
     const world = new World();
-    for (let i = 0; i < 100; i += 1) {
-      world.machine += 37 * (i % 10);
-      world.ask();
-    }
+    world.askOften();
     const own = world.ahead;
     for (let i = 0; i < 100; i += 1) {
       world.machine += 37 * (i % 10);

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import {
   derive,
   keep,
@@ -8,12 +7,10 @@ import {
   RefreshingValue,
   type ValueOptions,
 } from '../../../src/index.ts';
-import { FakeClock, type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
+import { type VirtualCluster, virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
+import { ManualCluster, WITHOUT_CHECKS, warmPair } from '../../support/cluster.ts';
 import { isOutcome, wordOf } from '../../support/events.ts';
-import { storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Rates {
   readonly USD: number;
@@ -125,8 +122,7 @@ describe('a load that finds its value unchanged', () => {
     const encode = (value: unknown) => (value === 'two' ? encoded.promise : `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, { schedule: 5000 });
-    await cluster.clock.advance(5100);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(5100, a, 1, 'two');
     expect(a.value.peek()).toBe('one');
     await cluster.clock.advance(1000);
     expect(a.value.peek()).toBe('two');
@@ -139,8 +135,7 @@ describe('a load that finds its value unchanged', () => {
     const encode = (value: unknown) => (value === 'two' ? new Promise<string>(() => {}) : `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, { schedule: 5000, timeout: 1000 });
-    await cluster.clock.advance(5100);
-    await cluster.read(a);
+    await cluster.readAfter(5100, a);
     await cluster.clock.advance(100);
     await cluster.end(a, 1, 'two');
     await cluster.clock.advance(449);
@@ -151,24 +146,21 @@ describe('a load that finds its value unchanged', () => {
   });
 
   it('a value that was set here is no version: an equal load is published', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 5000 });
+    const { cluster, a, b } = await warmPair({ schedule: 5000 });
     a.value.set('mine', { here: true });
     await cluster.clock.advance(5100);
     const changed = vi.fn();
     a.value.on('changed', changed);
     await cluster.reload(a, 1, 'one');
     expect(a.value.peek()).toBe('one');
-    await cluster.clock.advance(100);
-    await cluster.read(b);
+    await cluster.readAfter(100, b);
     await cluster.clock.flush();
     expect(changed).toHaveBeenCalledTimes(1);
     expect(a.value.inspect().lock?.version).toBe(b.value.inspect().lock?.version);
   });
 
   it('the text of an earlier version is not that of the one in place', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 5000 });
+    const { cluster, a, b } = await warmPair({ schedule: 5000 });
     await cluster.clock.advance(4000);
     const set = b.value.set('two'); // no digest of its text goes with it
     await cluster.clock.advance(1500);
@@ -189,8 +181,7 @@ describe('a load that finds its value unchanged', () => {
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, { schedule: 5000 });
     encode.mockClear();
-    await cluster.clock.advance(5100);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(5100, a, 1, 'two');
     await cluster.clock.flush();
     expect(a.value.peek()).toBe('two');
     expect(encode.mock.calls).toEqual([['two']]);
@@ -250,26 +241,5 @@ describe('a load that finds its value unchanged', () => {
     const versions = cluster.instances.map(({ service }) => service.rates.inspect().lock?.version);
     expect(new Set(versions).size, 'one version').toBe(1);
     expect(versions[0], 'a later one').toBeGreaterThan(version ?? Infinity);
-  });
-});
-
-describe('a store without confirm', () => {
-  it('gets each value anew', async () => {
-    const clock = new FakeClock();
-    const { confirm: _, ...plain } = storeOf(memoryBackend({ clock }));
-    const store = wrapStore(plain);
-    const value = new RefreshingValue({
-      name: 'v',
-      clock,
-      backend: { store },
-      logger: false,
-      load: ({ previous }): never => (previous === undefined ? { USD: 1 } : keep()) as never,
-    });
-    await value.get();
-    await clock.flush();
-    const [first] = await plain.history('v');
-    await value.refresh({ here: true });
-    await clock.flush();
-    expect((await plain.history('v'))[0]?.version).toBeGreaterThan(first?.version ?? Infinity);
   });
 });

@@ -2,31 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { LONGEST_LEASE_MS } from '../../../src/cluster/longest-lease.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('a value that is set everywhere', () => {
   it('is served here at once, and by the others when their next load is due, without a load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     a.value.reschedule(5000);
     const shared = a.value.set('by hand');
     expect(a.value.current).toBe('by hand');
     await shared;
     expect(a.value.inspect().lock?.version).toBe((await cluster.store.read('v'))?.version);
     expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
-    await cluster.clock.advance(1000);
-    await cluster.read(b);
+    await cluster.readAfter(1000, b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['by hand', 0]);
   });
 
   it('is newer than the result of the load that it aborts, and of one that ends elsewhere at the same time', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     a.value.reschedule(5000);
-    await cluster.clock.advance(1100);
-    await cluster.read(b); // b loads
+    await cluster.readAfter(1100, b); // b loads
     const shared = a.value.set('by hand');
     await cluster.clock.advance(200);
     expect(await settled(shared)).toBe('pending');
@@ -34,14 +29,12 @@ describe('a value that is set everywhere', () => {
     await cluster.clock.advance(200);
     await shared;
     expect([a.value.peek(), b.value.peek()]).toEqual(['by hand', 'two']);
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    await cluster.readAfter(1100, b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['by hand', 1]);
   });
 
   it('waits for the end of its own load, which ignores that it was aborted; another load waits for it', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     const shared = a.value.set('by hand');
@@ -63,8 +56,7 @@ describe('a value that is set everywhere', () => {
     const both = [a.value.set('of a'), b.value.set('of b')];
     await cluster.clock.advance(200);
     await Promise.all(both);
-    await cluster.clock.advance(1000);
-    await cluster.read(a);
+    await cluster.readAfter(1000, a);
     expect([a.value.peek(), b.value.peek(), a.manual.calls.length]).toEqual(['of b', 'of b', 0]);
   });
 
@@ -79,17 +71,6 @@ describe('a value that is set everywhere', () => {
     expect(new Set(a.link.take())).toEqual(new Set(['acquire', 'extend', 'write', 'release']));
     expect(cluster.clock.timerCount).toBe(0);
   });
-
-  it('of a key is published as a value is', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
-    await a.cache.set('x', 'by hand');
-    expect([await b.cache.get('x'), b.calls.length]).toEqual(['by hand', 0]);
-    expect([a.cache.inspect('x')?.lock?.version, a.calls.length]).toEqual([
-      b.cache.inspect('x')?.lock?.version,
-      0,
-    ]);
-  });
 });
 
 describe('a change that could not reach all instances', () => {
@@ -97,8 +78,7 @@ describe('a change that could not reach all instances', () => {
     ['lock', 'acquire'],
     ['store', 'write'],
   ] as const)('says so where the %s is down; the value stays here', async (_backend, step) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', step);
     const error = await rejectionOf(a.value.set('by hand'));
     expect([isTicklessError(error, 'BACKEND_DOWN'), (error as Error).message]).toEqual([
@@ -112,8 +92,7 @@ describe('a change that could not reach all instances', () => {
   });
 
   it('says so where another instance holds the lease for longer than the timeout', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: 5000 });
+    const { cluster, a } = await warmOne({ timeout: 5000 });
     const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
     await cluster.lock.acquire(other);
     const shared = rejectionOf(a.value.set('by hand'));
@@ -123,35 +102,21 @@ describe('a change that could not reach all instances', () => {
   });
 
   it('of a refresh rejects it, and the value that was loaded is served', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', 'write');
     const refreshed = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
     await cluster.end(a, 1, 'two');
     expect([isTicklessError(await refreshed, 'BACKEND_DOWN'), a.value.current]).toEqual([true, 'two']);
     a.link.mend();
-    const again = a.value.refresh();
-    await cluster.clock.flush();
-    await cluster.end(a, 2, 'three');
-    expect(await again).toBe('three');
-  });
-
-  it('rejects after close', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
-    await a.value.close();
-    expect(await rejectionOf(a.value.set('by hand'))).toMatchObject({
-      code: 'CLOSED',
-    });
+    expect(await cluster.refresh(a, 2, 'three')).toBe('three');
   });
 
   it.each([
     ['for the lease', 'elsewhere'],
     ['for its own load, which ignores its signal', 'here'],
   ])('ends with close while it waits %s', async (_what, where) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
     if (where === 'elsewhere') await cluster.lock.acquire(other);
     else a.value.refresh({ here: true }).catch(() => {});
@@ -169,8 +134,7 @@ describe('a change that could not reach all instances', () => {
   it('gives back a lease that comes after close; the next round looks for a pinned version', async () => {
     const cluster = new ManualCluster({ keepVersions: 2 });
     const [a] = await cluster.warm(1);
-    const answered = new Deferred<void>();
-    a.link.breakOnce(answered.promise, 'acquire');
+    const answered = a.link.holdOnce('acquire');
     const shared = a.value.set('by hand');
     await cluster.clock.flush();
     const closed = a.value.close({ timeout: 0 });
@@ -181,12 +145,48 @@ describe('a change that could not reach all instances', () => {
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', holdLeft: LONGEST_LEASE_MS });
   });
 
-  it('is waited for by close', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+  it('is waited for by close, and rejects after it', async () => {
+    const { a } = await warmOne();
     const order: string[] = [];
     const shared = a.value.set('by hand').then(() => order.push('shared'));
     await Promise.all([shared, a.value.close().then(() => order.push('closed'))]);
     expect(order).toEqual(['shared', 'closed']);
+    expect(await rejectionOf(a.value.set('again'))).toMatchObject({ code: 'CLOSED' });
+  });
+});
+
+describe('refresh() of a shared value', () => {
+  it('resolves when the snapshot is in the store; readers are served before', async () => {
+    const { cluster, a } = await warmOne();
+    const written = a.link.holdOnce('write');
+    const refreshed = a.value.refresh();
+    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
+    expect(await a.value.get()).toBe('two');
+    expect(await settled(refreshed)).toBe('pending');
+    written.resolve();
+    await cluster.clock.flush();
+    expect(await settled(refreshed)).toEqual({ value: 'two' });
+    const version = a.value.inspect().lock?.version;
+    expect((await cluster.store.read('v'))?.version).toBe(version);
+  });
+
+  it('with here resolves without a version when it could not be published', async () => {
+    const { cluster, a } = await warmOne();
+    a.link.break('refused', 'write');
+    expect(await cluster.refresh(a!, 1, 'two', { here: true })).toBe('two');
+    expect(a.value.inspect().lock?.version).toBeUndefined();
+  });
+
+  it('waits for a store that is silent as long as its writes may take', async () => {
+    const { cluster, a } = await warmOne();
+    a.link.break('no-answer', 'write');
+    const refreshed = a.value.refresh({ here: true });
+    await cluster.clock.flush();
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance(2999);
+    expect(await settled(refreshed)).toBe('pending');
+    await cluster.clock.advance(1);
+    expect(await settled(refreshed)).toEqual({ value: 'two' });
   });
 });

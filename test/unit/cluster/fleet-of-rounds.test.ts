@@ -3,7 +3,14 @@ import type { StoredReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
 import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, LEASE_MS, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
+import {
+  type Instance,
+  LEASE_MS,
+  ManualCluster,
+  WITHOUT_CHECKS,
+  warmOne,
+  warmPair,
+} from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -22,8 +29,7 @@ async function nextRound(
   call: number,
 ): Promise<void> {
   const [first, ...others] = instances as [Instance, ...Instance[]];
-  await cluster.clock.advance(HOUR + 100);
-  await cluster.reload(first, call, `${call}`);
+  await cluster.reloadAfter(HOUR + 100, first, call, `${call}`);
   for (const other of others) await cluster.read(other);
 }
 
@@ -46,23 +52,18 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('shows an instance that has waited for the load of another as taking over its version', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
-    await cluster.clock.advance(HOUR + 100);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair(hourly);
+    await cluster.readAfter(HOUR + 100, a);
     await cluster.read(b);
     a.manual.call(1).resolve('two');
-    await cluster.clock.advance(LEASE_MS);
-    await cluster.read(b);
+    await cluster.readAfter(LEASE_MS, b);
     expect(await memberIn(cluster)).toMatchObject({ of: 2, holding: 1, takingOver: 1, behind: [] });
   });
 
   it('shows no instance as taking over a version that it does not know of', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
+    const { cluster, a } = await warmOne(hourly);
     await a.value.invalidate();
-    await cluster.clock.advance(60_000);
-    await cluster.read(a);
+    await cluster.readAfter(60_000, a);
     const [report] = a.link.commands.flatMap((one) => (one.step === 'read' && one.report?.text) || []);
     expect(report).toContain('"name":"v"');
     expect(report).not.toContain('takingOver');
@@ -84,14 +85,12 @@ describe('the fleet, by the reports of rounds', () => {
     });
     void a.value.get();
     await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end(a, 0, 'one');
     expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 1, behind: [] });
   });
 
   it('numbers its reports, that which takes them back too: they may arrive in another order', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
+    const { cluster, a, b } = await warmPair(hourly);
     await nextRound(cluster, [a, b], 1);
     await nextRound(cluster, [a, b], 2);
     await a.value.close();
@@ -100,14 +99,11 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('takes no report back that may still be on its way, nor where others are left', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
+    const { cluster, a } = await warmOne(hourly);
     const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
-    const answered = new Deferred<void>();
-    a.link.breakOnce(answered.promise, 'write');
-    await cluster.clock.advance(HOUR);
-    await cluster.reload(a, 1, 'two');
+    const answered = a.link.holdOnce('write');
+    await cluster.reloadAfter(HOUR, a, 1, 'two');
     await other.close();
     await cluster.clock.advance(60_000); // the round has given up, and the write may still arrive
     const closed = a.value.close();
@@ -122,23 +118,18 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('shows an instance that fails with its next read, while others load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, hourly);
+    const { cluster, a, b } = await warmPair(hourly);
     await nextRound(cluster, [a, b], 1);
-    await cluster.clock.advance(HOUR + 100);
-    await cluster.read(b);
+    await cluster.readAfter(HOUR + 100, b);
     await cluster.fail(b, 0, new Error('ECONNREFUSED'));
-    await cluster.clock.advance(10_000);
-    await cluster.reload(a, 2, 'three');
-    await cluster.clock.advance(60_000);
-    await cluster.read(b);
+    await cluster.reloadAfter(10_000, a, 2, 'three');
+    await cluster.readAfter(60_000, b);
     expect((await memberIn(cluster))?.failing).toMatchObject([{ failures: 1, error: 'ECONNREFUSED' }]);
     expect(b.value.peek()).toBe('three');
   });
 
   it('claims no version that was not written', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, hourly);
+    const { cluster, a } = await warmOne(hourly);
     const other = manualValue({
       name: 'w',
       clock: cluster.clock,
@@ -160,8 +151,7 @@ describe('the fleet, by the reports of rounds', () => {
     const encode = (value: unknown) => (value === 'two' ? encoded.promise : `${value}`);
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const [a] = await cluster.warm(1, hourly);
-    await cluster.clock.advance(HOUR + 100);
-    await cluster.reload(a, 1, 'two');
+    await cluster.reloadAfter(HOUR + 100, a, 1, 'two');
     await cluster.clock.advance(1000); // it is not compared for longer
     await a.value.set('mine', { here: true });
     encoded.resolve('two');
@@ -171,44 +161,13 @@ describe('the fleet, by the reports of rounds', () => {
   });
 
   it('leaves them to checks where these come soon', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { schedule: 1000, propagateWithin: 4000 });
+    const { cluster, a } = await warmOne({ schedule: 1000, propagateWithin: 4000 });
     for (let call = 1; call <= 8; call++) {
-      await cluster.clock.advance(1100);
-      await cluster.reload(a, call, `${call}`);
+      await cluster.reloadAfter(1100, a, call, `${call}`);
     }
     const steps = a.link.commands.filter(({ report }) => report !== undefined).map(({ step }) => step);
     expect(steps.length).toBeGreaterThan(1);
     expect(new Set(steps)).toEqual(new Set(['check']));
-  });
-
-  it('has caches, with the keys that fail', async () => {
-    const cluster = new ManualCluster();
-    const { lock, store } = cluster.link();
-    const load = (key: string): string => {
-      if (key === 'bad') throw new Error('ECONNREFUSED');
-      return key;
-    };
-    const { clock } = cluster;
-    const keys = new RefreshingCache({
-      name: 'keys',
-      load,
-      backend: { lock, store },
-      clock,
-      logger: false,
-      retry: false,
-    });
-    await keys.get('bad').catch(() => {});
-    await clock.advance(60_000);
-    await keys.get('good');
-    await clock.flush();
-    expect(await memberIn(cluster, 'keys')).toMatchObject({
-      kind: 'cache',
-      of: 1,
-      failing: [{ failures: 1 }],
-    });
-    await keys.close();
-    expect(await memberIn(cluster, 'keys')).toBeUndefined();
   });
 
   it('has none where the store takes reports with checks alone, or not at all', async () => {
@@ -230,10 +189,7 @@ describe('the fleet, by the reports of rounds', () => {
       backend: { lock: cluster.lock, store },
       ...hourly,
     });
-    const got = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    expect(await got).toBe('one');
+    expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.flush();
     await value.close();
     expect([reports, Math.max(...arities)]).toEqual([[], 5]);

@@ -2,19 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { InstanceReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
-import {
-  type Fleet,
-  isTicklessError,
-  RefreshGroup,
-  RefreshingCache,
-  type RefreshingValue,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshGroup, RefreshingCache, type RefreshingValue } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, type Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
 /** A report lasts so long. */
@@ -22,11 +15,8 @@ const LASTS = 15_000;
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
 /** Reads all of them each 50 ms, also at the end. */
-async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
-  for (let at = 0; at <= ms; at += 50) {
-    for (const { value } of instances) void value.get().catch(() => {});
-    await cluster.clock.advance(50);
-  }
+function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  return cluster.readFor(instances, ms + 50, 50);
 }
 
 async function memberIn(cluster: ManualCluster): Promise<FleetMember | undefined> {
@@ -39,12 +29,6 @@ function reportsOf(link: Link): InstanceReport[] {
 }
 
 describe('the fleet of a store', () => {
-  it('is empty before the first command', async () => {
-    const cluster = new ManualCluster();
-    cluster.instance(own);
-    expect(await cluster.store.fleet()).toEqual({ instances: [], idle: [], members: [] });
-  });
-
   it('has the instances that check, each with an id of its own, in the command of the check', async () => {
     const cluster = new ManualCluster();
     const instances = await cluster.warm(3, own);
@@ -67,8 +51,7 @@ describe('the fleet of a store', () => {
   });
 
   it('shows who is behind or fails, and has a value of its own, or none', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { ...own, schedule: 2000 });
+    const { cluster, a, b } = await warmPair({ ...own, schedule: 2000 });
     const cold = cluster.instance({ ...own, name: 'other' });
     a.value.set('local', { here: true });
     await readFor(cluster, [a, b, cold], 4000);
@@ -86,8 +69,7 @@ describe('the fleet of a store', () => {
   });
 
   it('shows no instance behind whose value is being published as it reports', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await readFor(cluster, [a, b], WITHIN);
     const arrives = new Deferred<void>();
     a.link.breakOnce({ arrives: arrives.promise }, 'write');
@@ -123,8 +105,7 @@ describe('the fleet of a store', () => {
   });
 
   it('gets a report when something is new, else a few in the time that one lasts', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     await readFor(cluster, [a], 60_000);
     const calm = reportsOf(a.link);
     expect(calm.length).toBeGreaterThanOrEqual(12);
@@ -139,8 +120,7 @@ describe('the fleet of a store', () => {
   });
 
   it('gets another report after one that failed', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     a.link.break('refused', 'check');
     await readFor(cluster, [a], WITHIN);
     a.link.mend();
@@ -149,8 +129,7 @@ describe('the fleet of a store', () => {
   });
 
   it('counts an instance as idle that is not read, or was killed, for ten minutes, and finds it again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await readFor(cluster, [a, b], WITHIN);
     await readFor(cluster, [a], LASTS - 1500);
     expect((await memberIn(cluster))?.of).toBe(2);
@@ -171,8 +150,7 @@ describe('the fleet of a store', () => {
   });
 
   it('forgets an instance whose last member is closed, also while a check is under way', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     const { value: other } = manualValue({
       name: 'w',
       clock: cluster.clock,
@@ -185,8 +163,7 @@ describe('the fleet of a store', () => {
       ['v', 2],
       ['w', 1],
     ]);
-    const answered = new Deferred<void>();
-    a.link.breakOnce(answered.promise, 'check');
+    const answered = a.link.holdOnce('check');
     a.link.take();
     while (a.link.take().length === 0) await readFor(cluster, [a], 50);
     const closed = a.value.close();
@@ -202,8 +179,7 @@ describe('the fleet of a store', () => {
   });
 
   it('finds an instance again that has members once more', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     await readFor(cluster, [a], WITHIN);
     await a.value.close();
     const next = (): Instance => ({
@@ -214,8 +190,7 @@ describe('the fleet of a store', () => {
     const again = next();
     await readFor(cluster, [again], WITHIN);
     expect((await memberIn(cluster))?.text).toContain('1 of 1 holds version');
-    const answered = new Deferred<void>();
-    again.link.breakOnce(answered.promise, 'check');
+    const answered = again.link.holdOnce('check');
     again.link.take();
     while (again.link.take().length === 0) await readFor(cluster, [again], 50);
     const closed = again.value.close();
@@ -225,21 +200,6 @@ describe('the fleet of a store', () => {
     await closed;
     await readFor(cluster, [third], 50);
     expect((await memberIn(cluster))?.of).toBe(1);
-  });
-
-  it('is JSON', async () => {
-    const cluster = new ManualCluster();
-    const instances = await cluster.warm(1, own);
-    await readFor(cluster, instances, WITHIN);
-    const json = JSON.parse(JSON.stringify(await cluster.store.fleet())) as Fleet;
-    expect([json.members[0]?.holding, json.instances.length]).toEqual([1, 1]);
-  });
-
-  it('can not be known while the store does not answer', async () => {
-    const cluster = new ManualCluster();
-    const { link } = cluster.instance(own);
-    link.break('refused', 'check');
-    expect(isTicklessError(await rejectionOf(wrapStore(link.store).fleet()), 'BACKEND_DOWN')).toBe(true);
   });
 });
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair, ManualCluster, warmPair } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('forced loads', () => {
   it('refresh never ignores a live lease: it resolves with the result of the holder', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    const { cluster, a, b } = await warmPair({ schedule: { hours: 1 } });
     const ofA = a.value.refresh();
     await cluster.clock.flush();
     const ofB = b.value.refresh();
@@ -77,8 +76,7 @@ describe('forced loads', () => {
   });
 
   it('a load that a newer version overtook does not answer an invalidation that came while it ran', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const first = a.value.get();
     await cluster.clock.flush();
     await cluster.lock.forceRelease('v', a.value.inspect().lock?.token ?? 0);
@@ -94,8 +92,7 @@ describe('forced loads', () => {
   });
 
   it('a drop while the lease is waited for leaves the load that follows to its end, though its reader gives up', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get().catch(() => {});
     await cluster.clock.flush();
     const reader = new AbortController();
@@ -113,10 +110,8 @@ describe('forced loads', () => {
   });
 
   it('a snapshot that was being made before an invalidation, and is there now, is not its answer', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1030, a);
     await cluster.read(b); // stands by for the snapshot of a
     await cluster.end(a, 1, 'begun before');
     b.value.invalidate();
@@ -127,17 +122,14 @@ describe('forced loads', () => {
   });
 
   it('refresh that joins the round of a read gets a load of its own time', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.reload(a, 1, 'begun before');
+    const { cluster, a, b } = await warmPair();
+    await cluster.reloadAfter(1030, a, 1, 'begun before');
     b.value.current; // would take that over
     expect(await cluster.refresh(b, 0, 'begun after')).toBe('begun after');
   });
 
   it('where the holder fails, refresh tries at once', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     void rejectionOf(a.value.refresh());
     await cluster.clock.flush();
     const refreshed = b.value.refresh();
@@ -151,10 +143,8 @@ describe('forced loads', () => {
 
 describe('reads that wait by choice', () => {
   it('patience waits for the snapshot of another, and gives up in time', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1030, a);
     const short = b.value.get({ patience: 100 });
     const long = b.value.get({ patience: 5000 });
     await cluster.clock.advance(100);
@@ -163,21 +153,6 @@ describe('reads that wait by choice', () => {
     a.manual.call(1).resolve('two');
     await cluster.clock.advance(1000);
     expect(await long).toBe('two');
-    expect(b.manual.calls).toHaveLength(0);
-  });
-
-  it('whenTooStale wait does, with the load running elsewhere', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { maxStaleness: 2000 });
-    await cluster.clock.advance(3000);
-    void a.value.get();
-    await cluster.clock.flush();
-    const fresh = b.value.get();
-    await cluster.clock.advance(500);
-    expect(await settled(fresh)).toBe('pending');
-    a.manual.call(1).resolve('two');
-    await cluster.clock.advance(1000);
-    expect(await fresh).toBe('two');
     expect(b.manual.calls).toHaveLength(0);
   });
 
@@ -197,8 +172,7 @@ describe('reads that wait by choice', () => {
   });
 
   it('a signal ends its own wait for another instance, and nothing else', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get();
     await cluster.clock.flush();
     const controller = new AbortController();
@@ -214,10 +188,8 @@ describe('reads that wait by choice', () => {
 
 describe('while another instance loads', () => {
   it('where it dies, the one that stood by takes over', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.read(a);
+    const { cluster, a, b } = await warmPair();
+    await cluster.readAfter(1030, a);
     a.clock.stop();
     for (let read = 0; read < 12 && b.manual.calls.length === 0; read++) {
       b.value.current;

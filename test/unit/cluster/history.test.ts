@@ -3,23 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { warmOne } from '../../support/cluster.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 describe('history', () => {
   it('lists the versions in the store, with the process that published each', async () => {
     const clock = new FakeClock();
-    const store = storeOf(memoryBackend({ clock, keepVersions: 2 }));
+    const backend = memoryBackend({ clock, keepVersions: 2 });
     const values = ['one', 'two', 'three'];
-    const load = (): string => values.shift() ?? '';
-    const value = new RefreshingValue({
-      name: 'v',
-      load,
-      backend: { lock: lockOf(memoryBackend({ clock })), store },
-      clock,
-    });
+    const value = new RefreshingValue({ name: 'v', load: () => values.shift() ?? '', backend, clock });
     expect(await value.history()).toEqual([]);
     for (const _ of [1, 2, 3]) {
       await value.refresh();
@@ -32,19 +25,13 @@ describe('history', () => {
     const about = { host: hostname(), by: undefined, note: undefined, bytes: expect.any(Number) };
     for (const record of [present, before]) expect(record).toMatchObject(about);
     expect(present?.owner?.split('-')[0]).toBe(`${process.pid}`);
-    const kept = await store.read('v', undefined, before?.version);
+    const kept = await storeOf(backend).read('v', undefined, before?.version);
     expect(kept?.payload).toMatch(/"two"$/);
   });
 
   it('of a key is that of the key, whether it is held here or not', async () => {
-    const clock = new FakeClock();
-    const store = storeOf(memoryBackend({ clock, keepVersions: 2 }));
-    const cacheOf = () =>
-      new RefreshingCache({
-        name: 'c',
-        load: (key: string) => key,
-        backend: { lock: lockOf(memoryBackend({ clock })), store },
-      });
+    const backend = memoryBackend({ clock: new FakeClock(), keepVersions: 2 });
+    const cacheOf = () => new RefreshingCache({ name: 'c', load: (key: string) => key, backend });
     const cache = cacheOf();
     await cache.refresh('a');
     await cache.refresh('a');
@@ -55,19 +42,8 @@ describe('history', () => {
     expect(isTicklessError(await rejectionOf(cache.history(undefined as never)), 'OPTION')).toBe(true);
   });
 
-  it('is the present snapshot where a store of yours has no history', async () => {
-    const { read, write, delete: remove } = storeOf(memoryBackend());
-    const store = wrapStore({ read, write, delete: remove });
-    const value = new RefreshingValue({ name: 'v', load: () => 1, backend: { store } });
-    await value.refresh();
-    expect(await value.history()).toMatchObject([
-      { version: value.inspect().lock?.version, host: hostname() },
-    ]);
-  });
-
   it('rejects with BACKEND_DOWN when the store does not answer, at once while it rests', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     a.link.break('refused', 'read');
     a.link.take();
     for (const _ of [1, 2]) {

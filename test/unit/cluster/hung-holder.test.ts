@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, type ValueOptions } from '../../../src/index.ts';
 import { type Instance, LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** A cluster in which the load of the first instance never ends, and another instance without a value. */
@@ -43,20 +42,6 @@ describe('a holder whose load never ends', () => {
     await cluster.end(cold, 0, 'own');
     expect(cold.link.take()).toEqual([]);
     expect(await cluster.store.history('v')).toEqual([]);
-  });
-
-  it('nor does a key of a cache wait for it', async () => {
-    const cluster = new ManualCluster();
-    const holder = keyedInstance(cluster, { timeout: { hours: 1 } });
-    void holder.cache.get('k').catch(() => {});
-    await cluster.clock.flush();
-    const cold = keyedInstance(cluster);
-    cold.link.break('refused', 'read');
-    const reads = cold.cache.get('k');
-    await cluster.clock.flush();
-    expect(cold.calls).toHaveLength(1);
-    cold.calls[0]?.resolve('own');
-    expect(await reads).toBe('own');
   });
 
   it('is waited for where nothing may be loaded without the lock', async () => {

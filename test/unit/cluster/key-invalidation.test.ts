@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { absent, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { type KeyedInstance, keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('invalidation among instances', () => {
   it('a snapshot that another instance was loading when the tag was invalidated here is no answer', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'] }));
     await b.cache.get('x');
     await cluster.clock.advance(1030);
@@ -113,8 +112,7 @@ describe('what was given up here is not revived from the store', () => {
     const a = keyedInstance(cluster);
     await loadKey(cluster, a, 'x', 'ex');
     await cluster.clock.advance(1100);
-    const asked = new Deferred<void>();
-    a.link.breakOnce(asked.promise, 'acquire');
+    const asked = a.link.holdOnce('acquire');
     a.cache.current('x');
     await cluster.clock.flush();
     giveUp(a.cache);
@@ -134,8 +132,7 @@ describe('what was given up here is not revived from the store', () => {
       const a = keyedInstance(cluster, { coolDown: { initial: 60_000, max: 60_000 } });
       await loadKey(cluster, a, 'x', 'ex');
       await cluster.clock.advance(1100);
-      const released = new Deferred<void>();
-      a.link.breakOnce(released.promise, 'release');
+      const released = a.link.holdOnce('release');
       a.cache.current('x');
       await cluster.clock.flush();
       a.calls[1]?.reject(new Error('down'));
@@ -157,8 +154,7 @@ describe('what was given up here is not revived from the store', () => {
     invalidateTag: (cache) => cache.invalidateTag('red', { here: true }),
   };
   it.each(Object.entries(ofOthers))('by %s, while another instance loads it', async (_, giveUp) => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     const first = a.cache.get('x');
     await cluster.clock.advance(10);
     giveUp(b.cache);

@@ -3,7 +3,7 @@ import { absent, isTicklessError, loaded, RefreshingCache } from '../../../src/i
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Fault, ManualCluster } from '../../support/cluster.ts';
 import { isOutcome, wordsOf } from '../../support/events.ts';
-import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { type KeyedInstance, keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** The key `x` has been pushed out by `y`, while its lease is being given back. */
@@ -90,11 +90,8 @@ describe('keys behind a lock', () => {
     a.cache.current('x');
     await cluster.clock.flush();
     expect(a.calls).toHaveLength(3);
-    const acquires = a.link.commands.filter(({ step }) => step === 'acquire');
-    expect(acquires.length).toBeGreaterThan(1);
-    expect(
-      new Set(acquires.map(({ args: [request] }) => (request as { requestId: string }).requestId)).size,
-    ).toBe(1);
+    const ids = a.link.requestIds();
+    expect([ids.length > 1, new Set(ids).size]).toEqual([true, 1]);
   });
 
   it('without a store the version of each is the token with which it was loaded', async () => {
@@ -187,8 +184,7 @@ describe('keys behind a lock', () => {
   });
 
   it('tags and age limits travel', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'], maxStaleness: 5000 }));
     expect(await b.cache.get('x')).toBe('ex');
     expect(b.cache.inspect('x')?.maxStaleness).toBe(5000);
@@ -199,8 +195,7 @@ describe('keys behind a lock', () => {
   });
 
   it('absent travels, for as long as it was to hold', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, { absentFor: 5000 }), keyedInstance(cluster, { absentFor: 5000 })];
+    const { cluster, a, b } = keyedPair({ absentFor: 5000 });
     await loadKey(cluster, a, 'nope', absent());
     await cluster.clock.advance(2000);
     const error = await rejectionOf(b.cache.get('nope'));
@@ -217,8 +212,7 @@ describe('keys behind a lock', () => {
   });
 
   it('absent of long ago is not served: the source is asked', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, { absentFor: 5000 }), keyedInstance(cluster, { absentFor: 5000 })];
+    const { cluster, a, b } = keyedPair({ absentFor: 5000 });
     await loadKey(cluster, a, 'x', absent());
     await cluster.clock.advance({ hours: 1 });
     const read = b.cache.get('x');
@@ -228,8 +222,7 @@ describe('keys behind a lock', () => {
   });
 
   it('the version survives sleep, so that what is held is not read again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', 'ex');
     await b.cache.get('x');
     const { version } = (await cluster.store.read('c["x"]'))!;
@@ -265,8 +258,7 @@ describe('keys behind a lock', () => {
   });
 
   it('one that stands by does not ask again at each read, and adopts with the first look', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const { cluster, a, b } = keyedPair();
     await loadKey(cluster, a, 'x', 'ex');
     await b.cache.get('x');
     await cluster.clock.advance(1030);

@@ -8,8 +8,7 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { Deferred } from '../../../src/time/deferred.ts';
-import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
+import { coldOne, LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { recordLines, wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -30,8 +29,7 @@ describe('a lease whose answer comes when it has expired', () => {
     const first = value.get();
     await late(cluster, link, LEASE_MS + 1);
     expect(wordsOf(events)).toEqual(['took-over', 'load-started']);
-    const requests = link.commands.filter(({ step }) => step === 'acquire').map(({ args }) => args[0]);
-    expect(new Set(requests.map((request) => (request as AcquireRequest).requestId)).size).toBe(2);
+    expect(new Set(link.requestIds()).size).toBe(2);
     expect(manual.calls).toHaveLength(1);
     manual.call(0).resolve('one');
     expect(await first).toBe('one');
@@ -110,19 +108,9 @@ describe('a lease whose answer comes late', () => {
   });
 });
 
-it('a release that fails is not waited for any longer than the lease lasts', async () => {
-  const cluster = new ManualCluster();
-  const [a] = await cluster.warm(1);
-  a.link.break('refused', 'release', 'extend');
-  await cluster.refresh(a, 1, 'two');
-  await cluster.clock.advance(LEASE_MS);
-  expect(cluster.clock.timerCount).toBe(0);
-});
-
 describe('renewal', () => {
   it('ends at the deadline; a load that ignores its signal keeps the lease until it expires', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: 2500 });
+    const { cluster, a } = await warmOne({ timeout: 2500 });
     const b = cluster.instance();
     await b.value.get();
     void rejectionOf(a.value.refresh({ here: true }));
@@ -152,8 +140,7 @@ describe('renewal', () => {
       4,
     ],
   ])('%s, and the load goes on', async (_, disturb, leases) => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     disturb(link, cluster);
@@ -185,8 +172,7 @@ describe('retries', () => {
   });
 
   it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100, randomize: false } });
+    const { cluster, a } = await warmOne({ retry: { retries: 2, minTimeout: 100, randomize: false } });
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     a.value.set('by hand', { here: true });
@@ -202,8 +188,7 @@ describe('a load without a deadline that never settles', () => {
     ['cancelled', (value) => value.cancel('by hand')],
     ['superseded', (value) => value.set('by hand', { here: true })],
   ])('and is %s keeps the lease for 30 s, and until it expires: then all may load', async (_, end) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { timeout: Infinity });
+    const { cluster, a } = await warmOne({ timeout: Infinity });
     void a.value.refresh({ here: true }).catch(() => {});
     await cluster.clock.flush();
     end(a.value);
@@ -212,20 +197,15 @@ describe('a load without a deadline that never settles', () => {
     await cluster.clock.advance(1000 + LEASE_MS);
     expect((await cluster.lock.inspect('v'))?.leaseLeft).toBe(0);
     const b = cluster.instance();
-    void b.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(b, 0, 'two');
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(a, 2, 'three');
+    await cluster.refresh(b, 0, 'two', { here: true });
+    await cluster.refresh(a, 2, 'three', { here: true });
     expect(a.value.peek()).toBe('three');
   });
 });
 
 describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000, randomize: false } });
+    const { cluster, a } = await warmOne({ retry: { retries: 2, minTimeout: 1000, randomize: false } });
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     await cluster.fail(a, 1, new Error('down'));
@@ -242,8 +222,7 @@ describe('a load that is superseded in the pause between two tries', () => {
 
 describe('giving the lease back', () => {
   it('is tried again where it fails, and the reader has long been served', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     link.break('refused', 'release');
@@ -259,8 +238,7 @@ describe('giving the lease back', () => {
   });
 
   it('that never succeeds is left to expire', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     link.break('refused', 'release');
@@ -274,27 +252,12 @@ describe('giving the lease back', () => {
     expect((await cluster.lock.acquire({ name: 'v' })).kind).toBe('acquired');
   });
 
-  it('whose answer was lost holds the round as it should', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
-    a.link.breakOnce('answer-lost', 'release');
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    a.manual.call(1).resolve('two');
-    await cluster.clock.advance(200);
-    expect(a.link.take()).toEqual(['acquire', 'write', 'release', 'release']);
-    const record = await cluster.lock.inspect('v');
-    expect(record?.state).toBe('done');
-    expect(record?.holdLeft).toBeGreaterThan(0);
-  });
-
   for (const [name, supersede] of Object.entries({
     'invalidate, with drop': (value: RefreshingValue<string>) => value.invalidate({ drop: true, here: true }),
     set: (value: RefreshingValue<string>) => value.set('by hand', { here: true }),
   })) {
     it(`comes after the load has settled where ${name} superseded it, not before`, async () => {
-      const cluster = new ManualCluster();
-      const [a] = await cluster.warm(1);
+      const { cluster, a } = await warmOne();
       const controller = new AbortController();
       await cluster.clock.advance(1030);
       a.value.get({ patience: 1, signal: controller.signal }).catch(() => {});
@@ -312,8 +275,7 @@ describe('giving the lease back', () => {
   }
 
   it('the successor of a superseded load waits for that, and is one load', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     void a.value.refresh({ here: true });
     await cluster.clock.flush();
     a.value.set('by hand', { here: true });
@@ -327,10 +289,8 @@ describe('giving the lease back', () => {
   });
 
   it('one that is granted after the load was superseded is given back at once', async () => {
-    const cluster = new ManualCluster();
-    const { value, link, manual } = cluster.instance();
-    const answer = new Deferred<void>();
-    link.break(answer.promise, 'acquire');
+    const { cluster, value, link, manual } = coldOne();
+    const answer = link.hold('acquire');
     void value.get().catch(() => {});
     await cluster.clock.flush();
     value.set('by hand', { here: true });
@@ -343,12 +303,10 @@ describe('giving the lease back', () => {
 
 describe('close', () => {
   it('waits until what was loaded is published and the lease given back', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
-    const answer = new Deferred<void>();
-    link.break(answer.promise, 'write');
+    const answer = link.hold('write');
     manual.call(0).resolve('one');
     await first;
     const closed = value.close();
@@ -361,8 +319,7 @@ describe('close', () => {
   });
 
   it('aborts a load that takes too long, and gives the lease back when that has settled', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual } = cluster.instance();
+    const { cluster, value, manual } = coldOne();
     const first = rejectionOf(value.get());
     await cluster.clock.flush();
     const closed = value.close({ timeout: 1000 });
@@ -376,8 +333,7 @@ describe('close', () => {
 
   it('tells which lease is left, in one line, where the lock does not answer or the load ignores its signal', async () => {
     for (const fault of ['no-answer', undefined] as const) {
-      const cluster = new ManualCluster();
-      const { value, manual, link, logger } = cluster.instance({ timeout: 10 * LEASE_MS });
+      const { cluster, value, manual, link, logger } = coldOne({ timeout: 10 * LEASE_MS });
       void value.get().catch(() => {});
       await cluster.clock.flush();
       const { token } = (await cluster.lock.inspect('v')) as { token: number };
@@ -435,8 +391,7 @@ describe('close', () => {
   });
 
   it('does not wait for ever for a load that ignores its signal', async () => {
-    const cluster = new ManualCluster();
-    const { value, link } = cluster.instance({ timeout: 10 * LEASE_MS });
+    const { cluster, value, link } = coldOne({ timeout: 10 * LEASE_MS });
     void value.get().catch(() => {});
     await cluster.clock.flush();
     const closed = value.close({ timeout: 0 });
@@ -453,8 +408,7 @@ describe('close', () => {
   });
 
   it('nor for a store that does not answer', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     const first = value.get();
     await cluster.clock.flush();
     link.break('no-answer', 'write');

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
 import {
   isTicklessError,
   type LockedContext,
@@ -12,7 +11,7 @@ import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsIn } from '../../support/option-errors.ts';
-import { lockOf } from '../../support/parts.ts';
+import { lockOf, methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
@@ -70,8 +69,7 @@ describe('lockedTask', () => {
       await new Promise<void>((resolve) => cluster.clock.setTimeout(resolve, 900));
       return answer;
     };
-    const { leaseFor, extend, release } = link.lock;
-    const lock = asLock({ leaseFor, acquire: acquireLate, extend, release });
+    const lock = asLock({ ...link.lock, acquire: acquireLate });
     const late = manualTask(cluster, { lock, lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
     const executed = late.run();
     await cluster.clock.advance(900);
@@ -156,7 +154,7 @@ describe('lockedTask', () => {
     a.link.breakOnce('answer-lost', 'acquire');
     const executed = a.run();
     await cluster.clock.flush();
-    const ids = a.link.commands.map(({ args }) => (args[0] as { requestId: string }).requestId);
+    const ids = a.link.requestIds();
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(1);
     a.calls[0]?.resolve('done');
@@ -213,7 +211,8 @@ describe('lockedTask', () => {
 
   it('close() waits for runs and their leases, then aborts them, and starts none', async () => {
     const cluster = new ManualCluster();
-    const a = manualTask(cluster);
+    const logger = recordLines();
+    const a = manualTask(cluster, { logger });
     const executed = a.run();
     await cluster.clock.flush();
     const closed = a.run.close();
@@ -222,7 +221,7 @@ describe('lockedTask', () => {
     expect(await settled(closed)).toBe('pending');
     a.calls[0]?.resolve('done');
     expect(await executed).toMatchObject({ kind: 'executed' });
-    expect(await closed).toEqual({ drained: true, aborted: [], leases: [] });
+    expect([await closed, logger.lines]).toEqual([{ drained: true, aborted: [], leases: [] }, []]);
     expect(a.link.take()).toEqual(['acquire', 'release']);
     expect(cluster.clock.timerCount).toBe(0);
 
@@ -268,16 +267,8 @@ describe('lockedTask', () => {
     await failed;
   });
 
-  it('close() logs nothing where all has ended by itself, or with logger: false', async () => {
+  it('close() logs nothing with logger: false', async () => {
     const cluster = new ManualCluster();
-    const logger = recordLines();
-    const { calls, run } = manualTask(cluster, { logger });
-    const executed = run();
-    await cluster.clock.flush();
-    const closed = run.close();
-    calls[0]?.resolve('done');
-    await executed;
-    expect([await closed, logger.lines]).toEqual([{ drained: true, aborted: [], leases: [] }, []]);
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const silent = manualTask(cluster, { logger: false });
     void silent.run().catch(() => {});
@@ -350,12 +341,7 @@ describe('a lock or a store that hangs', () => {
 
   it('rejects a registration where it is the lock', async () => {
     const lock = asLock(
-      {
-        ...{ leaseFor: 1000, acquire: never, extend: never, release: never },
-        inspect: never,
-        list: never,
-        forceRelease: never,
-      },
+      { acquire: never, extend: never, release: never, inspect: never, list: never },
       { timeout: 50 },
     );
     const task = lockedTask(() => 'done', { name: 'n', lock });
@@ -367,13 +353,11 @@ it('a registration of another instance keeps no run from its turn', async () => 
   const lock = lockOf(memoryBackend());
   const released = new Deferred<void>();
   const registering = asLock({
-    ...{ leaseFor: lock.leaseFor, acquire: (request: AcquireRequest) => lock.acquire(request) },
-    extend: () => Promise.resolve(false),
-    release: async (...args: Parameters<typeof lock.release>) => {
+    ...methodsOf(lock),
+    release: async (...args) => {
       await released.promise;
       return lock.release(...args);
     },
-    ...{ inspect: async () => undefined, list: async () => [], forceRelease: async () => false },
   });
   const one = lockedTask(() => 'one', { name: 'n', lock: registering });
   const registered = one.register();

@@ -3,25 +3,14 @@ import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { coldOne, LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
-/** Which requests were sent, in their order. */
-function requestIds({
-  commands,
-}: {
-  readonly commands: readonly { step: string; args: readonly unknown[] }[];
-}) {
-  const acquires = commands.filter(({ step }) => step === 'acquire');
-  return acquires.map(({ args: [request] }) => (request as { requestId: string }).requestId);
-}
-
 describe('answers that are lost', () => {
   it('an acquire is repeated with the same request, and gives the same lease', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link, events } = cluster.instance();
+    const { cluster, value, manual, link, events } = coldOne();
     link.breakOnce('answer-lost', 'acquire');
     const first = value.get();
     await cluster.clock.flush();
@@ -34,8 +23,7 @@ describe('answers that are lost', () => {
   });
 
   it('an acquire that is carried out and stays without an answer is repeated behind a reload, as a probe', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     await cluster.clock.advance(1030);
     a.link.take();
     a.link.breakOnce(new Promise(() => {}), 'acquire');
@@ -43,8 +31,7 @@ describe('answers that are lost', () => {
     await cluster.clock.advance(1000);
     expect(a.link.take()).toEqual(['acquire', 'acquire', 'extend']); // half of the lease is over
     expect(a.manual.call(1).context.token).toBeGreaterThan(0);
-    a.manual.call(1).resolve('two');
-    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
     expect((await cluster.store.read('v'))?.version).toBe(a.manual.call(1).context.token);
   });
 
@@ -66,11 +53,10 @@ describe('answers that are lost', () => {
   });
 
   it('where both are lost, the next round asks with that request once more: it does not wait for itself', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { whenBackendDown: 'skip' });
+    const { cluster, a } = await warmOne({ whenBackendDown: 'skip' });
     a.link.break('answer-lost', 'acquire');
     await rejectionOf(a.value.refresh({ here: true }));
-    const lost = requestIds(a.link);
+    const lost = a.link.requestIds();
     a.link.mend();
     await cluster.clock.advance(1500);
     a.link.take();
@@ -78,28 +64,21 @@ describe('answers that are lost', () => {
     await cluster.clock.flush();
     // Half of the lease is over: it is extended at once.
     expect(a.link.commands.map(({ step }) => step)).toEqual(['acquire', 'extend']);
-    expect(new Set([...lost, ...requestIds(a.link)]).size).toBe(1);
+    expect(new Set([...lost, ...a.link.requestIds()]).size).toBe(1);
     a.manual.call(1).resolve('two');
     expect(await refreshed).toBe('two');
   });
 
   it('a request that was answered is not used again', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
-    for (const index of [1, 2]) {
-      const refreshed = a.value.refresh({ here: true });
-      await cluster.clock.flush();
-      a.manual.call(index).resolve('again');
-      await refreshed;
-      await cluster.clock.flush();
-    }
-    const [one, two] = requestIds(a.link);
+    const { cluster, a } = await warmOne();
+    for (const index of [1, 2]) await cluster.refresh(a, index, 'again', { here: true });
+    await cluster.clock.flush();
+    const [one, two] = a.link.requestIds();
     expect(one).not.toBe(two);
   });
 
   it('a write is repeated with the same token, and is written', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1030);
     a.link.breakOnce('answer-lost', 'write');
     await cluster.reload(a, 1, 'two');
@@ -114,8 +93,7 @@ describe('answers that are lost', () => {
     ['while its lease lasts', LEASE_MS - 1000, [0, LEASE_MS - 1000]],
     ['not when its lease is over', LEASE_MS, [0]],
   ])('a write is repeated %s', async (_, brokenFor, writtenAt) => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const refreshed = a.value.refresh({ here: true });
     await cluster.clock.flush();
     const publishedAt = cluster.clock.monotonic();
@@ -139,8 +117,7 @@ describe('answers that are lost', () => {
   });
 
   it('one that can’t be written holds nothing back: the next instance loads', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
+    const { cluster, a, b } = await warmPair();
     await cluster.clock.advance(1030);
     a.link.break('refused', 'write');
     await cluster.reload(a, 1, 'two');
@@ -165,10 +142,8 @@ describe('answers that are lost', () => {
   });
 
   it('a read: the load of the next round is published all the same', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    await cluster.reload(a, 1, 'two');
+    const { cluster, a, b } = await warmPair();
+    await cluster.reloadAfter(1030, a, 1, 'two');
     b.link.breakOnce('answer-lost', 'read');
     await cluster.read(b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
@@ -184,38 +159,8 @@ describe('answers that are lost', () => {
 });
 
 describe('what never answers', () => {
-  it('a lock: it is asked once, for a second, then the load runs without it', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    link.break('no-answer', 'acquire');
-    const first = value.get();
-    await cluster.clock.advance(999);
-    expect(manual.calls).toHaveLength(0);
-    await cluster.clock.advance(1);
-    manual.call(0).resolve('without the lock');
-    expect(await first).toBe('without the lock');
-    expect(link.take()).toEqual(['read', 'acquire']);
-    expect(cluster.clock.timerCount).toBe(0);
-  });
-
-  it('a store: a cold reader gets what is loaded; a warm one never waits', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    link.break('no-answer', 'read', 'write');
-    const first = value.get();
-    await cluster.clock.advance(7600);
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-    await cluster.clock.advance(1030);
-    expect(await value.get()).toBe('one');
-    expect((await cluster.lock.inspect('v'))?.holdLeft).toBe(0);
-    await cluster.clock.advance(30_000);
-    expect(value.inspect().lock?.storeError).toMatchObject({ code: 'BACKEND_DOWN' });
-  });
-
   it('a release: nobody waits for it', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
+    const { cluster, value, manual, link } = coldOne();
     link.break('no-answer', 'release');
     expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.advance(1030);

@@ -2,94 +2,51 @@ import { describe, expect, it } from 'vitest';
 import { type CacheOptions, RefreshingCache } from '../../../src/index.ts';
 import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import type { Edit, Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { WITHOUT_CHECKS } from '../../support/cluster.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
-import {
-  recordsOfLock,
-  recordsOfStore,
-  type StepsOfLock,
-  type StepsOfStore,
-} from '../../support/records-of-steps.ts';
-import {
-  acquired as acquireRecord,
-  type BackendRecord,
-  extended as extendRecord,
-  forceReleased as forceReleaseRecord,
-  released as releaseRecord,
-  rowOf as rowOfRecord,
-} from '../testing/lock-record.ts';
+import { recordLines } from '../../support/events.ts';
+import { lockOn, methodsOf, storeOn } from '../../support/parts.ts';
 
-const KIND = { longestName: undefined, options: [] };
+/** The command of edits that are all of one kind. */
+function commandOf(edits: readonly Edit[]): string {
+  const [first] = edits;
+  if (first?.op === 'claim') return 'acquire';
+  if (first?.op === 'amend') return first.phase === undefined ? `extend ${edits.length}` : 'release';
+  return first?.op === 'put' ? 'write' : 'read';
+}
 
-/** A lock and a store with steps for many names, and the commands that they get. */
+/** A lock and a store over records in memory, and the commands that they get. */
 function backend(
   clock: FakeClock,
-  { extendsMany = true, ...options }: BackendOptions & { readonly extendsMany?: boolean } = {},
+  { mostEdits = 500, ...options }: BackendOptions & { readonly mostEdits?: number } = {},
 ) {
   const commands: string[] = [];
-  const records: Map<string, BackendRecord> = new Map();
-  const snapshots: Map<string, { readonly version: number; readonly payload: string }> = new Map();
-  const now = () => ({ at: clock.monotonic(), wall: clock.now() });
-  const put = (name: string, record: BackendRecord | undefined): boolean =>
-    record !== undefined && records.set(name, record) !== undefined;
-  const acquire = (request: Parameters<StepsOfLock['acquire']>[0]) => {
-    if (request.name.includes('damaged')) throw new TypeError('damaged');
-    const record = acquireRecord(records.get(request.name), request, now());
-    put(request.name, record);
-    return rowOfRecord(request.name, record, now());
+  const memory = new MemoryRecords(clock);
+  const records: Records = {
+    mostEdits,
+    sharesCommands: false,
+    async apply(edits) {
+      commands.push(commandOf(edits));
+      const { now, answers } = await memory.apply(edits.filter(({ name }) => !name.includes('damaged')));
+      const left = [...answers];
+      const answerTo = ({ name }: Edit) =>
+        name.includes('damaged') ? new TypeError('damaged') : (left.shift() as (typeof left)[0]);
+      return { now, answers: edits.map(answerTo) };
+    },
+    list: (...asked) => memory.list(...asked),
+    editions: (...asked) => memory.editions(...asked),
   };
-  const release = (...[lease, ending]: Parameters<StepsOfLock['release']>) =>
-    put(lease.name, releaseRecord(records.get(lease.name), lease, ending, now().at));
-  const read = (name: string) => {
-    const found = snapshots.get(name);
-    return found && { ...found, age: 0 };
+  const kind = { longestName: undefined, options: [], clock };
+  const lock = lockOn(records, options, kind);
+  return {
+    commands,
+    lock,
+    store: storeOn(records, options, kind),
+    /** Of all names. */
+    list: () => lock.list({ limit: 10_000 }),
   };
-  const write = (name: string, payload: string, token = 1) => {
-    snapshots.set(name, { version: token, payload });
-    return { kind: 'written', version: token } as const;
-  };
-  const step = async <R>(name: string, run: () => R): Promise<R> => {
-    commands.push(name);
-    return run();
-  };
-  const orError = <R>(run: () => R): R | Error => {
-    try {
-      return run();
-    } catch (error) {
-      return error as Error;
-    }
-  };
-  const extend = (...[lease, leaseFor]: Parameters<StepsOfLock['extend']>) =>
-    put(lease.name, extendRecord(records.get(lease.name), lease, leaseFor, now().at));
-  const lock: StepsOfLock = {
-    acquire: (request) => step('acquire', () => acquire(request)),
-    acquireMany: (all) => step('acquire', () => all.map((request) => orError(() => acquire(request)))),
-    extend: (lease, leaseFor) => step('extend', () => extend(lease, leaseFor)),
-    ...(extendsMany && {
-      extendMany: (all) =>
-        step(`extend ${all.length}`, () => all.map(({ lease, leaseFor }) => extend(lease, leaseFor))),
-    }),
-    release: (lease, ending) => step('release', () => release(lease, ending)),
-    releaseMany: (all) => step('release', () => all.map(({ lease, ending }) => release(lease, ending))),
-    forceRelease: async (name, token) => put(name, forceReleaseRecord(records.get(name), token, now().at)),
-    find: async () => undefined,
-    list: async () => [...records].map(([name, record]) => rowOfRecord(name, record, now())),
-  };
-  const store: StepsOfStore = {
-    read: (name) => step('read', () => read(name)),
-    readMany: (all) => step('read', () => all.map(({ name }) => read(name))),
-    write: (name, payload, token) => step('write', () => write(name, payload, token)),
-    writeMany: (all) =>
-      step('write', () => all.map(({ name, payload, token }) => write(name, payload, token))),
-    delete: async (name) => snapshots.delete(name),
-  };
-  const { namespace } = options;
-  const open = {
-    lock: lockOn(recordsOfLock(lock), options, KIND),
-    store: storeOn(recordsOfStore(store), { namespace }, KIND),
-  };
-  return { ...open, commands, records };
 }
 
 const REQUEST = { owner: 'me', requestId: 'r', leaseFor: 1000, host: '', force: false };
@@ -103,12 +60,12 @@ function cacheOf(clock: FakeClock, own: Partial<CacheOptions<number, number>>) {
 
 it('500 cold keys with lock and store cost at most 10 commands, and so do those of an instance that adopts them', async () => {
   const clock = new FakeClock();
-  const { lock, store, commands, records } = backend(clock);
+  const { lock, store, commands, list } = backend(clock);
   const read = cacheOf(clock, { backend: { lock, store } }).getMany(KEYS);
   await clock.advance(10);
   expect((await read).size).toBe(500);
   await clock.advance(10);
-  expect([...records.values()].filter(({ state }) => state === 'done')).toHaveLength(500);
+  expect((await list()).filter(({ state }) => state === 'done')).toHaveLength(500);
   // One key asks first, as always where a backend has not answered for a while.
   expect(commands).toEqual(['read', 'read', 'acquire', 'acquire', 'write', 'release']);
   commands.length = 0;
@@ -128,14 +85,13 @@ it('keys share commands, and are answered for by hand, in a namespace too', asyn
   expect(commands).toHaveLength(6);
   const name = 'c[499]';
   expect(await lock.acquire({ ...REQUEST, name })).toMatchObject({ kind: 'done' });
-  expect(await Promise.all([store.read(name), store.read('none')])).toMatchObject([{ age: 0 }, undefined]);
+  expect(await Promise.all([store.read(name), store.read('none')])).toMatchObject([{ age: 20 }, undefined]);
 });
 
 it('a key whose record is damaged is alone with that', async () => {
   const clock = new FakeClock();
-  const lines: string[] = [];
-  const logger = { warn: (line: string) => void lines.push(line), error: () => {} };
-  const { lock, records } = backend(clock);
+  const logger = recordLines();
+  const { lock, list } = backend(clock);
   const cache = new RefreshingCache({
     ...{ name: 'c', clock, lock, logger, schedule: 1000 },
     load: async (key: string) => key,
@@ -144,8 +100,8 @@ it('a key whose record is damaged is alone with that', async () => {
   await clock.advance(10);
   expect((await read).size).toBe(3);
   await clock.advance(10);
-  expect([...records].map(([name, { state }]) => `${name} ${state}`)).toEqual(['c["a"] done', 'c["b"] done']);
-  expect(lines).toHaveLength(1);
+  expect((await list()).map(({ name, state }) => `${name} ${state}`)).toEqual(['c["a"] done', 'c["b"] done']);
+  expect(logger.lines).toHaveLength(1);
 });
 
 const LEASE = { leaseFor: 3000 };
@@ -156,13 +112,13 @@ const slowly = (clock: FakeClock, ms: number) => async (keys: readonly number[])
 
 it('leases of one instance are extended in one command of at most 500 names, at each third of a lease', async () => {
   const clock = new FakeClock();
-  const { lock, commands, records } = backend(clock, LEASE);
+  const { lock, commands, list } = backend(clock, LEASE);
   const keys = Array.from({ length: 1200 }, (_, i) => i);
   const read = cacheOf(clock, { lock, loadMany: slowly(clock, 6000) }).getMany(keys);
   await clock.advance(10);
   commands.length = 0;
   await clock.advance(5900);
-  expect([...records.values()].every(({ leaseUntil }) => leaseUntil > clock.monotonic())).toBe(true);
+  expect((await list()).every(({ leaseLeft }) => leaseLeft > 0)).toBe(true);
   expect(commands).toHaveLength(5 * 3);
   expect(new Set(commands)).toEqual(new Set(['extend 500', 'extend 200']));
   await clock.advance(100);
@@ -185,31 +141,26 @@ it('leases that were acquired one after the other come to be extended together',
   expect(await Promise.all(reads)).toHaveLength(100);
 });
 
-it('without extendMany each lease is extended by a command of its own, 32 at a time, before commands that wait', async () => {
+it('with a lock of your own each lease is extended by a command of its own, 32 at a time, before commands that wait', async () => {
   const clock = new FakeClock();
-  const { lock, commands, records } = backend(clock, { ...LEASE, extendsMany: false });
+  const { lock, commands, list } = backend(clock, { ...LEASE, mostEdits: 1 });
   let [underWay, most] = [0, 0];
   const slow = asLock({
-    ...lock,
+    ...methodsOf(lock),
     async extend(lease, leaseFor) {
       most = Math.max(most, ++underWay);
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, 1));
       underWay -= 1;
-      return lock.extend(lease, leaseFor as number);
+      return lock.extend(lease, leaseFor);
     },
-    acquire: (request) => lock.acquire(request),
-    release: (lease, outcome) => lock.release(lease, outcome),
-    inspect: (name) => lock.inspect(name),
-    list: (options) => lock.list(options),
-    forceRelease: (name, token) => lock.forceRelease(name, token),
   });
   const read = cacheOf(clock, { lock: slow, loadMany: slowly(clock, 2500) }).getMany(KEYS);
   await clock.advance(10);
   commands.length = 0;
   await clock.advance(2400);
-  expect(commands).toEqual(Array.from({ length: 1000 }, () => 'extend'));
+  expect(commands).toEqual(Array.from({ length: 1000 }, () => 'extend 1'));
   expect(most).toBe(32);
-  expect([...records.values()].every(({ leaseUntil }) => leaseUntil > clock.monotonic())).toBe(true);
+  expect((await list()).every(({ leaseLeft }) => leaseLeft > 0)).toBe(true);
   await clock.advance(100);
   expect((await read).size).toBe(500);
 });

@@ -1,26 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { absent, loaded } from '../../../src/index.ts';
-import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
-import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { type Instance, ManualCluster, warmPair } from '../../support/cluster.ts';
+import {
+  type KeyedInstance,
+  keyedInstance,
+  keyedPair,
+  loadKey,
+  readKeysFor,
+} from '../../support/keyed-cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 const drop = { drop: true } as const;
 const WITHIN = 1000;
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
-
-/** Reads all of them each 10 ms. */
-async function readFor(
-  cluster: ManualCluster,
-  ms: number,
-  instances: readonly (Instance | KeyedInstance)[],
-  key: string = 'k',
-): Promise<void> {
-  for (let at = 0; at < ms; at += 10) {
-    for (const one of instances) void ('cache' in one ? one.cache.get(key) : one.value.get()).catch(() => {});
-    await cluster.clock.advance(10);
-  }
-}
 
 /** Two instances of a value: a mark or a value of the first is being read by a check of the second. */
 async function whileChecking(
@@ -32,12 +24,10 @@ async function whileChecking(
   /** The store answers. */
   answer: () => Promise<void>;
 }> {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { ...own, propagateWithin: within });
+  const { cluster, a, b } = await warmPair({ ...own, propagateWithin: within });
   await change(a);
-  const answered = new Deferred<void>();
-  b.link.break(answered.promise, 'read');
-  while (!b.link.commands.some(({ step }) => step === 'read')) await readFor(cluster, 10, [b]);
+  const answered = b.link.hold('read');
+  while (!b.link.commands.some(({ step }) => step === 'read')) await cluster.readFor([b], 10);
   const answer = async (): Promise<void> => {
     answered.resolve();
     b.link.mend();
@@ -58,7 +48,7 @@ async function warmKeys(
   const [a, ...others] = Array.from({ length: count }, () => keyedInstance(cluster, own));
   for (const [key, tag] of Object.entries(keys)) {
     await loadKey(cluster, a as KeyedInstance, key, loaded(`${key}1`, { tags: [tag] }));
-    await readFor(cluster, 50, others, key);
+    await readKeysFor(cluster, others, 50, [key]);
   }
   (a as KeyedInstance).calls.length = 0;
   await cluster.clock.advance(10);
@@ -73,24 +63,22 @@ describe('a value of which the reload has failed', () => {
       async (_: Instance, b: Instance) => void b.value.invalidate({ here: true }),
     ],
   ])('takes over what is set everywhere, %s', async (_, invalidate) => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { ...own, coolDown: 10_000 });
+    const { cluster, a, b } = await warmPair({ ...own, coolDown: 10_000 });
     await invalidate(a, b);
-    await readFor(cluster, WITHIN + 50, [b]);
+    await cluster.readFor([b], WITHIN + 50);
     await cluster.fail(b, 0, new Error('down'));
     await a.value.set('two');
-    await readFor(cluster, 2 * WITHIN, [b]);
+    await cluster.readFor([b], 2 * WITHIN);
     expect(b.value.peek()).toBe('two');
   });
 
   it('is not served any longer when it is dropped everywhere', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     b.value.invalidate({ here: true });
-    await readFor(cluster, 50, [b]);
+    await cluster.readFor([b], 50);
     await cluster.fail(b, 0, new Error('down'));
     await a.value.invalidate(drop);
-    await readFor(cluster, WITHIN + 50, [b]);
+    await cluster.readFor([b], WITHIN + 50);
     expect(b.value.peek()).toBe(undefined);
   });
 });
@@ -106,56 +94,42 @@ it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
     const options = { ...own, coolDown: 10_000, timeout: 3000 };
     const [a, b] = await cluster.warm(2, options);
     await a.value.invalidate();
-    await readFor(cluster, WITHIN + 50, [b]);
+    await cluster.readFor([b], WITHIN + 50);
     expect(b.manual.calls.length).toBe(1);
     b.link.break('refused', 'check'); // which would adopt it sooner
     await end(b, cluster);
     b.manual.calls[0]?.reject(new Error('late'));
     await cluster.clock.flush();
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(a, 1, 'two');
+    await cluster.refresh(a, 1, 'two', { here: true });
     await cluster.clock.advance(10_000);
-    await readFor(cluster, 50, [b]);
+    await cluster.readFor([b], 50);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 1]);
   },
 );
 
 it('after a mark, a load that timed out while it waited for the one before is no second load either', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { ...own, coolDown: 100, timeout: 1000 });
+  const { cluster, a, b } = await warmPair({ ...own, coolDown: 100, timeout: 1000 });
   await a.value.invalidate();
   const failed = async (times: number): Promise<void> => {
-    while (b.value.inspect().failures < times) await readFor(cluster, 10, [b]);
+    while (b.value.inspect().failures < times) await cluster.readFor([b], 10);
   };
   await failed(1); // its load goes on, with the lease
   b.link.break('refused', 'check');
   await failed(2);
   expect(b.manual.calls.length).toBe(1);
   await cluster.clock.advance(5000);
-  void a.value.refresh({ here: true });
-  await cluster.clock.flush();
-  await cluster.end(a, 1, 'two');
-  await readFor(cluster, 500, [b]);
+  await cluster.refresh(a, 1, 'two', { here: true });
+  await cluster.readFor([b], 500);
   expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 1]);
 });
 
 describe('while a check reads a newer version', () => {
-  it('an invalidation that is made here is left to a load', async () => {
-    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two'));
-    b.value.invalidate({ here: true });
-    await answer();
-    expect(b.value.inspect().isDue).toBe(true);
-    await readFor(cluster, 20, [b]);
-    expect(b.manual.calls.length).toBe(1);
-  });
-
   it('an invalidation that is made here leaves the newer version in place, also where the load fails', async () => {
     const { cluster, b, answer } = await whileChecking((a) => a.value.set('two'));
     b.value.invalidate({ here: true });
     await answer();
     expect(b.value.peek()).toBe('two');
-    await readFor(cluster, 20, [b]);
+    await cluster.readFor([b], 20);
     await cluster.fail(b, 0, new Error('down'));
     expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
   });
@@ -169,7 +143,7 @@ describe('while a check reads a newer version', () => {
 
   it('no other check reads it too', async () => {
     const { cluster, b } = await whileChecking((a) => a.value.set('two'), 100);
-    await readFor(cluster, 900, [b]); // the step has a second
+    await cluster.readFor([b], 900); // the step has a second
     expect(b.link.take().filter((step) => step === 'read').length).toBe(1);
   });
 
@@ -180,7 +154,7 @@ describe('while a check reads a newer version', () => {
     await answer();
     await cluster.fail(b, 0, new Error('down'));
     await refreshed;
-    await readFor(cluster, WITHIN + 50, [b]);
+    await cluster.readFor([b], WITHIN + 50);
     expect(b.value.peek()).toBe(undefined);
   });
 
@@ -194,11 +168,10 @@ describe('while a check reads a newer version', () => {
 });
 
 it('a paused value takes over what is set everywhere, which is no load', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, own);
+  const { cluster, a, b } = await warmPair(own);
   b.value.pause({ here: true });
   await a.value.set('two');
-  await readFor(cluster, WITHIN + 50, [b]);
+  await cluster.readFor([b], WITHIN + 50);
   expect(b.value.peek()).toBe('two');
 });
 
@@ -216,7 +189,7 @@ describe('marks on keys', () => {
       ['l', 'by hand'],
     ] as const) {
       const later = keyedInstance(cluster, own);
-      await readFor(cluster, 2 * WITHIN, [later], key);
+      await readKeysFor(cluster, [later], 2 * WITHIN, [key]);
       expect([later.cache.peek(key), later.calls.length]).toEqual([value, 0]);
     }
   });
@@ -226,32 +199,21 @@ describe('marks on keys', () => {
     const [a, b] = instances;
     b.cache.invalidateTag('x', { here: true });
     await a.cache.set('l', 'by hand');
-    await readFor(cluster, WITHIN + 50, [b], 'l');
+    await readKeysFor(cluster, [b], WITHIN + 50, ['l']);
     expect(b.cache.peek('l')).toBe('by hand');
-    await readFor(cluster, 50, [b]);
+    await readKeysFor(cluster, [b], 50);
     expect(b.calls.map(({ key }) => key)).toEqual(['k']);
-  });
-
-  it('make a key due that many instances hold, and one of them loads it', async () => {
-    const { cluster, instances } = await warmKeys(5, { k: 'x' });
-    await instances[0].cache.invalidate('k');
-    for (let at = 0; at < 3 * WITHIN; at += 10) {
-      await readFor(cluster, 10, instances);
-      for (const { calls } of instances) for (const one of calls) one.resolve('k2');
-    }
-    expect(instances.map(({ cache }) => cache.peek('k'))).toEqual(Array(5).fill('k2'));
-    expect(instances.flatMap(({ calls }) => calls).length).toBe(1);
   });
 
   it('serve a key that is invalidated, though it was dropped once before', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x' });
     const [a, b] = instances;
     await a.cache.invalidate('k', drop);
-    await readFor(cluster, WITHIN + 50, [b]);
+    await readKeysFor(cluster, [b], WITHIN + 50);
     b.calls[0]?.resolve('k2');
-    await readFor(cluster, WITHIN, [a, b]);
+    await readKeysFor(cluster, [a, b], WITHIN);
     await a.cache.invalidate('k');
-    await readFor(cluster, WITHIN + 50, [b]);
+    await readKeysFor(cluster, [b], WITHIN + 50);
     expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 2]);
   });
 
@@ -262,29 +224,17 @@ describe('marks on keys', () => {
     await cluster.clock.flush();
     a.calls.at(-1)?.resolve(absent());
     await refreshed;
-    await readFor(cluster, WITHIN + 50, [b]);
+    await readKeysFor(cluster, [b], WITHIN + 50);
     expect([b.cache.peek('k'), b.calls.length]).toEqual([undefined, 0]);
   });
 
-  it('leave the value that was set everywhere to an instance that was paused', async () => {
-    const { cluster, instances } = await warmKeys(2, { k: 'x' });
-    const [a, b] = instances;
-    b.cache.pause({ here: true });
-    await a.cache.set('k', 'by hand');
-    await readFor(cluster, WITHIN + 50, [b]);
-    b.cache.resume({ here: true });
-    await readFor(cluster, 50, [b]);
-    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', 0]);
-  });
-
   it('may concern a key that JSON has no number for', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+    const { cluster, a, b } = keyedPair(own);
     const key = Number.NaN as unknown as string;
     await loadKey(cluster, a, key, 'one');
-    await readFor(cluster, 50, [b], key);
+    await readKeysFor(cluster, [b], 50, [key]);
     await a.cache.set(key, 'by hand');
-    await readFor(cluster, WITHIN + 50, [b], key);
+    await readKeysFor(cluster, [b], WITHIN + 50, [key]);
     expect([b.cache.peek(key), b.logger.lines]).toEqual(['by hand', []]);
   });
 
@@ -297,18 +247,17 @@ describe('marks on keys', () => {
     const reads = (): number =>
       b.link.commands.splice(0).filter(({ step, name }) => step === 'read' && name === 'c').length;
     reads();
-    await readFor(cluster, 5 * WITHIN, [b]);
+    await readKeysFor(cluster, [b], 5 * WITHIN);
     expect([reads(), b.calls.length]).toEqual([1, 1]); // they may have been about any key
     await a.cache.invalidateTag('x');
-    await readFor(cluster, WITHIN + 50, [b]);
+    await readKeysFor(cluster, [b], WITHIN + 50);
     expect(reads()).toBe(1);
   });
 
   it('that wait for others are not published after close', async () => {
     const { cluster, instances } = await warmKeys(2, { k: 'x' });
     const [a] = instances;
-    const answered = new Deferred<void>();
-    a.link.break(answered.promise, 'write');
+    const answered = a.link.hold('write');
     const first = a.cache.invalidateTag('x');
     await cluster.clock.flush();
     const second = rejectionOf(a.cache.invalidateTag('y'));
@@ -338,8 +287,7 @@ it('what was refused is not loaded again by others, though a person has set a va
   expect(a.link.take().at(-1)).toBe('release');
   await cluster.read(b);
   expect(b.manual.calls.length).toBe(0);
-  await cluster.clock.advance(20_000);
-  await cluster.read(b);
+  await cluster.readAfter(20_000, b);
   expect(b.manual.calls.length).toBe(1);
 });
 
@@ -368,16 +316,15 @@ describe('a guard of a load that has waited for the lease of another instance', 
 });
 
 it('a value that a person sets is adopted where another one could not be published behind a load that hangs', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = await cluster.warm(2, { ...own, timeout: 500 });
+  const { cluster, a, b } = await warmPair({ ...own, timeout: 500 });
   void b.value.refresh({ here: true }).catch(() => {});
   await cluster.clock.flush(); // it holds the lease, and ignores its signal
   const failed = rejectionOf(b.value.set('b'));
-  await readFor(cluster, 1000, [b]);
+  await cluster.readFor([b], 1000);
   expect(await failed).toMatchObject({ code: 'BACKEND_DOWN' });
   const [record] = await cluster.lock.list();
   await cluster.lock.forceRelease('v', record?.token ?? 0);
   await a.value.set('a');
-  await readFor(cluster, WITHIN + 100, [b]);
+  await cluster.readFor([b], WITHIN + 100);
   expect(b.value.peek()).toBe('a');
 });

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isTicklessError,
-  RefreshGroup,
-  RefreshingCache,
-  RefreshingValue,
-  type TicklessError,
-} from '../../../src/index.ts';
+import { isTicklessError, RefreshingCache, RefreshingValue, type TicklessError } from '../../../src/index.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -72,15 +66,6 @@ describe('a namespace', () => {
     expect(await lock('shop').release(answer.lease, { as: 'abandoned' })).toBe(true);
   });
 
-  it('begins the names of all members of the backend', async () => {
-    const { clock, names, lock, store } = sharedBackend();
-    const group = new RefreshGroup({ clock, backend: { lock: lock('shop'), store: store('shop') } });
-    await group.value({ name: 'rates', load: async () => 1 }).get();
-    await group.cache({ name: 'cities', backend: 'group', load: async (key: string) => key }).get('1012');
-    await clock.flush();
-    expect([...names].sort()).toEqual(['shop/cities["1012"]', 'shop/rates']);
-  });
-
   it('and names with slashes, brackets or the names of records of our own are never one record', async () => {
     const { clock, names, lock, store } = sharedBackend();
     const load = async (): Promise<number> => 1;
@@ -116,17 +101,6 @@ describe('a namespace', () => {
       expect(names.size, String(i)).toBe(i + 1);
     }
     expect(names).not.toContain('tickless-control');
-  });
-
-  it('plain names keep the records that they had', async () => {
-    const { clock, names, lock, store } = sharedBackend();
-    const given = { clock, backend: { lock: lock(), store: store() }, load: async () => 1 } as const;
-    await new RefreshingValue({ ...given, name: 'rates' }).get();
-    const shop = { lock: lock('shop'), store: store('shop') };
-    await new RefreshingValue({ ...given, name: 'rates', backend: shop }).get();
-    await new RefreshingCache({ ...given, name: 'cities' }).get('1012');
-    await clock.flush();
-    expect([...names].sort()).toEqual(['cities["1012"]', 'rates', 'shop/rates']);
   });
 
   it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])('%j is refused', (namespace) => {

@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { problemsIn } from '../../support/option-errors.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { lockOf, methodsOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 const lock = lockOf(memoryBackend());
@@ -69,18 +69,15 @@ describe('options of clusters', () => {
   });
 
   it('of a cache it depends on the key: the load of one that is too long fails, the others are well', async () => {
-    const short = lockOf(memoryBackend());
-    const acquire = short.acquire.bind(short);
-    const strict = Object.assign(Object.create(short) as typeof short, {
-      leaseFor: 1000,
+    const short = methodsOf(lockOf(memoryBackend()));
+    const strict: typeof short = {
+      ...short,
       longestName: 10,
-      acquire: async (request: Parameters<typeof acquire>[0]) => {
+      acquire: async (request) => {
         if (request.name.length > 10) throw thrownBy(() => lockOf(memoryBackend({ leaseFor: -1 })));
-        return acquire(request);
+        return short.acquire(request);
       },
-      extend: short.extend.bind(short),
-      release: short.release.bind(short),
-    });
+    };
     const cache = new RefreshingCache({
       name: 'c',
       load: async (key: string) => key,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, type RefreshingValue, type TicklessEvent } from '../../../src/index.ts';
-import { type Link, ManualCluster, type Step } from '../../support/cluster.ts';
+import { type Link, ManualCluster, type Step, warmOne } from '../../support/cluster.ts';
 
 /** The outages that a source reports, in words. */
 function outagesOf(source: Pick<RefreshGroup, 'on'> | Pick<RefreshingValue<string>, 'on'>): string[] {
@@ -15,29 +15,6 @@ function outagesOf(source: Pick<RefreshGroup, 'on'> | Pick<RefreshingValue<strin
 const LOCK: readonly Step[] = ['acquire', 'extend', 'release'];
 
 describe('an outage of a backend', () => {
-  it.each([
-    ['lock', LOCK],
-    ['store', ['read', 'write']],
-  ] as const)(
-    'of the %s is reported once with its beginning, once with its end and length',
-    async (kind, steps) => {
-      const cluster = new ManualCluster();
-      const { clock } = cluster;
-      const [a] = await cluster.warm(1);
-      const heard = outagesOf(a!.value);
-      a!.link.break('refused', ...steps);
-      for (let call = 1; call <= 4; call++) {
-        await clock.advance(2000);
-        await cluster.reload(a!, call, 'again');
-      }
-      expect(heard).toEqual([`v ${kind} down`]);
-      a!.link.mend();
-      await clock.advance(30_000); // the longest rest
-      await cluster.reload(a!, 5, 'again');
-      expect(heard).toEqual([`v ${kind} down`, expect.stringMatching(`v ${kind} up after 3[0-9]{4}`)]);
-    },
-  );
-
   it('is reported by each member that meets it, and once to the listeners of their group', async () => {
     const cluster = new ManualCluster();
     const { clock } = cluster;
@@ -106,12 +83,10 @@ describe('an outage of a backend', () => {
   );
 
   it('is reported also where a check of the store finds it', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { propagateWithin: 100, schedule: 60_000 });
+    const { cluster, a } = await warmOne({ propagateWithin: 100, schedule: 60_000 });
     const heard = outagesOf(a!.value);
     a!.link.break('refused', 'check');
-    await cluster.clock.advance(200);
-    await cluster.read(a!);
+    await cluster.readAfter(200, a!);
     expect(heard).toEqual(['v store down']);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import { type Instance, LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
-import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { type Instance, LEASE_MS, type Link, ManualCluster, warmOne } from '../../support/cluster.ts';
+import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { settled } from '../../support/settle.ts';
 
 /** Milliseconds until a cold value on this link is answered, with a source that answers at once. */
@@ -55,8 +55,7 @@ describe('a backend that never answers', () => {
   });
 
   it('delays the reload of a warm value by two time-outs, the next one not at all', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     await cluster.clock.advance(1030);
     a!.link.break('no-answer', 'acquire', 'read', 'write', 'release');
     a!.value.current;
@@ -68,17 +67,21 @@ describe('a backend that never answers', () => {
     await a!.value.get();
     expect(a!.value.peek()).toBe('two');
   });
+});
+
+describe('a lock that was found unavailable by a key, and may be probed', () => {
+  async function unavailable() {
+    const cluster = new ManualCluster();
+    const instance = keyedInstance(cluster, { schedule: { hours: 1 } });
+    instance.link.break('refused', 'acquire');
+    await loadKey(cluster, instance, 'first', '1');
+    await cluster.clock.advance(1000);
+    instance.link.take();
+    return { cluster, clock: cluster.clock, ...instance };
+  }
 
   it('a probe that is answered late gives its lease back, and the next load is coordinated', async () => {
-    const cluster = new ManualCluster();
-    const { clock } = cluster;
-    const { cache, calls, link } = keyedInstance(cluster, { schedule: { hours: 1 } });
-    link.break('refused', 'acquire');
-    const first = cache.get('first');
-    await clock.flush();
-    calls[0]?.resolve('1');
-    await first;
-    await clock.advance(1000);
+    const { cluster, clock, cache, calls, link } = await unavailable();
     link.break(new Promise<void>((resolve) => void clock.setTimeout(resolve, 500)), 'acquire');
     const probing = cache.get('probing');
     await clock.flush();
@@ -91,20 +94,29 @@ describe('a backend that never answers', () => {
     await clock.flush();
     expect(await cluster.lock.inspect('c["next"]')).toMatchObject({ state: 'running' });
   });
+
+  it('is probed by one key, and no reader waits for the probe', async () => {
+    const { clock, cache, calls, link } = await unavailable();
+    link.break('no-answer', 'acquire');
+    const reads = ['a', 'b', 'c', 'd'].map((key) => cache.get(key).catch(() => {}));
+    await clock.flush();
+    expect(link.take().filter((step) => step === 'acquire')).toHaveLength(1);
+    expect(calls).toHaveLength(5);
+    await clock.advance(15_000);
+    expect(link.take()).not.toContain('acquire');
+    for (const call of calls) call.resolve('x');
+    await Promise.all(reads);
+  });
 });
 
 describe('an acquire that is answered later than it was waited for', () => {
   /** A cold instance whose acquire was given up after a second, and is answered when `answer` is called. */
   async function givenUp(cluster: ManualCluster) {
     const instance: Instance = cluster.instance({ schedule: 100_000 });
-    let answer = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    instance.link.breakOnce(late, 'acquire');
+    const late = instance.link.holdOnce('acquire');
     const first = instance.value.get();
     await cluster.clock.advance(1000);
-    return { ...instance, first, answer };
+    return { ...instance, first, answer: () => late.resolve() };
   }
 
   it('gives its lease back as soon as its answer comes', async () => {
@@ -121,8 +133,7 @@ describe('an acquire that is answered later than it was waited for', () => {
   it('gives nothing back that a later call uses: the same request has the same lease', async () => {
     const cluster = new ManualCluster();
     const { value, manual, answer } = await givenUp(cluster);
-    manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end({ manual }, 0, 'one');
     await cluster.clock.advance(1000); // the lock is asked again
     const refreshed = value.refresh({ here: true });
     await cluster.clock.flush();
@@ -138,8 +149,7 @@ describe('an acquire that is answered later than it was waited for', () => {
   it('is given back at close', async () => {
     const cluster = new ManualCluster();
     const { value, manual } = await givenUp(cluster);
-    manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end({ manual }, 0, 'one');
     await value.close();
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
   });

@@ -1,20 +1,15 @@
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isTicklessError } from '../../../src/errors.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { lockOf } from '../../support/parts.ts';
-import { thrownBy } from '../../support/settle.ts';
+import { lockOf, methodsOf } from '../../support/parts.ts';
 
 // A lock of three methods.
 
 const inner = lockOf(memoryBackend());
-const three = {
-  acquire: inner.acquire.bind(inner),
-  extend: inner.extend.bind(inner),
-  release: inner.release.bind(inner),
-};
+const { acquire, extend, release } = methodsOf(inner);
+const three = { acquire, extend, release };
 
 it('a lock of three methods has leases of 30 seconds, and shows and ends nothing to operators', async () => {
   const lock = asLock(three);
@@ -26,15 +21,6 @@ it('a lock of three methods has leases of 30 seconds, and shows and ends nothing
   expect(await lock.inspect('own')).toBeUndefined();
   expect(await lock.list()).toEqual([]);
   expect(await lock.forceRelease('own', 1)).toBe(false);
-});
-
-it('an object without the three methods is refused', () => {
-  expect(
-    isTicklessError(
-      thrownBy(() => asLock({ acquire() {}, extend() {} } as never)),
-      'OPTION',
-    ),
-  ).toBe(true);
 });
 
 it('a refresh under a lock that ignores force gets the value of the round that is done', async () => {

@@ -3,7 +3,7 @@ import { isTicklessError, RefreshGroup } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOnBoth, pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
 
@@ -54,12 +54,10 @@ describe('a version that another instance has pinned is not replaced by a due lo
     a.link.break('refused', 'release');
     await a.value.rollback({ by });
     b.link.break('refused', 'release'); // it takes the lease over, and so does its next round
-    await cluster.clock.advance(5000);
-    await cluster.read(b);
+    await cluster.readAfter(5000, b);
     expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
     await cluster.clock.advance(65_000);
-    const answers = new Deferred<void>();
-    b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
+    const answers = b.link.hold('read');
     b.value.get({ patience: 5000 }).catch(() => {});
     await cluster.clock.flush();
     b.value.invalidate({ drop: true, here: true });
@@ -76,8 +74,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
       const all = await twoVersions();
       const { cluster, b } = all;
       await happens(all);
-      await cluster.clock.advance(5000);
-      await cluster.read(b);
+      await cluster.readAfter(5000, b);
       await endIfBegun(cluster, b, 0);
       expect(await isPinned(b)).toBe(true);
     });
@@ -86,8 +83,7 @@ describe('a version that another instance has pinned is not replaced by a due lo
 
 describe('a version that another instance has pinned, while an edition with a short hold is put into place here', () => {
   it.each([{ drop: true }, {}])('is replaced by no mark that has waited: %o', async (how) => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     const arrives = new Deferred<void>();
     b.link.fault = (step) => (step === 'acquire' ? { arrives: arrives.promise } : undefined);
     const failure = rejectionOf(b.value.invalidate({ ...how }));
@@ -131,8 +127,7 @@ describe('while the store can not be read, a pinned version is not replaced', ()
     ['refused', 'refresh'],
     ['answer-lost', 'refresh'],
   ] as const)('%s, by %s of an instance that does not know of it', async (fault, call) => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     const other = call === 'get' ? cluster.instance() : b;
     other.link.breakOnce(fault, 'read');
     const result = other.value[call]().catch(() => {});
@@ -143,8 +138,7 @@ describe('while the store can not be read, a pinned version is not replaced', ()
   });
 
   it('is read again where it was dropped, also without the lock', async () => {
-    const { a } = await twoVersions();
-    await a.value.rollback({ by });
+    const { a } = await pinnedOne();
     a.link.break('refused', 'acquire');
     a.value.invalidate({ drop: true, here: true });
     expect(await a.value.get()).toBe('one');
@@ -158,8 +152,7 @@ describe('a rollback that fails', () => {
     await a.value.rollback({ by });
     await failing(a, () => a.value.rollback({ by, to: two?.version }), 'write');
     for (let minute = 0; minute < 3; minute++) {
-      await cluster.clock.advance(61_000);
-      await cluster.read(a);
+      await cluster.readAfter(61_000, a);
     }
     expect([a.value.peek(), a.value.inspect().pinned?.by, a.manual.calls.length]).toEqual(['one', by, 2]);
   });
@@ -171,8 +164,7 @@ describe('a rollback that fails', () => {
     await failing(a, () => a.value.rollback({ by }), 'write');
     expect(a.value.inspect().lock?.version).toBeUndefined();
     for (let minute = 0; minute < 3; minute++) {
-      await cluster.clock.advance(61_000);
-      await cluster.read(a);
+      await cluster.readAfter(61_000, a);
     }
     expect(a.value.peek()).toBe('two');
   });
@@ -180,8 +172,7 @@ describe('a rollback that fails', () => {
 
 describe('a value that is younger than the pin', () => {
   it('which was set here, is served; a refresh finds the pin', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     await cluster.clock.advance(10);
     b.value.set('x', { here: true });
     const refreshed = rejectionOf(b.value.refresh({ here: true }));
@@ -190,28 +181,21 @@ describe('a value that is younger than the pin', () => {
   });
 
   it('which was set here, does not keep unpin from being noticed', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    const { cluster, a, b } = await pinnedOnBoth();
     b.value.set('x', { here: true });
     await a.value.unpin();
     for (let check = 0; check < 5; check++) {
-      await cluster.clock.advance(30_000);
-      await cluster.read(b);
+      await cluster.readAfter(30_000, b);
     }
     expect([b.value.inspect().pinned, b.manual.calls.length > 0]).toEqual([undefined, true]);
   });
 
   it('which was loaded without the lock, gives way when the lock is back', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, b } = await pinnedOne();
     b.link.break('refused', 'acquire', 'read');
-    await cluster.clock.advance(1100);
-    await cluster.reload(b, 0, 'three');
+    await cluster.reloadAfter(1100, b, 0, 'three');
     b.link.mend();
-    await cluster.clock.advance(60_000);
-    await cluster.read(b);
+    await cluster.readAfter(60_000, b);
     expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
   });
 
@@ -231,14 +215,12 @@ describe('checks of a pin', () => {
   it('come when a hold of under a minute is over', async () => {
     const { cluster, a } = await twoVersions();
     await a.value.rollback({ by, hold: 5000 });
-    await cluster.clock.advance(6000);
-    await cluster.read(a);
+    await cluster.readAfter(6000, a);
     expect(a.manual.calls.length).toBe(3);
   });
 
   it('stay one command a minute after a refresh of an instance that did not know of it', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     await rejectionOf(b.value.refresh({ here: true }));
     await cluster.clock.flush();
     for (const { link } of [a, b]) link.take();
@@ -267,8 +249,7 @@ describe('checks of a pin', () => {
   );
 
   it('end a failure, whenFailing throw', async () => {
-    const { cluster, a } = await twoVersions({ whenFailing: 'throw' });
-    await a.value.rollback({ by });
+    const { cluster, a } = await pinnedOne({ whenFailing: 'throw' });
     await cluster.clock.advance(61_000);
     a.link.break('no-answer', 'acquire');
     await cluster.read(a);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keep, loaded } from '../../../src/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOnBoth, pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
 const PINNED = { code: 'PINNED', message: 'v: pinned by ann until unpin()' };
@@ -11,8 +11,7 @@ describe('a read with maxStaleness of a pinned version that is too old for it', 
   const maxStaleness = 1000;
 
   it('rejects, and asks once a minute whether it still is pinned', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster, a, b } = await pinnedOne();
     const unaware = rejectionOf(b.value.get({ maxStaleness: 0 }));
     await cluster.clock.flush();
     for (const error of [await unaware, await rejectionOf(b.value.get({ maxStaleness }))]) {
@@ -29,17 +28,13 @@ describe('a read with maxStaleness of a pinned version that is too old for it', 
   });
 
   it('rejects where there was no value', async () => {
-    const { cluster, a } = await twoVersions();
-    await a.value.rollback({ by });
+    const { cluster } = await pinnedOne();
     const { value } = cluster.instance();
     expect(await rejectionOf(value.get({ maxStaleness }))).toMatchObject({ cause: PINNED });
   });
 
   it('waits for a load as soon as it is known that the pin is over', async () => {
-    const { cluster, a, b } = await twoVersions();
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    const { cluster, a, b } = await pinnedOnBoth();
     await a.value.unpin();
     await cluster.clock.advance(60_000);
     const read = b.value.get({ maxStaleness });
@@ -56,8 +51,7 @@ describe('a read with maxStaleness of a pinned version that is too old for it', 
       if (pins === 0) await cluster.read(b);
     }
     b.value.set('x');
-    await cluster.clock.advance(2000);
-    await cluster.read(b);
+    await cluster.readAfter(2000, b);
     b.link.take();
     for (let read = 0; read < 3; read++) void rejectionOf(b.value.get({ maxStaleness }));
     await cluster.clock.flush();
@@ -93,10 +87,7 @@ describe('the age limit, which a pinned version does not have,', () => {
   });
 
   it('applies again after unpin: here at once, elsewhere at the next check', async () => {
-    const { cluster, a, b } = await twoVersions(limits);
-    await a.value.rollback({ by });
-    await cluster.clock.advance(1100);
-    await cluster.read(b);
+    const { cluster, a, b } = await pinnedOnBoth(limits);
     await cluster.clock.advance(10_000);
     await b.value.unpin();
     expect(await statesOf(cluster, a, b)).toEqual(['fresh', 'too-stale']);
@@ -146,8 +137,7 @@ describe('the age limit, which a pinned version does not have,', () => {
   });
 
   it('does not apply where unpin failed', async () => {
-    const { cluster, a } = await twoVersions(limits);
-    await a.value.rollback({ by });
+    const { cluster, a } = await pinnedOne(limits);
     await cluster.clock.advance(10_000);
     a.link.break('refused', 'write');
     await rejectionOf(a.value.unpin());

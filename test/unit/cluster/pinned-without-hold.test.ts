@@ -2,10 +2,8 @@ import { expect, it } from 'vitest';
 import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { ManualCluster } from '../../support/cluster.ts';
-import { recordChanges } from '../../support/events.ts';
-import { sealed } from '../../support/sealed-snapshot.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 /** A lease of no instance: it ignores holds, and its round has no result. */
 const strayLease = (cluster: ManualCluster): Promise<AcquireAnswer> =>
@@ -35,8 +33,7 @@ it('rollback puts its version into the store once more where its lease has ended
   a.link.mend();
   writes.resolve();
   await rolledBack;
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  await cluster.readAfter(1100, b);
   expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
 });
 
@@ -47,8 +44,7 @@ it('a lease that took over and is not used leaves the next one to look for a pin
   await a.value.rollback({ by: 'ann' });
   await strayLease(cluster);
   await cluster.clock.advance(1100);
-  const answers = new Deferred<void>();
-  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  const answers = b.link.hold('acquire');
   b.value.current;
   await cluster.clock.advance(2500);
   b.link.mend();
@@ -65,13 +61,11 @@ it('a pinned version ends the load of an instance that learns of it meanwhile, a
   await a.value.rollback({ by: 'ann' });
   await releaseOf(cluster, await strayLease(cluster));
   b.link.break('refused', 'check', 'read');
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
+  await cluster.readAfter(1100, b);
   expect(b.manual.calls.length).toBe(1);
   b.link.mend();
   for (let ms = 0; ms < 1500; ms += 100) {
-    await cluster.clock.advance(100);
-    await cluster.read(b);
+    await cluster.readAfter(100, b);
   }
   expect(b.value.inspect().pinned?.by).toBe('ann');
   await cluster.end(b, 0, 'three');
@@ -80,8 +74,7 @@ it('a pinned version ends the load of an instance that learns of it meanwhile, a
 });
 
 it('a pinned version is not replaced by the load of an instance that learns of it while it gives back a lease that it may not use', async () => {
-  const { cluster, a, b } = await twoVersions({ propagateWithin: 300 });
-  await a.value.rollback({ by: 'ann' });
+  const { cluster, b } = await pinnedOne({ propagateWithin: 300 });
   const released = new Deferred<void>();
   b.link.fault = (step) => {
     if (step === 'release') return released.promise;
@@ -91,8 +84,7 @@ it('a pinned version is not replaced by the load of an instance that learns of i
   await cluster.read(b);
   b.link.mend();
   for (let ms = 0; ms < 500; ms += 100) {
-    await cluster.clock.advance(100);
-    await cluster.read(b);
+    await cluster.readAfter(100, b);
   }
   expect(b.value.inspect().pinned?.by).toBe('ann');
   released.resolve();
@@ -108,39 +100,8 @@ it('a mark that could not be published, since the store was not readable, leaves
   b.link.break('refused', 'read');
   await rejectionOf(b.value.invalidate({ drop: true }));
   b.link.mend();
-  await cluster.clock.advance(1100);
-  await cluster.read(c);
+  await cluster.readAfter(1100, c);
   expect([c.value.peek(), c.manual.calls.length]).toEqual(['one', 0]);
-});
-
-it('a refresh of an earlier version of tickless replaces it on all instances within a minute, with events', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await a.value.rollback({ by: 'ann' });
-  await cluster.clock.advance(1100);
-  await cluster.read(b);
-  const c = cluster.instance();
-  await c.value.get();
-  expect([a, b, c].map(({ value }) => value.inspect().pinned?.by)).toEqual(Array(3).fill('ann'));
-  const changes = [a, b, c].map(({ value }) => recordChanges(value));
-  const lease = await strayLease(cluster); // it knows nothing of pins
-  if (lease.kind !== 'acquired') throw new Error('no lease');
-  const { token } = lease.lease;
-  await cluster.store.write('v', sealed({ dueIn: 3_600_000 }, '"of the old one"'), token);
-  await cluster.lock.release(lease.lease, { as: 'done', holdFor: 3_600_000 });
-  for (let second = 0; second <= 60; second++) {
-    for (const { value } of [a, b, c]) value.current;
-    await cluster.clock.advance(1000);
-  }
-  for (const [index, { value, events, manual }] of [a, b, c].entries()) {
-    expect([value.current, value.inspect().pinned, value.inspect().lock?.version]).toEqual([
-      'of the old one',
-      undefined,
-      token,
-    ]);
-    expect(events.at(-1)).toMatchObject({ type: 'load-ended', outcome: 'adopted', version: token });
-    expect(changes[index]?.map(({ version, cause }) => [version, cause])).toEqual([[token, 'adopted']]);
-    expect(manual.calls.length).toBeLessThan(3);
-  }
 });
 
 it('an instance that was long in reading of a pin does not end it early', async () => {

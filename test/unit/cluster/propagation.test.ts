@@ -3,46 +3,36 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
-import { twoVersions } from '../../support/two-versions.ts';
+import { pinnedOne, twoVersions } from '../../support/two-versions.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
 /** The next load is far away, so that only checks tell of changes. */
 const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
 
-/** Reads all of them each 10 ms. */
-async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
-  for (let at = 0; at < ms; at += 10) {
-    for (const { value } of instances) value.peek() === undefined ? void value.get() : value.current;
-    await cluster.clock.advance(10);
-  }
-}
-
 describe('checks of the store', () => {
   it('take over what another instance has loaded or set, behind readers, without a load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await cluster.refresh(a, 1, 'two');
-    await readFor(cluster, [b], WITHIN + 50);
+    await cluster.readFor([b], WITHIN + 50);
     expect([b.value.current, b.value.inspect().lock?.version]).toEqual([
       'two',
       a.value.inspect().lock?.version,
     ]);
     await a.value.set('three');
-    await readFor(cluster, [b], WITHIN + 50);
+    await cluster.readFor([b], WITHIN + 50);
     expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['three', 0, false]);
     expect(wordsOf(b.events)).toEqual(['adopted', 'adopted']);
   });
 
   it('are one command in that time, however many reads there are, and none without a read', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
-    await readFor(cluster, [a], 10 * WITHIN);
+    const { cluster, a } = await warmOne(own);
+    await cluster.readFor([a], 10 * WITHIN);
     const sent = a.link.take();
     expect(sent.every((step) => step === 'check')).toBe(true);
     expect(sent.length).toBeGreaterThanOrEqual(9);
@@ -66,8 +56,7 @@ describe('checks of the store', () => {
     for (const { value, manual } of values.slice(1)) {
       void value.get();
       await cluster.clock.flush();
-      manual.call(0).resolve('one');
-      await cluster.clock.flush();
+      await cluster.end({ manual }, 0, 'one');
     }
     link.commands.length = 0;
     for (let i = 0; i < 105; i++) {
@@ -80,52 +69,21 @@ describe('checks of the store', () => {
 
   it('have the time of the member, else that of its group, else 10 seconds', async () => {
     const cluster = new ManualCluster();
-    const checksOf = async (given: object, group?: RefreshGroup): Promise<number> => {
-      const link = cluster.link();
-      const { clock, store } = cluster;
-      const options = {
-        name: 'v',
-        clock,
-        backend: { lock: link.lock, store },
-        schedule: { hours: 1 },
-        ...given,
-      };
-      const asked: unknown[] = [];
-      const value = new RefreshingValue({ ...options, load: () => 'one', ...(group && { group }) });
+    const { clock } = cluster;
+    const checksOf = async (given: object): Promise<number> => {
+      const { lock, store, commands } = cluster.link();
+      const options = { name: 'v', clock, backend: { lock, store }, schedule: { hours: 1 }, ...given };
+      const value = new RefreshingValue({ ...options, load: () => 'one' });
       await value.get();
-      for (let i = 0; i < 1200; i++) {
-        value.current;
-        const { checkedAt } = value.inspect().checks ?? {};
-        if (checkedAt !== undefined && checkedAt !== asked.at(-1)) asked.push(checkedAt);
-        await clock.advance(10);
-      }
+      await cluster.readFor([{ value }], 12_000);
       await value.close();
-      return asked.length;
+      return commands.filter(({ step, name }) => step === 'check' && name === 'v').length;
     };
-    const counts = [
-      await checksOf({}),
-      await checksOf({ propagateWithin: WITHIN }),
-      await checksOf({}, new RefreshGroup({ clock: cluster.clock, propagateWithin: 2 * WITHIN })),
-    ];
-    const [byDefault, ofMember, ofGroup] = counts as [number, number, number];
-    expect([byDefault === 1 || byDefault === 2, byDefault < ofGroup, ofGroup < ofMember]).toEqual([
-      true,
-      true,
-      true,
-    ]);
-  });
-
-  it('leave an invalidation that was made here to a load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
-    await a.value.set('two');
-    b.value.invalidate({ here: true });
-    b.value.pause({ here: true }); // so that reads start no load
-    await readFor(cluster, [b], 2 * WITHIN);
-    expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
-    b.value.resume({ here: true });
-    await readFor(cluster, [b], 100);
-    expect(b.manual.calls.length).toBe(1);
+    const byDefault = await checksOf({});
+    const ofMember = await checksOf({ propagateWithin: WITHIN });
+    const ofGroup = await checksOf({ group: new RefreshGroup({ clock, propagateWithin: 2 * WITHIN }) });
+    expect([1, 2]).toContain(byDefault);
+    expect([byDefault < ofGroup, ofGroup < ofMember]).toEqual([true, true]);
   });
 
   it.each([
@@ -137,14 +95,14 @@ describe('checks of the store', () => {
       const cluster = new ManualCluster({ keepVersions: 5 });
       const [a, b] = await cluster.warm(2, own);
       await cluster.refresh(a, 1, 'two');
-      await readFor(cluster, [a, b], 2 * WITHIN);
+      await cluster.readFor([a, b], 2 * WITHIN);
       void b.value.refresh();
       await cluster.clock.flush();
       const published = publish(a);
       await cluster.clock.advance(2 * WITHIN); // without reads: a check is due
       b.manual.calls.at(-1)?.resolve('three');
       await cluster.clock.flush();
-      await readFor(cluster, [a, b], 3 * WITHIN);
+      await cluster.readFor([a, b], 3 * WITHIN);
       await published;
       expect([a, b].map(({ value }) => value.peek())).toEqual([expected, expected]);
     },
@@ -153,13 +111,12 @@ describe('checks of the store', () => {
   it('do not read a version again that could not be used', async () => {
     const validate = (value: unknown) =>
       value === 'bad' ? { issues: [{ message: 'bad' }] } : { value: value as string };
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     const b = cluster.instance({ ...own, schema: { '~standard': { version: 1, validate } } });
     await b.value.get();
     b.link.take();
     await a.value.set('bad');
-    await readFor(cluster, [b], 5 * WITHIN);
+    await cluster.readFor([b], 5 * WITHIN);
     expect([b.value.current, b.link.take().filter((step) => step === 'read').length]).toEqual(['one', 1]);
   });
 
@@ -167,11 +124,11 @@ describe('checks of the store', () => {
     const cluster = new ManualCluster();
     const group = new RefreshGroup({ clock: cluster.clock });
     const [b] = await cluster.warm(1, { ...own, group });
-    await readFor(cluster, [b], 2 * WITHIN);
+    await cluster.readFor([b], 2 * WITHIN);
     const before = b.value.inspect().checks;
     expect(before).toMatchObject({ failingSince: undefined, error: undefined });
     b.link.break('refused', 'check');
-    await readFor(cluster, [b], 5 * WITHIN);
+    await cluster.readFor([b], 5 * WITHIN);
     const { checks } = b.value.inspect();
     expect(checks?.failingSince).toBeLessThanOrEqual(checks?.checkedAt as number);
     expect(checks?.error?.message).toContain('ECONNREFUSED');
@@ -181,7 +138,7 @@ describe('checks of the store', () => {
     expect(b.logger.lines.length).toBe(1);
     b.link.mend();
     await cluster.clock.advance(30_000);
-    await readFor(cluster, [b], 2 * WITHIN);
+    await cluster.readFor([b], 2 * WITHIN);
     expect(b.value.inspect().checks).toMatchObject({ failingSince: undefined, error: undefined });
   });
 
@@ -219,14 +176,13 @@ describe('checks of the store', () => {
   });
 
   it('find the store again within the bound, however long it was away', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     for (const { link } of [a, b]) link.break('no-answer', 'check', 'read');
-    await readFor(cluster, [b], 300 * WITHIN);
+    await cluster.readFor([b], 300 * WITHIN);
     expect(b.link.take().length).toBeLessThan(300 / 0.8 + 2);
     await a.value.set('two');
     b.link.mend();
-    await readFor(cluster, [b], WITHIN);
+    await cluster.readFor([b], WITHIN);
     expect(b.value.current).toBe('two');
   });
 
@@ -246,38 +202,25 @@ describe('a mark on all instances', () => {
     const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
     await a.value.invalidate();
     expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
-    await readFor(cluster, [b, c], WITHIN + 30);
+    await cluster.readFor([b, c], WITHIN + 30);
     const calls = (): number => b.manual.calls.length + c.manual.calls.length;
     expect([calls(), b.value.current]).toEqual([1, 'one']);
     const loader = b.manual.calls.length === 1 ? b : c;
     await cluster.end(loader, 0, 'two');
-    await readFor(cluster, [a, b, c], WITHIN + 100);
+    await cluster.readFor([a, b, c], WITHIN + 100);
     expect([a, b, c].map((one) => one?.value.current)).toEqual(['two', 'two', 'two']);
     expect([calls(), a.manual.calls.length]).toEqual([1, 1]);
   });
 
-  it('that drops the value makes readers wait', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
-    await a.value.invalidate({ drop: true });
-    expect(a.value.peek()).toBe(undefined);
-    await readFor(cluster, [b], WITHIN);
-    expect(b.value.peek()).toBe(undefined);
-    expect(b.manual.calls.length).toBe(1);
-    await cluster.end(b, 0, 'two');
-    expect(await b.value.get()).toBe('two');
-  });
-
   it('leaves nothing that is older to an instance that starts later, or that learns of it with its next load', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 1000 });
+    const { cluster, a, b } = await warmPair({ schedule: 1000 });
     await a.value.invalidate();
     const later = cluster.instance();
     void later.value.get();
     await cluster.clock.flush();
     expect(later.manual.calls.length).toBe(1);
     await cluster.end(later, 0, 'two');
-    await readFor(cluster, [b], 990);
+    await cluster.readFor([b], 990);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 0]);
   });
 
@@ -294,8 +237,7 @@ describe('a mark on all instances', () => {
   });
 
   it('does not end a pin, also of one that is not known here', async () => {
-    const { a, b, cluster } = await twoVersions();
-    await a.value.rollback({ by: 'ann' });
+    const { a, b, cluster } = await pinnedOne();
     const refused = [a.value.invalidate(), b.value.invalidate()].map(rejectionOf);
     await cluster.clock.advance(100);
     for (const error of refused) expect(isTicklessError(await error, 'PINNED')).toBe(true);
@@ -303,8 +245,7 @@ describe('a mark on all instances', () => {
   });
 
   it('says so when it could not be published', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
+    const { cluster, a } = await warmOne(own);
     a.link.break('refused', 'write');
     const marked = rejectionOf(a.value.invalidate());
     await cluster.clock.advance(1000);
@@ -313,12 +254,11 @@ describe('a mark on all instances', () => {
   });
 
   it('does not concern a value that was set on one instance after it', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, own);
+    const { cluster, a, b } = await warmPair(own);
     await a.value.invalidate({ drop: true });
     await cluster.clock.advance(10);
     b.value.set('by hand');
-    await readFor(cluster, [b], WITHIN);
+    await cluster.readFor([b], WITHIN);
     expect(b.value.current).toBe('by hand');
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { asLock } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, RefreshGroup, refreshing } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
-import { lockOf } from '../../support/parts.ts';
+import { ManualCluster, twoTasks } from '../../support/cluster.ts';
+import { lockOf, methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const load = (): number => 1;
@@ -27,8 +27,7 @@ describe('register()', () => {
   });
 
   it('leaves the record of a run as it is, and a run takes the place of a registration', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     await a.executor.register();
     expect(await cluster.lock.inspect('t')).toMatchObject({ state: 'registered', leaseLeft: 0, holdLeft: 0 });
     const first = b.executor.requestStart();
@@ -65,13 +64,7 @@ describe('register()', () => {
 
   it('holds for locks of your own that have records', async () => {
     const memory = lockOf(memoryBackend());
-    const lock = asLock({
-      acquire: (request) => memory.acquire(request),
-      extend: (...args) => memory.extend(...args),
-      release: (...args) => memory.release(...args),
-      inspect: (name) => memory.inspect(name),
-      list: (options) => memory.list(options),
-    });
+    const lock = asLock(methodsOf(memory));
     const group = new RefreshGroup({ lock });
     const value = group.value({ name: 'rates', load });
     await value.register();

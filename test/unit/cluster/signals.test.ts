@@ -64,11 +64,8 @@ async function quiet(
 }
 
 /** Reads all of them each millisecond. */
-async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
-  for (let at = 0; at < ms; at++) {
-    for (const { value } of instances) value.peek() === undefined ? void value.get() : value.current;
-    await cluster.clock.advance(1);
-  }
+function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  return cluster.readFor(instances, ms, 1);
 }
 
 const checksOf = ({ link }: Instance): number =>
@@ -138,8 +135,7 @@ describe('a signal', () => {
       await signals(force),
     ]).toEqual([1, 1, 1, 1, 1, 0, 1]);
     const due = async (): Promise<void> => {
-      await cluster.clock.advance({ hours: 11 });
-      await cluster.reload(a, 4, 'four');
+      await cluster.reloadAfter({ hours: 11 }, a, 4, 'four');
     };
     expect([
       await signals(() => value.set('here', { here: true })),
@@ -212,8 +208,7 @@ describe('a signal', () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
     const [b] = (await quiet(cluster, 1)) as [Instance];
-    const answer = new Deferred<void>();
-    b.link.breakOnce(answer.promise, 'check');
+    const answer = b.link.holdOnce('check');
     bus.deliver(signal('x', 1));
     await readFor(cluster, [b], 50);
     for (let i = 0; i < 3; i++) bus.deliver(signal(`y${i}`, 1));
@@ -408,24 +403,18 @@ describe('listening', () => {
 
 describe('the options of signals', () => {
   const refused = (action: () => unknown): string => String(thrownBy(action));
+  const METHODS = 'signals must have the methods';
 
   it('must be signals, not a client or a bus', () => {
     const signals = { send: () => {}, listen: () => {} } as never;
-    expect(refused(() => storeOf(memoryBackend({ signals })))).toContain(
-      'signals must have the methods portOf',
-    );
-    expect(refused(() => wrapStore(storeOf(memoryBackend()), { signals }))).toContain(
-      'signals must have the methods portOf',
-    );
+    expect(refused(() => storeOf(memoryBackend({ signals })))).toContain(`${METHODS} portOf`);
     expect(refused(() => createSignals({ send: () => {} } as never))).toContain('send, listen');
   });
 
   it('of Redis are two clients of one server', () => {
     const client = { publish() {}, subscribe() {}, unsubscribe() {}, on() {}, off() {} } as never;
     expect(refused(() => redisBackend({ client, signals: client }))).toContain('another client');
-    expect(refused(() => redisBackend({ client, signals: {} as never }))).toContain(
-      'signals must have the methods',
-    );
+    expect(refused(() => redisBackend({ client, signals: {} as never }))).toContain(METHODS);
   });
 
   it('of PostgreSQL are a client, or a function that connects one, not a pool', () => {
@@ -434,9 +423,7 @@ describe('the options of signals', () => {
     expect(refused(() => postgresBackend({ client, signals: pool }))).toContain(
       'must be a Client, not a Pool',
     );
-    expect(refused(() => postgresBackend({ client, signals: {} as never }))).toContain(
-      'signals must have the methods',
-    );
+    expect(refused(() => postgresBackend({ client, signals: {} as never }))).toContain(METHODS);
     postgresBackend({ client, signals: client, table: `${'s'.repeat(63)}.${'t'.repeat(63)}` });
   });
 });

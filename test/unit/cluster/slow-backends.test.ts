@@ -3,6 +3,7 @@ import { AnswerWatch, OverdueError, SilenceError } from '../../../src/cluster/an
 import { BackendAccess } from '../../../src/cluster/backend-access.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock, virtualCluster } from '../../../src/testing/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { type Link, MachineClock, ManualCluster, WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -102,6 +103,36 @@ describe('a step whose answer is late', () => {
   });
 });
 
+describe('a step that is of no use any longer when its turn comes', () => {
+  it('is not run, and ends no outage', async () => {
+    const clock = new FakeClock();
+    const access = new BackendAccess({}, 1000);
+    await access.ask(() => Promise.reject(new Error('down')), clock);
+    await clock.advance(60_000);
+    let runs = 0;
+    const step = async (): Promise<void> => {
+      runs += 1;
+    };
+    const asked = await access.ask(step, clock, { isWrite: true, isWanted: () => false });
+    expect([asked.kind, runs, access.breaker.isTripped]).toEqual(['open', 0, true]);
+    expect((await access.ask(step, clock, { isWrite: true, isWanted: () => true })).kind).toBe('answered');
+    expect([runs, access.breaker.isTripped]).toEqual([1, false]);
+  });
+
+  it('lets the next one be the first to ask', async () => {
+    const clock = new FakeClock();
+    const access = new BackendAccess({}, 1000);
+    let isWanted = true;
+    const failing = access.ask(() => Promise.reject(new Error('down')), clock, { isWrite: true });
+    const late = access.ask(async () => 'late', clock, { isWrite: true, isWanted: () => isWanted });
+    const next = access.ask(async () => 'next', clock, { isWrite: true });
+    isWanted = false;
+    expect((await failing).kind).toBe('failed');
+    expect(await late).toMatchObject({ kind: 'open', openFor: 0 });
+    expect(await next).toEqual({ kind: 'answered', answer: 'next' });
+  });
+});
+
 describe('a circuit breaker', () => {
   it('stays closed where a step is overdue, and its backend answers others', async () => {
     const clock = new FakeClock();
@@ -176,14 +207,11 @@ describe('instances whose backends answer some of their steps late', () => {
     const { value, manual, link } = cluster.instance();
     const busy = busyMember(cluster, link);
     let acquires = 0;
-    let arrives = (): void => {};
-    const secondArrives = new Promise<void>((resolve) => {
-      arrives = resolve;
-    });
+    const secondArrives = new Deferred<void>();
     link.fault = (step, { name }) => {
       if (step !== 'acquire' || name === 'o') return undefined;
       acquires += 1;
-      return acquires === 1 ? answered(clock, 3500) : { arrives: secondArrives };
+      return acquires === 1 ? answered(clock, 3500) : { arrives: secondArrives.promise };
     };
     await busy(400);
     const first = rejectionOf(value.get());
@@ -192,7 +220,7 @@ describe('instances whose backends answer some of their steps late', () => {
     manual.call(0).reject(new Error('the source fails'));
     await first;
     await busy(4000); // the hold of its release is over
-    arrives();
+    secondArrives.resolve();
     await clock.flush();
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
   });

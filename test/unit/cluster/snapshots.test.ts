@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { isOutcome, onEnded, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
+import { isOutcome, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { storeOf } from '../../support/parts.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
@@ -52,42 +51,17 @@ const revived: Codec = {
 };
 
 describe('the default codec', () => {
-  for (const value of [
-    { a: [1, 'x', null, true, { deep: [] }] },
-    'text\nwith lines\u2028and 😀',
-    0,
-    false,
-    null,
-    [],
-    { without: undefined },
-  ]) {
-    it(`brings back ${JSON.stringify(value)}`, async () => {
-      expect(await roundTrip(value)).toEqual(value);
-    });
-  }
-
-  class Rate {
-    readonly usd = 1;
-  }
-  for (const [what, brought] of Object.entries<unknown>({
-    'a Rate (at .of[0])': { of: [new Rate()] },
-    'a function (at .f)': { f: () => 1 },
-    'a symbol': Symbol('s'),
-    'a Promise': new Map([[1, Promise.resolve()]]),
-    'a Promise (at .followed)': { followed: Object.assign(Promise.resolve(), { [Symbol('async_id')]: 1 }) },
-    'a symbol as a key': { [Symbol('key')]: 1 },
-  })) {
-    it(`refuses ${what} with a line that says so; the value is served all the same`, async () => {
-      const { clock, store, instance } = shared();
-      const { value, lines } = instance(brought);
-      expect(await value.get()).toBe(brought);
-      await clock.flush();
-      expect(await store.read('v')).toBeUndefined();
-      expect(lines).toHaveLength(1);
-      expect(lines[0]).toContain("the snapshot can't be written");
-      expect(lines[0]).toContain(`the default codec can't keep ${what}`);
-    });
-  }
+  it('that can’t keep a value says so in a line; the value is served all the same', async () => {
+    const { clock, store, instance } = shared();
+    const brought = { f: () => 1 };
+    const { value, lines } = instance(brought);
+    expect(await value.get()).toBe(brought);
+    await clock.flush();
+    expect(await store.read('v')).toBeUndefined();
+    const cause = "the default codec can't keep a function (at .f)";
+    expect(lines).toEqual([expect.stringMatching(/the snapshot.* can't be written/)]);
+    expect(lines[0]).toContain(cause);
+  });
 
   it('a __proto__ in JSON is a property like any other', async () => {
     const { clock, store, instance } = shared();
@@ -109,20 +83,6 @@ describe('a codec of one’s own', () => {
   it('brings back what JSON can’t', async () => {
     const map = new Map([['USD', 1.08]]);
     expect(await roundTrip(map, { codec: revived })).toEqual(map);
-  });
-
-  it('may make bytes, many of them, and take its time', async () => {
-    const codec: Codec = {
-      format: 'utf-16/1',
-      encode: async (value) =>
-        new Uint8Array(Uint16Array.from([...(value as string)].map((c) => c.charCodeAt(0))).buffer),
-      decode: async (bytes) => {
-        const { buffer, byteOffset, byteLength } = bytes as Uint8Array;
-        return String.fromCharCode(...new Uint16Array(buffer, byteOffset, byteLength / 2));
-      },
-    };
-    const text = `${'\0\n'.repeat(40_000)}é`;
-    expect(await roundTrip(text, { codec })).toBe(text);
   });
 
   it('does not decode what was written in another format: that is reported and loaded anew', async () => {
@@ -207,17 +167,6 @@ describe('a schema', () => {
       expect(lines[0]).toContain('must be a map; of rates');
     });
   }
-
-  it('a listener changes nothing of the log line', async () => {
-    const { clock, instance } = shared();
-    await instance('x').value.get();
-    await clock.flush();
-    const unlessAnew = (value: unknown) => (value === 'anew' ? { value } : { issues: [] });
-    const { value, lines } = instance('anew', { schema: schema(unlessAnew) });
-    onEnded(value, 'refused', () => {});
-    await value.get();
-    expect(lines).toHaveLength(1);
-  });
 });
 
 describe('hostile payloads', () => {
@@ -273,29 +222,4 @@ describe('hostile payloads', () => {
       });
     });
   }
-
-  it('any part of a good one, and any garbage in its place, is refused or is what was written', async () => {
-    const good = sealed({}, '{"rates":{"USD":1.08}}');
-    const cut = fc.integer({ min: 0, max: good.length - 1 }).map((end) => good.slice(0, end));
-    const spliced = fc
-      .tuple(fc.integer({ min: 0, max: good.length }), fc.string({ minLength: 1 }))
-      .map(([at, text]) => good.slice(0, at) + text + good.slice(at));
-    const forged = fc
-      .record({ dueIn: fc.jsonValue(), took: fc.jsonValue() })
-      .map((head) => sealed(head, '"x"'));
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(cut, spliced, forged, fc.string()), async (payload) => {
-        const { read, events, value } = await readOf(payload);
-        const isRejected = events.some(isOutcome('refused'));
-        if (isRejected) expect(read).toBe('anew');
-        else
-          expect(JSON.stringify(read)).toBe(
-            JSON.stringify(JSON.parse(payload.slice(payload.indexOf('\n') + 1))),
-          );
-        expect(value.inspect().age).toBeGreaterThanOrEqual(0);
-        expect(Number.isNaN(value.inspect().nextExecuteTime)).toBe(false);
-      }),
-      { numRuns: 400 },
-    );
-  });
 });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldOne, coldPair, ManualCluster, warmOne } from '../../support/cluster.ts';
 import { onRound, recordLines, wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 
 describe('the story of a round', () => {
   it('of the winner, in order and with its fields', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance();
+    const { cluster, value, manual, events } = coldOne();
     await cluster.load({ value, manual }, 'one');
     const { token } = manual.call(0).context;
     expect(events).toMatchObject([
@@ -19,27 +18,8 @@ describe('the story of a round', () => {
     expect(events.every((event) => !('key' in event))).toBe(true);
   });
 
-  it('has one beginning, however often the load is tried', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance({
-      retry: { retries: 1, minTimeout: 100, randomize: false },
-    });
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).reject(new Error('down'));
-    await cluster.clock.advance(100);
-    manual.call(1).resolve('one');
-    await first;
-    const story = events.filter(({ type }) => type.startsWith('load-'));
-    expect(story).toMatchObject([
-      { type: 'load-started' },
-      { type: 'load-ended', outcome: 'loaded', attempts: 2, took: 100 },
-    ]);
-  });
-
   it('of one that finds it held, and takes it over', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     void a.value.get();
     await cluster.clock.flush();
     const read = b.value.get();
@@ -57,22 +37,6 @@ describe('the story of a round', () => {
     ]);
   });
 
-  it('of a takeover', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
-    void a.value.get().catch(() => {});
-    await cluster.clock.flush();
-    a.clock.stop();
-    await cluster.clock.advance(3000);
-    void b.value.get();
-    await cluster.clock.flush();
-    const { token } = b.manual.call(0).context;
-    expect(b.events).toMatchObject([
-      { type: 'round', outcome: 'took-over', token },
-      { type: 'load-started' },
-    ]);
-  });
-
   it('a warm start tells its age and its version, and no load', async () => {
     const cluster = new ManualCluster();
     await cluster.warm(1);
@@ -83,15 +47,13 @@ describe('the story of a round', () => {
   });
 
   it('a fresh read tells nothing', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { a } = await warmOne();
     for (let read = 0; read < 100; read++) await a.value.get();
     expect(a.events).toEqual([]);
   });
 
   it('what a listener does in the middle of it makes no difference', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, events } = cluster.instance();
+    const { cluster, value, manual, events } = coldOne();
     onRound(value, 'acquired', () => {
       throw new Error('listener');
     });
@@ -102,8 +64,7 @@ describe('the story of a round', () => {
   });
 
   it('a listener that invalidates when the lease is there supersedes the load before it begins', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const stop = a.value.on('load-started', () => {
       stop();
       a.value.invalidate({ here: true });
@@ -118,8 +79,7 @@ describe('the story of a round', () => {
 
 describe('inspect().lock', () => {
   it('says who holds it, which version is served, and what was unavailable', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const nothing = { holder: undefined, token: undefined, version: undefined, lockError: undefined };
     expect(a.value.inspect().lock).toEqual({ ...nothing, isHolder: false, storeError: undefined });
     const reads = [a.value.get(), b.value.get()];
@@ -158,8 +118,7 @@ describe('a group', () => {
     ]);
     expect(problems[0]?.message).toContain('ECONNREFUSED');
     link.mend();
-    await cluster.clock.advance(2000);
-    await cluster.read({ value });
+    await cluster.readAfter(2000, { value });
     await cluster.end({ manual }, 1, 'two');
     expect(group.health().problems.map(({ kind }) => kind)).not.toContain('backend-down');
   });
@@ -223,27 +182,22 @@ describe('a group', () => {
 
 describe('log lines', () => {
   it('one per outage of the store, whatever happens meanwhile', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     a.link.break('refused', 'write');
     for (const index of [1, 2, 3]) {
-      await cluster.clock.advance(1030);
-      await cluster.read(a);
+      await cluster.readAfter(1030, a);
       await cluster.end(a, index, `${index}`);
     }
     expect(a.logger.lines).toEqual([
       "warn tickless: backend: the snapshot of v can't be written: ECONNREFUSED",
     ]);
     a.link.mend();
-    await cluster.clock.advance(1030);
-    await cluster.reload(a, 4, '4');
+    await cluster.reloadAfter(1030, a, 4, '4');
     expect(a.value.inspect().lock?.storeError).toBeUndefined();
     expect(a.logger.lines[1]).toMatch(/^warn tickless: backend: available again after 3.1 s and 3 failures$/);
     await cluster.clock.advance(60_000);
     a.link.break('refused', 'write');
-    void a.value.refresh({ here: true });
-    await cluster.clock.flush();
-    await cluster.end(a, 5, '5');
+    await cluster.refresh(a, 5, '5', { here: true });
     expect(a.logger.lines).toHaveLength(3);
   });
 

@@ -3,25 +3,25 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { keptRuns, type TaskRun } from '../../../src/cluster/task-runs.ts';
 import { lockedTask } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeOf } from '../../support/parts.ts';
 
 function made(more: object = {}) {
   const clock = new FakeClock();
-  const [lock, store] = [lockOf(memoryBackend({ clock })), storeOf(memoryBackend({ clock }))];
+  const backend = memoryBackend({ clock });
   let outcome: () => unknown = () => 'sent';
   const task = lockedTask(
     async () => {
       await clock.advance(250);
       return outcome();
     },
-    { name: 'report', backend: { lock, store }, clock, ...more },
+    { name: 'report', backend, clock, ...more },
   );
   const fails = (error: Error): void => {
     outcome = () => {
       throw error;
     };
   };
-  return { clock, lock, store, task, fails };
+  return { clock, store: storeOf(backend), task, fails };
 }
 
 describe('runs of a locked task with a store', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
-import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
+import { ManualCluster, type TaskInstance, twoTasks } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -38,9 +38,8 @@ describe('a task with a lock', () => {
     expect(cluster.clock.timerCount).toBe(0);
   });
 
-  it('an instance that comes when the round is done does not execute, and knows when it is due', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+  it('an instance that comes when the round is done knows when it is due, and executes only by execute()', async () => {
+    const { cluster, a, b } = twoTasks();
     const first = a.executor.requestStart();
     await cluster.clock.flush();
     a.manual.call(0).resolve('done');
@@ -53,25 +52,29 @@ describe('a task with a lock', () => {
     expect(isDue).toBe(false);
     expect(nextExecuteTime - cluster.clock.now()).toBe(700);
     expect(cluster.clock.now() - (lastEndedAt as number)).toBe(300);
+    const executed = b.executor.execute(); // passes over the hold
+    await cluster.clock.flush();
+    expect(b.manual.call(0).context.trigger).toBe('forced');
+    b.manual.call(0).resolve('done');
+    await executed;
   });
 
-  it('requestStart({ wait: true }) waits for the execution of another instance', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+  it('requestStart({ wait: true }) and execute() wait for the execution of another instance, which is their answer', async () => {
+    const { cluster, a, b } = twoTasks();
     void a.executor.requestStart({ wait: false });
     await cluster.clock.flush();
-    const waiting = b.executor.requestStart({ wait: true });
+    const c = cluster.task();
+    const waiting = Promise.all([b.executor.requestStart({ wait: true }), c.executor.execute()]);
     await cluster.clock.advance(200);
     expect(await settled(waiting)).toBe('pending');
     a.manual.call(0).resolve('done');
-    await cluster.clock.advance(500);
+    await cluster.clock.advance(1000);
     await waiting;
-    expect(b.manual.calls).toHaveLength(0);
+    expect(calls([b, c])).toBe(0);
   });
 
   it('one that does not wait stands by while another executes, and says when it looks again', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     void a.executor.requestStart({ wait: false });
     await cluster.clock.flush();
     await b.executor.requestStart({ wait: false });
@@ -84,37 +87,8 @@ describe('a task with a lock', () => {
     expect(b.link.take()).toEqual([]);
   });
 
-  it('execute() passes over the hold, and executes here', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
-    const first = a.executor.requestStart();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('done');
-    await first;
-    const executed = b.executor.execute();
-    await cluster.clock.flush();
-    expect(b.manual.call(0).context.trigger).toBe('forced');
-    b.manual.call(0).resolve('done');
-    await executed;
-  });
-
-  it('execute() never passes over a live lease: the execution of the other is the answer', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
-    void a.executor.requestStart();
-    await cluster.clock.flush();
-    const executed = b.executor.execute();
-    await cluster.clock.advance(1000);
-    expect(b.manual.calls).toHaveLength(0);
-    a.manual.call(0).resolve('done');
-    await cluster.clock.advance(1000);
-    await executed;
-    expect(b.manual.calls).toHaveLength(0);
-  });
-
   it('one that fails is tried by another instance', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.task(), cluster.task()];
+    const { cluster, a, b } = twoTasks();
     const failed = rejectionOf(a.executor.requestStart());
     await cluster.clock.flush();
     const second = b.executor.requestStart({ wait: true });
@@ -158,18 +132,6 @@ describe('a task with a lock', () => {
     await cluster.clock.advance(1000);
     expect(signal.aborted).toBe(true);
     expect(await failed).toMatchObject({ code: 'LEASE_LOST' });
-  });
-
-  it('takes a store, and writes no snapshot to it', async () => {
-    const cluster = new ManualCluster();
-    const { store } = cluster.link();
-    const { executor, manual, link } = cluster.task({ store });
-    const started = executor.requestStart();
-    await cluster.clock.flush();
-    manual.call(0).resolve('done');
-    await started;
-    await cluster.clock.flush();
-    expect([link.take(), await cluster.store.read('t')]).toEqual([['acquire', 'release'], undefined]);
   });
 });
 

@@ -26,7 +26,7 @@ describe('readLoadResult', () => {
   it.each([[loaded('new', { maxStalness: 5 } as never)], [keep({ maxStalness: 5 } as never)]])(
     'rejects metadata that is misspelt: %j',
     (returned) => {
-      expect(() => read(returned)).toThrow('maxStalness is unknown; did you mean maxStaleness?');
+      expect(() => read(returned)).toThrow('maxStalness is unknown (did you mean maxStaleness?)');
     },
   );
 

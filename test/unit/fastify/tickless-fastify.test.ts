@@ -83,7 +83,7 @@ it('mounts a console, with bodies, and ends its open pages', async () => {
 
 it.each([
   [{ prefix: '/internal' }, 'prefix is unknown'],
-  [{ readines: '/up' }, 'readines is unknown; did you mean readiness?'],
+  [{ readines: '/up' }, 'readines is unknown (did you mean readiness?)'],
   [{ readiness: 'up' }, "readiness must be a path that begins with '/'"],
   [{ closeTimeout: 'soon' }, 'closeTimeout must be a duration'],
   [{ group: {} }, 'group must have the methods'],

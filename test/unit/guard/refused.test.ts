@@ -393,8 +393,7 @@ describe('in a cluster', () => {
   async function refusedOnOne(own: { propagateWithin?: number } = {}) {
     const cluster = new ManualCluster();
     const [one, two] = await cluster.warm(2, { accept, random: () => 0, ...own });
-    await cluster.clock.advance(1100);
-    await cluster.read(one);
+    await cluster.readAfter(1100, one);
     await cluster.end(one, 1, 'three');
     expect(one.value.inspect().refused?.reason).toBe('it is empty');
     return { cluster, one, two, digest: one.value.inspect().refused?.digest };

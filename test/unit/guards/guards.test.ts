@@ -143,7 +143,7 @@ describe('every', () => {
 });
 
 it.each<[() => unknown, string]>([
-  [() => notEmpty({ size: 1 } as never), 'notEmpty: size is unknown; did you mean sizeOf?'],
+  [() => notEmpty({ size: 1 } as never), 'notEmpty: size is unknown (did you mean sizeOf?)'],
   [() => notEmpty({ sizeOf: 1 } as never), 'sizeOf must be a function'],
   [() => shrinksAtMost(1.1), 'shrinksAtMost: share must be a number from 0 to 1, received 1.1'],
   [() => growsAtMost(0.5), 'growsAtMost: factor must be a finite number of 1 or more'],

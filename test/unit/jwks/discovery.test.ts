@@ -203,7 +203,7 @@ it.each([
   [{ maxKeys: 1.5 }, 'maxKeys must be a whole number of 1 or more'],
   [{ fetch: 'node' }, 'fetch must be a function'],
   [{ load: () => ({}) }, 'load is unknown'],
-  [{ unknownKeys: '1m' }, 'unknownKeys is unknown; did you mean unknownKey?'],
+  [{ unknownKeys: '1m' }, 'unknownKeys is unknown (did you mean unknownKey?)'],
   [{ maxStaleness: '1m', schedule: '10m' }, 'maxStaleness must be longer than the schedule'],
   [{ name: '' }, 'name must be a string that is not empty'],
 ])('refuses options that break a rule: %o', (options, problem) => {

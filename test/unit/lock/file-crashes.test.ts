@@ -237,34 +237,23 @@ describe('a killed process', () => {
 
 describe('a paused process', () => {
   // Other processes have used its state number, and deleted it.
-  it('before its file appears, while others run rounds, does not get the lease', async () => {
-    const late = lockFor(60_000);
-    const others = lockFor(60_000);
-    await rounds(others, 3);
-    const answer = await meanwhile(
-      'link',
-      () => late.acquire({ name: 'n', owner: 'late' }),
-      async () => {
-        await rounds(others, 20);
-        await others.acquire({ name: 'n', owner: 'next' });
-      },
-    );
-    expect(answer).toMatchObject({ kind: 'held', owner: 'next' });
-    expect(filesIn('lock/n').length).toBeLessThanOrEqual(17);
-  });
-
-  it('before the very first file appears does not get it either', async () => {
-    const others = lockFor(60_000);
-    const answer = await meanwhile(
-      'link',
-      () => lockFor(60_000).acquire({ name: 'n', owner: 'late' }),
-      async () => {
-        await rounds(others, 20);
-        await others.acquire({ name: 'n', owner: 'next' });
-      },
-    );
-    expect(answer).toMatchObject({ kind: 'held', owner: 'next' });
-  });
+  it.each([0, 3])(
+    'before its file appears, while others run rounds, does not get the lease: after %d rounds',
+    async (before) => {
+      const others = lockFor(60_000);
+      await rounds(others, before);
+      const answer = await meanwhile(
+        'link',
+        () => lockFor(60_000).acquire({ name: 'n', owner: 'late' }),
+        async () => {
+          await rounds(others, 20);
+          await others.acquire({ name: 'n', owner: 'next' });
+        },
+      );
+      expect(answer).toMatchObject({ kind: 'held', owner: 'next' });
+      expect(filesIn('lock/n').length).toBeLessThanOrEqual(17);
+    },
+  );
 
   it('does not extend or release the lease of the next holder', async () => {
     const lock = lockFor(60_000);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,6 @@ import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { OLD, RECENT } from '../../support/temporary-files.ts';
 import { edit, folderOf, older, pathOf, type State, states } from '../files/record-files.ts';
 import { leaseOf, rounds } from './file-rounds.ts';
 
@@ -109,24 +108,6 @@ describe('the lock of fileBackend: the directory', () => {
     ['an unknown option', { directory: '/tmp/x', folder: 'x' }, 'folder'],
   ])('%s is an OPTION error', (_, options, option) => {
     expect(thrownBy(() => fileBackend(options as never))).toMatchObject(ofOption(option));
-  });
-
-  it('keeps only the last states of a name', async () => {
-    const directory = temporaryDirectory();
-    await rounds(lockOf(fileBackend({ directory })), 50);
-    expect(states(directory, N)).toEqual(Array.from({ length: 16 }, (_, i) => 85 + i));
-  });
-
-  it('deletes old temporary files', async () => {
-    const directory = temporaryDirectory();
-    const lock = lockOf(fileBackend({ directory }));
-    await leaseOf(lock);
-    const [old, recent] = [OLD, RECENT].map((file) => join(folderOf(directory, N), file));
-    writeFileSync(String(old), '{');
-    writeFileSync(String(recent), '{');
-    utimesSync(String(old), new Date(), new Date(Date.now() - HOUR));
-    await lock.forceRelease('n', (await lock.inspect('n'))?.token ?? 0);
-    expect([old, recent].map((file) => existsSync(String(file)))).toEqual([false, true]);
   });
 
   it('names that are too long for a folder are listed', async () => {
@@ -248,14 +229,6 @@ describe('the lock of fileBackend: time', () => {
     ...{ ...older(-ms)(state), wall: state.wall, ...change },
   });
 
-  it('so does one without a boot id, if the clock began anew', async () => {
-    const directory = temporaryDirectory();
-    const lock = lockOf(fileBackend({ directory }));
-    await leaseOf(lock, 'n', HOUR);
-    edit(directory, N, movedBy(30 * DAY, { boot: null }));
-    expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
-  });
-
   it('a hold continues over a reboot, by the wall clock', async () => {
     const directory = temporaryDirectory();
     const lock = lockOf(fileBackend({ directory }));
@@ -353,19 +326,6 @@ describe('the lock of fileBackend: retention', () => {
       expect(readdirSync(directory)).not.toContain('record-lock%2fabsent');
     });
   });
-
-  it('is the option', async () => {
-    const directory = temporaryDirectory();
-    await rounds(lockOf(fileBackend({ directory, retention: Infinity })), 1, 'old');
-    age(directory, ['old'], 2 * HOUR);
-    await rounds(lockOf(fileBackend({ directory, retention: { hours: 3 } })), 5);
-    expect(readdirSync(directory).sort()).toEqual(['record-lock%2fn', 'record-lock%2fold']);
-    const lock = lockOf(fileBackend({ directory, retention: { hours: 1 } }));
-    await vi.waitFor(async () => {
-      await rounds(lock, 1);
-      expect(readdirSync(directory)).toEqual(['record-lock%2fn']);
-    });
-  });
 });
 
 describe('the lock of fileBackend: a list of more names than are read at a time', () => {
@@ -421,26 +381,4 @@ describe('the lock of fileBackend: power failures', () => {
       spy.mockRestore();
     }
   });
-});
-
-it('the lock of fileBackend: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
-  const directory = temporaryDirectory();
-  const others = lockOf(fileBackend({ directory, retention: Infinity, timeout: 60_000 }));
-  await rounds(others, 3);
-  const handle = await open(import.meta.filename);
-  await handle.close();
-  const prototype: FileHandle = Object.getPrototypeOf(handle);
-  const { writeFile } = prototype;
-  const spy = vi.spyOn(prototype, 'writeFile').mockImplementation(async function (
-    this: FileHandle,
-    ...args: Parameters<FileHandle['writeFile']>
-  ) {
-    spy.mockRestore();
-    await writeFile.apply(this, args);
-    await rounds(others, 20);
-    await others.acquire({ name: 'n', owner: 'next' });
-  });
-  const late = lockOf(fileBackend({ directory, retention: Infinity, timeout: 60_000 }));
-  expect(await late.acquire({ name: 'n', owner: 'late' })).toMatchObject({ kind: 'held', owner: 'next' });
-  expect(await others.inspect('n')).toMatchObject({ state: 'running', owner: 'next' });
 });

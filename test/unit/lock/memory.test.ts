@@ -11,9 +11,3 @@ describe.concurrent('the lock of memoryBackend', () => {
 it('the lock of memoryBackend needs no options', () => {
   expect(lockOf(memoryBackend(null as never)).leaseFor).toBe(30_000);
 });
-
-it('the lock of memoryBackend lists the first names of more than the limit', async () => {
-  const lock = lockOf(memoryBackend());
-  for (const name of ['c', 'b', 'a']) await lock.acquire({ name });
-  expect((await lock.list({ limit: 2 })).map(({ name }) => name)).toEqual(['a', 'b']);
-});

@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
-import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 
 // Steps for several names at once without a server; test/system/integration has those with one.
-
-const REQUEST = { owner: 'me', requestId: 'r', leaseFor: 1000, host: '', force: false };
 
 /** A client of MySQL, which has no blocks of statements: its replies, and the beginnings of its statements. */
 function mysqlOf(...replies: unknown[]) {
@@ -48,13 +45,4 @@ it('writes without tokens are a transaction, so that their versions are known', 
   const answers = await Promise.all(writes.map(({ name, payload }) => store.write(name, payload)));
   expect(answers).toEqual([7, 8].map((version) => ({ kind: 'written', version })));
   expect(statements).toEqual(['SET', 'START', 'INSERT', 'SELECT', 'COMMIT']);
-});
-
-it('an error of a name is one that a single step would reject with', async () => {
-  const query = async () => ({ rows: [], rowCount: 0 });
-  const lock = lockOf(postgresBackend({ client: { query } as never }));
-  await expect(lock.acquire({ ...REQUEST, name: 'a' })).rejects.toMatchObject({
-    code: 'BACKEND_DOWN',
-    message: expect.stringMatching(/waited for too long/),
-  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keep, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair } from '../../support/cluster.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
 describe('the counts of a value', () => {
@@ -63,8 +63,7 @@ describe('the counts of a value', () => {
 });
 
 it('the counts in a cluster count commands, snapshots published with their size, and those adopted', async () => {
-  const cluster = new ManualCluster();
-  const [a, b] = [cluster.instance(), cluster.instance()];
+  const { cluster, a, b } = coldPair();
   const reads = [a.value.get(), b.value.get()];
   await cluster.clock.flush();
   a.manual.call(0).resolve('€ 😀 '.repeat(40_000)); // longer than a slice, with pairs at its end

@@ -338,7 +338,7 @@ it.each([
   [{ flags: { on: true } }, 'flags must be a value with get() and current'],
   [
     { flags: valueWith({}), targetting: () => ({}) },
-    'ticklessProvider: targetting is unknown; did you mean targeting?',
+    'ticklessProvider: targetting is unknown (did you mean targeting?)',
   ],
   [{ flags: valueWith({}), targeting: 5 }, 'targeting must be a function that returns a FlagdCore'],
   [{ flags: valueWith({}), targeting: class FlagdCore {} }, 'targeting must be a function that returns'],

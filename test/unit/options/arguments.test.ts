@@ -16,15 +16,15 @@ describe('the options of a call', () => {
   it('that are misspelt are refused, with a suggestion, also by a fresh read', async () => {
     const { group, value, cache, task } = await loadedGroup();
     for (const [call, message] of [
-      [() => value.get({ patince: 5 } as never), 'v: patince is unknown; did you mean patience?'],
+      [() => value.get({ patince: 5 } as never), 'v: patince is unknown (did you mean patience?)'],
       [() => cache.get('k', { Signal: undefined, sigal: 5 } as never), 'did you mean signal?'],
       [() => cache.getMany(['k', 'l'], { onerror: () => {} } as never), 'did you mean onError?'],
       [() => value.get('v' as never), 'v: options must be an object'],
       [() => value.requestStart({ wiat: true } as never), 'did you mean wait?'],
       [() => task.requestStart({ waitUntill: () => {} } as never), 'did you mean waitUntil?'],
       [() => cache.requestStart({ waits: true } as never), 'did you mean wait?'],
-      [() => value.refresh({ forse: 'x' } as never), 'did you mean force?'],
       [() => value.refresh({ by: 'ann' } as never), 'by is unknown (expected one of: force, here)'],
+      [() => cache.refresh('k', { forced: 'x' } as never), 'did you mean force?'],
     ] as const) {
       const error = await rejectionOf(call());
       expect(isTicklessError(error, 'OPTION') && error.message).toContain(message);
@@ -38,11 +38,12 @@ describe('the options of a call', () => {
     for (const [call, message] of [
       [() => cache.keys({ recentFrist: true } as never), 'did you mean recentFirst?'],
       [() => value.invalidate({ dorp: true } as never), 'did you mean drop?'],
-      [() => value.set(1, { drop: true } as never), 'drop is unknown (expected one of: by, note, here)'],
       [() => cache.invalidate('k', { Drop: true } as never), 'did you mean drop?'],
+      [() => value.set(2, { user: 'ann' } as never), 'user is unknown (expected one of: by, note, here)'],
+      [() => cache.set('k', 'k', { notes: 'x' } as never), 'did you mean note?'],
       [() => group.requestStart({ waituntil: () => {} } as never), 'did you mean waitUntil?'],
       [() => group.ready({ timout: 5 } as never), 'did you mean timeout?'],
-      [() => value.close({ time: 5 } as never), 'v: time is unknown; did you mean timeout?'],
+      [() => value.close({ time: 5 } as never), 'v: time is unknown (did you mean timeout?)'],
       [() => group.close({ timeouts: 5 } as never), 'did you mean timeout?'],
       [() => group.inspect({ value: false } as never), 'did you mean values?'],
     ] as const) {

@@ -101,7 +101,7 @@ describe('a wrong option', () => {
       const rule =
         similar === undefined
           ? expect.stringMatching(/^is unknown \(expected one of: .*\)$/)
-          : `is unknown; did you mean ${similar}?`;
+          : `is unknown (did you mean ${similar}?)`;
       expect(problemsIn(errorOf(given))).toMatchObject([{ option, rule }]);
     },
   );
@@ -141,7 +141,7 @@ describe('a wrong option', () => {
 
   it('of a group names its own options too', () => {
     const group = (given: object) => () => new RefreshGroup(given);
-    expect(group({ pigyback: true })).toThrow('pigyback is unknown; did you mean piggyback?');
+    expect(group({ pigyback: true })).toThrow('pigyback is unknown (did you mean piggyback?)');
     expect(group({ required: true })).toThrow(/expected one of: .*piggyback, concurrency/);
   });
 

@@ -743,7 +743,7 @@ it('refuses wrong options and sources, all at once', () => {
   expect(optionsIn(error).sort()).toEqual(
     expected.map((name) => (name === 'coolDown' ? 'coolDown.initial' : name)).sort(),
   );
-  expect((error as Error).message).toContain('timeOut is unknown; did you mean timeout?');
+  expect((error as Error).message).toContain('timeOut is unknown (did you mean timeout?)');
   expect(() => (firstOf as () => unknown)()).toThrow('sources must be at least one');
   const inArray = [() => 1, () => 2];
   expect(() => firstOf(inArray as never)).toThrow('sources[0] must be a function, received');

@@ -48,7 +48,7 @@ it.each<[options: unknown, rule: string]>([
   [{ source: 'x'.repeat(501) }, 'source must have at most 500 characters'],
   [{ source: 5 }, 'source must be a string that is not empty'],
   [{ headers: null }, 'headers must be headers that can be sent'],
-  [{ maxBytez: 5 }, 'maxBytez is unknown; did you mean maxBytes?, received "(number, not shown)"'],
+  [{ maxBytez: 5 }, 'maxBytez is unknown (did you mean maxBytes?), received "(number, not shown)"'],
 ])('%o is refused', (options, rule) => expect(refusal(URL_HERE, options)).toContain(rule));
 
 it('a header that cannot be sent is named, and not shown', () => {
@@ -60,7 +60,7 @@ it('a header that cannot be sent is named, and not shown', () => {
 
 it('the value of an option that is unknown is not shown: it may be a credential', () => {
   const message = refusal(URL_HERE, { header: { authorization: 'Bearer SECRET' } });
-  expect(message).toContain('header is unknown; did you mean headers?');
+  expect(message).toContain('header is unknown (did you mean headers?)');
   expect(message).not.toContain('SECRET');
 });
 

@@ -4,52 +4,24 @@ import type { InstanceReport, StoredReport } from '../../../src/cluster/store-co
 import { FakeClock } from '../../../src/testing/index.ts';
 import { storeOf, storeOn } from '../../support/parts.ts';
 import { recordsOfStore, type StepsOfStore } from '../../support/records-of-steps.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const KIND = { longestName: undefined, options: [] };
-const SNAPSHOTS = new Map([
-  ['a', { version: 7, age: 0, payload: 'a' }],
-  ['damaged', { version: 8, age: 0, payload: '', damage: 'edited' }],
-]);
-
-/** A backend without the steps of checks, and the names that it gets. */
-function withoutChecks() {
-  const names: string[] = [];
-  const read: StepsOfStore['read'] = async (name) => {
-    names.push(name);
-    if (name.endsWith('failing')) throw new Error('WRONGTYPE');
-    return SNAPSHOTS.get(name);
-  };
-  const engine: StepsOfStore = {
-    read,
-    write: async () => ({ kind: 'written', version: 1 }),
-    delete: async () => false,
-  };
-  return { names, engine };
-}
-
 const report = (instance: string): InstanceReport => ({ instance, text: '[]', keepFor: 1000 });
 
-it('without the steps each snapshot is read, and there are no reports', async () => {
-  const { names, engine } = withoutChecks();
-  const { read, write, delete: remove } = engine;
-  const store = wrapStore({ read, write, delete: remove });
-  expect(await store.versions(['none', 'a', 'damaged'], report('i'))).toEqual([0, 7, 0]);
-  expect(names).toEqual(['none', 'a', 'damaged']);
-  expect(await store.reports()).toEqual([]);
-  await expect(store.versions(['a', 'failing'])).rejects.toThrow('WRONGTYPE');
-});
-
 it('no instance of one namespace is one of another, or of none', async () => {
-  const { engine } = withoutChecks();
   const reported: StoredReport[] = [];
   const versions: StepsOfStore['versions'] = async (names, { instance, text } = report('')) => {
     reported.push({ instance, text, age: -5 });
     return names.map(() => 1);
   };
-  const reports = async (beginning: string) => reported.filter((one) => one.instance.startsWith(beginning));
-  const open = (namespace?: string) =>
-    storeOn(recordsOfStore({ ...engine, versions, reports }), { namespace }, KIND);
+  const steps: StepsOfStore = {
+    read: async () => undefined,
+    write: async () => ({ kind: 'written', version: 1 }),
+    delete: async () => false,
+    versions,
+    reports: async (beginning) => reported.filter((one) => one.instance.startsWith(beginning)),
+  };
+  const open = (namespace?: string) => storeOn(recordsOfStore(steps), { namespace }, KIND);
   const namespaces = [undefined, 'a', 'a/b', '1/a', '1', '/', '/a'];
   const instances = ['b/i', 'i', '/i', 'a/i', '1/a/i'];
   for (const namespace of namespaces) {

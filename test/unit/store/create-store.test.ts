@@ -4,7 +4,7 @@ import { isTicklessError } from '../../../src/errors.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { storeOn } from '../../support/parts.ts';
 import { recordsOfStore } from '../../support/records-of-steps.ts';
-import { thrownBy } from '../../support/settle.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 const KIND = { longestName: 20, options: ['prefix'] };
 
@@ -24,7 +24,7 @@ describe('createStore', () => {
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
     it('rejects with BACKEND_DOWN, and the cause, when the backend rejects', async () => {
       const down = new Error('connect ECONNREFUSED');
-      const error = await rejectionOf(call(storeOf(() => Promise.reject(down))));
+      const error = await rejectionOf<Error>(call(storeOf(() => Promise.reject(down))));
       expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toBe(down);
       expect(error.message).toBe('n: the backend is unavailable: connect ECONNREFUSED');
@@ -39,7 +39,7 @@ describe('createStore', () => {
     });
 
     it('rejects at the timeout when the backend hangs', async () => {
-      const error = await rejectionOf(call(storeOf(() => new Promise(() => {}))));
+      const error = await rejectionOf<Error>(call(storeOf(() => new Promise(() => {}))));
       expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
     });
@@ -82,6 +82,8 @@ describe('createStore', () => {
   it.each<[string, (store: SnapshotStore) => Promise<unknown>, string]>([
     ['read without a name', (store) => store.read(''), 'name'],
     ['write to a name too long', (store) => store.write('é'.repeat(11), ''), 'name'],
+    ['read of half a character', (store) => store.read('a\ud800'), 'name'],
+    ['write to a name with U+0000', (store) => store.write('a\0', ''), 'name'],
     ['delete of a number', (store) => store.delete(5 as never), 'name'],
     ['write with NaN as token', (store) => store.write('n', '', Number.NaN), 'token'],
     ['write with an unsafe token', (store) => store.write('n', '', 2 ** 53), 'token'],
@@ -96,12 +98,7 @@ describe('createStore', () => {
       asked += 1;
       return undefined;
     });
-    expect(await rejectionOf(call(store))).toMatchObject(ofOption(option));
+    expect(await rejectionOf<Error>(call(store))).toMatchObject(ofOption(option));
     expect(asked).toBe(0);
   });
 });
-
-async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
-  const answer = await promise.catch((error: Error) => ({ error }));
-  return (answer as { error: Error }).error;
-}

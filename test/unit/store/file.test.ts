@@ -12,13 +12,9 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { fileBackend } from '../../../src/backends/file.ts';
-import { isTicklessError } from '../../../src/errors.ts';
-import { ofOption } from '../../support/option-errors.ts';
 import { storeOf } from '../../support/parts.ts';
-import { thrownBy } from '../../support/settle.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OLD, OLD_TEXT, RECENT, RECENT_TEXT } from '../../support/temporary-files.ts';
@@ -68,12 +64,6 @@ describe('the store of fileBackend: the directory', () => {
     expect(readdirSync(directory)).toEqual(['record-snapshot%2fn']);
   });
 
-  it('may be a file: URL', async () => {
-    const directory = temporaryDirectory();
-    await storeOf(fileBackend({ directory: pathToFileURL(directory) })).write('n', 'payload');
-    expect((await storeOf(fileBackend({ directory })).read('n'))?.payload).toBe('payload');
-  });
-
   it('has the payloads of the versions that are kept, and nothing of what was deleted', async () => {
     const directory = temporaryDirectory();
     const payloads = () => texts(directory, N).map((path) => readFileSync(path, 'utf8').slice(4000));
@@ -106,28 +96,6 @@ describe('the store of fileBackend: the directory', () => {
     expect(await store.write('n', `${LONG}4`, 4)).toEqual({ kind: 'refused', version: 5 });
     expect(await store.write('n', LONG, 5)).toEqual({ kind: 'written', version: 5 });
     expect(readdirSync(folderOf(directory, N))).toEqual(files);
-  });
-
-  it('is named in the error if it is a file', async () => {
-    const file = join(temporaryDirectory(), 'file');
-    writeFileSync(file, '');
-    for (const ask of [
-      () => storeOf(fileBackend({ directory: file })).read('n'),
-      () => storeOf(fileBackend({ directory: file })).write('n', 'payload', 5),
-    ]) {
-      const error = await ask().catch((rejected: unknown) => rejected as Error);
-      expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
-      expect((error as Error).message).toContain('the backend is unavailable: ENOTDIR: not a directory');
-    }
-  });
-
-  it.each<[string, object, string]>([
-    ['none', {}, 'directory'],
-    ['a URL of another kind', { directory: new URL('https://example.com/') }, 'directory'],
-    ['no retention', { directory: '/tmp/x', retention: 0 }, 'retention'],
-    ['an unknown option', { directory: '/tmp/x', folder: 'x' }, 'folder'],
-  ])('%s is an OPTION error', (_, options, option) => {
-    expect(thrownBy(() => fileBackend(options as never))).toMatchObject(ofOption(option));
   });
 
   it('deletes old files without a use, which a killed process has left', async () => {
@@ -316,24 +284,6 @@ it('the store of fileBackend: the age of a snapshot is unknown where the clock w
 });
 
 describe('the store of fileBackend: retention', () => {
-  it('deletes old snapshots in small steps behind other writes', async () => {
-    const directory = temporaryDirectory();
-    const setup = storeOf(fileBackend({ directory, retention: Infinity }));
-    for (const name of ['old', 'recent', 'torn']) await setup.write(name, 'payload', 5);
-    edit(directory, 'snapshot/old', older(8 * DAY));
-    edit(directory, 'snapshot/recent', older(6 * DAY));
-    const store = storeOf(fileBackend({ directory }));
-    await vi.waitFor(async () => {
-      await store.write('n', 'payload');
-      expect(readdirSync(directory).sort()).toEqual([
-        'record-snapshot%2fn',
-        'record-snapshot%2frecent',
-        'record-snapshot%2ftorn',
-      ]);
-    });
-    expect(await store.read('recent')).toMatchObject({ payload: 'payload', version: 5 });
-  });
-
   it.each([7 * DAY, Infinity])(
     'a keepFor ends it sooner, of that snapshot: retention %d',
     async (retention) => {

@@ -51,21 +51,11 @@ describe('FakeClock', () => {
   });
 
   it('rejects invalid instants and durations', async () => {
-    expect(
-      isTicklessError(
-        thrownBy(() => new FakeClock({ now: 'soon' })),
-        'OPTION',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => new FakeClock({ now: 'soon' }))).toMatchObject({ code: 'OPTION' });
     const clock = new FakeClock();
     for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, {}]) {
       expect(isTicklessError(await rejectionOf(clock.advance(duration)), 'OPTION')).toBe(true);
     }
-    expect(
-      isTicklessError(
-        thrownBy(() => clock.stepWall(Number.NaN)),
-        'OPTION',
-      ),
-    ).toBe(true);
+    expect(thrownBy(() => clock.stepWall(Number.NaN))).toMatchObject({ code: 'OPTION' });
   });
 });

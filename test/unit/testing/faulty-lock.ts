@@ -19,7 +19,6 @@ import {
   released,
   rowOf,
 } from './lock-record.ts';
-import { partly } from './partly.ts';
 
 type Acquire = Parameters<typeof acquired>;
 type Extend = Parameters<typeof extended>;
@@ -198,6 +197,16 @@ function acquiringMany(
   return fault(name, {
     acquireMany(this: Backend, requests: readonly Acquire[1][]) {
       return step((some) => Promise.all(some.map((one) => this.acquire(one))), requests);
+    },
+  });
+}
+
+/** The lock with some of its methods changed. */
+function partly(whole: Lock, changed: Partial<Lock> = {}): Lock {
+  return new Proxy(whole, {
+    get: (_, key) => {
+      const found = Reflect.get(key in changed ? changed : whole, key);
+      return typeof found === 'function' ? found.bind(whole) : found;
     },
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { absent, keep, PeriodicExecutor, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { coldPair } from '../../support/cluster.ts';
 import { onEnded, recordChanges, recordEvents, recordLines } from '../../support/events.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
@@ -142,8 +142,7 @@ describe('the event changed of a value', () => {
   });
 
   it('has the version in a cluster: of the load its token, of a snapshot its own', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = [cluster.instance(), cluster.instance()];
+    const { cluster, a, b } = coldPair();
     const [ofA, ofB] = [recordChanges(a.value), recordChanges(b.value)];
     await cluster.load(a, 'one');
     const { token } = a.manual.call(0).context;

@@ -287,8 +287,7 @@ describe('an initial value in a cluster', () => {
     const cluster = new ManualCluster({ keepVersions: 2 });
     const first = cluster.instance();
     await cluster.load(first, 'one');
-    await cluster.clock.advance(2000);
-    await cluster.reload(first, 1, 'two');
+    await cluster.reloadAfter(2000, first, 1, 'two');
     const rollback = first.value.rollback({ by: 'anna', note: 'wrong' });
     await cluster.clock.flush();
     await rollback;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, loaded } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { warmPair } from '../../support/cluster.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue, loadedManualValue } from '../../support/manual-value.ts';
 import { optionsIn } from '../../support/option-errors.ts';
@@ -143,8 +143,7 @@ describe('get({ maxStaleness })', () => {
   });
 
   it('loads anew though the round is done, and where the snapshot of the store is too old', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2, { schedule: 10_000 });
+    const { cluster, a, b } = await warmPair({ schedule: 10_000 });
     await cluster.clock.advance(2000);
     const read = b.value.get({ maxStaleness: 1000 });
     await cluster.clock.advance(10);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PeriodicExecutor, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { warmOne } from '../../support/cluster.ts';
 import { recordEvents, recordLines, wordsOf } from '../../support/events.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
@@ -89,16 +89,14 @@ describe('cancel', () => {
   });
 
   it('in a cluster the round is released as failed when the load has stopped', async () => {
-    const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1);
+    const { cluster, a } = await warmOne();
     const refresh = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
     a.value.cancel('stop');
     await refresh;
     await cluster.clock.flush();
     expect((await cluster.lock.list())[0]?.state).toBe('running');
-    a.manual.call(1).reject(new Error('aborted'));
-    await cluster.clock.flush();
+    await cluster.fail(a, 1, new Error('aborted'));
     expect((await cluster.lock.list())[0]).toMatchObject({
       state: 'failed',
       lastError: 'v: cancelled: stop',
