@@ -125,6 +125,7 @@ async function main(): Promise<void> {
       load: async () => ({ USD: 1.08, loads: ++loads }),
       schedule: { minutes: 10 },
       backend: objectBackend(objects, { keepVersions: 3, timeout: { seconds: 5 } }), // 5 s: some MB take their time
+      logger: false, // without it a pin is logged too
     });
   const [here, there] = [instance(), instance()];
   console.log(`here ${(await here.get()).USD}, there ${(await there.get()).USD}, ${loads} load`);

@@ -122,9 +122,12 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     return slot === undefined ? undefined : this.table.columns.value(slot);
   }
 
-  /** The entries whose last load failed, with a value or without. */
+  /** The entries whose last load failed, with a value or without, except those that are no longer read. */
   failing(): KeyedEntry<K, V>[] {
-    return [...this.#active.values(), ...this.#negative.failed()].filter(({ failures }) => failures > 0);
+    const { reporter } = this.#engine.loader;
+    return [...this.#active.values(), ...this.#negative.failed()].filter((entry) =>
+      reporter.isFailing(entry),
+    );
   }
 
   /** The keys whose values in place a backup has made. */

@@ -57,6 +57,12 @@ export function notAllowed(reason: string, action: ActionName): ConsoleError {
   );
 }
 
+/** An action needs an answer of the backend before it begins. @throws {ConsoleError} where there is none. */
+export function throwUnlessAnswered(error: string | undefined): void {
+  if (error !== undefined)
+    throw new ConsoleError(`${error}\nNothing was changed: try again when the backend answers`);
+}
+
 /** The address of a console. @throws {ConsoleError} that does not repeat it. */
 export function addressOf(url: string): URL {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
@@ -84,7 +90,8 @@ export class ConsoleClient {
     for (const header of headers) {
       const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(header) ?? [];
       // The text may be a secret: it is not repeated.
-      if (name === undefined || value === undefined) throw new ConsoleError("--header must be 'name: value'");
+      if (name === undefined || value === undefined)
+        throw new ConsoleError("TICKLESS_HEADER, or --header, must be 'name: value'");
       this.#headers.append(name, value);
     }
   }

@@ -70,7 +70,7 @@ export class CommandLine {
     // It may be a secret, and another address may be that of a stranger.
     if (home === undefined || addressOf(home).origin !== addressOf(url).origin) {
       throw new ConsoleError(
-        'TICKLESS_HEADER is sent to the origin of TICKLESS_URL only: give --header for another address',
+        'TICKLESS_HEADER is sent to the origin of TICKLESS_URL only: set that to the address too',
       );
     }
     return new ConsoleClient({ url, headers: [own] });

@@ -161,7 +161,7 @@ function throwUnlessRefused(target: Target): void {
   const elsewhere =
     refusedOn.length === 0
       ? ''
-      : `\nOne was refused on ${refusedOn.slice(0, 3).join(', ')}: give the --url of that instance, or try again if another one answers then`;
+      : `\nOne was refused on ${refusedOn.slice(0, 3).join(', ')}: set TICKLESS_URL to that instance, or try again if another one answers then`;
   throw new ConsoleError(`no value of ${label} was refused on ${answering(target)}${elsewhere}`);
 }
 

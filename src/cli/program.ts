@@ -3,11 +3,11 @@ import type { Detail } from '../console/detail.ts';
 import type { Overview } from '../console/overview.ts';
 import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
-import { ConsoleError } from './client.ts';
+import { ConsoleError, throwUnlessAnswered } from './client.ts';
 import { type Acting, CommandLine, type Common, type ExitCode, type Terminal } from './command-line.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { MEMBER_COMMANDS, type MemberCommand } from './member-commands.ts';
-import { holdOption, minutes } from './option-values.ts';
+import { duration, holdOption } from './option-values.ts';
 import { executionsText, isUnfit, refusedText, stateOfMember, statusText } from './tables.ts';
 import { targetOf } from './target.ts';
 import { addVersionCommands } from './version-commands.ts';
@@ -18,7 +18,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .description(
       'Shows and controls the members of a running service, by the JSON API of its console. Exit code: 0; 1 when a value is too stale or reads fail (status); 2 when it was refused, not answered, or not confirmed.',
     )
-    .showHelpAfterError('(Names with spaces need quotes; --help explains.)')
+    .showHelpAfterError('(Options follow the command, and names with spaces need quotes; --help explains.)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
@@ -115,8 +115,8 @@ const OPTIONS = {
     ),
   hold: holdOption,
   every: () =>
-    new Option('--every <minutes>', 'the time between two loads; 0.5 is 30 seconds')
-      .argParser(minutes)
+    new Option('--every <duration>', 'the time between two loads, such as 30s')
+      .argParser(duration)
       .makeOptionMandatory(),
 };
 
@@ -124,7 +124,7 @@ const OPTIONS = {
 function seenOf({ names }: MemberCommand, { here, history: [present], historyError }: Detail): object {
   switch (names) {
     case 'present':
-      if (historyError !== undefined) throw new ConsoleError(historyError);
+      throwUnlessAnswered(historyError);
       return { present: present?.version };
     case 'running':
       return { since: here.runningSince };

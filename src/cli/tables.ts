@@ -93,7 +93,7 @@ export function statusText(
   ];
   return [
     `${printable(group.name, 80)}: ${head.join(', ')}`,
-    ...outages.map((outage) => `no answer of a backend, loads are not shared: ${printable(outage, 300)}`),
+    ...outages.map((outage) => `loads are not shared: ${printable(outage, 300)}`),
     ...(fleetError === undefined
       ? []
       : [`other instances are not known: ${unknownFleet(fleetError, outages)}`]),
@@ -153,7 +153,7 @@ function leftOf({ leaseLeft, holdLeft }: LockRow): string {
 }
 
 export function historyText(history: readonly VersionRecord[]): string {
-  if (history.length === 0) return 'no versions: it has no store, or nothing was published yet';
+  if (history.length === 0) return 'no versions: it has no backend, or nothing was published yet';
   const rows = history.map(({ version, age, bytes, note, isPinned, mark, damage, ...maker }) => [
     String(version),
     `${showDuration(age)} ago`,
@@ -192,7 +192,7 @@ const MOST_CHANGES = 5;
  */
 export function stateOfMember(
   label: string,
-  { at, here, error, lockError, checks, historyError = checks?.error }: Detail,
+  { at, here, error, checks, historyError = checks?.error, lockError = historyError }: Detail,
   problems: MemberRow['problems'] = [],
 ): string {
   const { loadedAt, failingSince, pinned, version, nextAt } = here;
@@ -208,8 +208,7 @@ export function stateOfMember(
         'problem',
         since === undefined ? message : `since ${agoOf(since, at)}: ${message}`,
       ]),
-    ...(lockError === undefined ? [] : [['lock', lockError]]),
-    ...(historyError === undefined ? [] : [['store', historyError]]),
+    ...(lockError === undefined ? [] : [['backend', lockError]]),
     ...(nextAt === undefined ? [] : [['next load', nextAt > at ? `in ${showDuration(nextAt - at)}` : 'due']]),
     ...(pinned === undefined ? [] : [['pinned by', pinned.by + (pinned.note ? `: ${pinned.note}` : '')]]),
   ] as const;

@@ -92,7 +92,7 @@ export class Admission<T> {
     // `expectedToken` is cleared by an invalidation, so a set one belongs to a load that began after it.
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
     if (store !== undefined) {
-      this.#step = 'waiting for the store (read)';
+      this.#step = 'waiting for the backend (read)';
       const known = await this.snapshots.known(this.#isForced);
       if (this.snapshots.wasRead && this.#enteredAt !== undefined)
         this.#enteredAt = options.clock.monotonic();
@@ -109,7 +109,7 @@ export class Admission<T> {
       const wasForced = this.#force;
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
-      this.#step = 'waiting for the lock (acquire)';
+      this.#step = 'waiting for the backend (acquire)';
       const answer = await lock.acquire(entry, wasForced, () => this.#patience);
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
@@ -128,7 +128,7 @@ export class Admission<T> {
           this.#force = true;
           continue;
         }
-        this.#step = 'waiting for the store (read)';
+        this.#step = 'waiting for the backend (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
         if (found === undefined && this.#pinned && state.held.pin !== undefined) {

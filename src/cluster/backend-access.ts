@@ -82,7 +82,8 @@ export class BackendAccess<S> {
    */
   readonly #pilots: Map<boolean, Promise<void>> = new Map();
 
-  readonly #explain: (error: unknown) => unknown;
+  /** Adds what the client knows of an error. */
+  readonly explain: (error: unknown) => unknown;
 
   /**
    * @param explain adds what the client knows of an error.
@@ -98,7 +99,7 @@ export class BackendAccess<S> {
   ) {
     this.name = backend;
     this.outage = outage;
-    this.#explain = explain;
+    this.explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;
     this.backgroundTimeoutMs = writeTimeoutMs(limitMs);
@@ -204,7 +205,7 @@ export class BackendAccess<S> {
       return { kind: 'answered', answer };
     } catch (thrown) {
       if (isTicklessError(thrown, 'OPTION')) throw thrown;
-      const cause = this.#explain(thrown);
+      const cause = this.explain(thrown);
       if (thrown instanceof OverdueError) return { kind: 'failed', cause }; // the backend answers others
       const isInconclusive = isWrite ? !isOpen : !isProbe && isDamage(thrown);
       if (!isInconclusive || !breaker.failedInconclusively()) {

@@ -214,7 +214,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     try {
       return await step();
     } catch (cause) {
-      throw isTicklessError(cause, 'OPTION') ? cause : unavailable('lock', cause, lockName);
+      throw isTicklessError(cause, 'OPTION') ? cause : unavailable(source.explain(cause), lockName);
     }
   }
 

@@ -120,7 +120,7 @@ export class ManualRound extends SerialRound<unknown> {
       });
       if (outcome !== 'shared')
         throw this.#unpublished(
-          outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written',
+          outcome === 'overtaken' ? 'the backend has a newer version' : 'the backend could not be written to',
         );
       // Another instance may have taken over before that was written: it would load, and replace what is to be pinned.
       if (record.pin === undefined || !(isLost || this.lease?.isTaken)) return this.lease?.id.token;
@@ -180,8 +180,8 @@ export class ManualRound extends SerialRound<unknown> {
   /** Another person may have published a version since, which has ended the pin. */
   async #throwIfReplaced(): Promise<void> {
     const { isThere, wasRead } = await this.#newer();
-    if (isThere) return this.#refuse('the store has a newer version');
-    if (!wasRead) return this.#refuse('it is not known whether the store has a newer version');
+    if (isThere) return this.#refuse('the backend has a newer version');
+    if (!wasRead) return this.#refuse('it is not known whether the backend has a newer version');
   }
 
   async #newer() {

@@ -10,6 +10,7 @@ import type {
   CoordinationProblem,
   CoordinationStatus,
   Coordinator,
+  PinInForce,
   PolledEntry,
   PolledKeys,
   RoundHost,
@@ -24,7 +25,7 @@ import { type Controls, controlsOf } from './controls.ts';
 import { sharedVersion } from './held-version.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
-import { pinnedError, pinStatus } from './pin.ts';
+import { limitOf, pinnedError, pinStatus } from './pin.ts';
 import { PolledValue } from './polled-value.ts';
 import { ReportedKeys } from './reported-keys.ts';
 import { ReportedTask } from './reported-task.ts';
@@ -206,15 +207,15 @@ export class MemberCoordinator implements Coordinator {
     return { lock: lockStatus, pinned, checks: this.#checksStatus(now) };
   }
 
-  pinnedError({ cluster }: Entry<unknown>): Error | undefined {
+  pinOf({ cluster }: Entry<unknown>): PinInForce | undefined {
     const { options } = this.#member;
     const pin = (cluster as ClusterState | undefined)?.pinAt(options.clock.monotonic());
-    return pin && pinnedError(options, pin);
+    return pin && { limitMs: limitOf(pin, options.maxStalenessMs), error: () => pinnedError(options, pin) };
   }
 
   get #checkError(): Error | undefined {
     const { failingSince, error } = this.checks ?? {};
-    return failingSince === undefined ? undefined : unavailable('store', error, this.#member.options.name);
+    return failingSince === undefined ? undefined : unavailable(error, this.#member.options.name);
   }
 
   #checksStatus(now: number): ChecksStatus | undefined {

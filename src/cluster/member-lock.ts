@@ -81,7 +81,7 @@ export class MemberLock {
       extend: async (...lease) => answers.hear(Promise.resolve(counted.extend(...lease)), options.clock),
       release: async (...end) => answers.hear(Promise.resolve(counted.release(...end)), options.clock),
     };
-    this.#outages = new OutageEvents('lock', events, (cause) => unavailable('lock', cause, options.name));
+    this.#outages = new OutageEvents('lock', events, (cause) => unavailable(cause, options.name));
     const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
     this.#source = { steps, answers, limitMs, backgroundTimeoutMs, forcedEnd };
     this.#serverClock = serverClock;
@@ -96,9 +96,7 @@ export class MemberLock {
   /** Why it could not be asked the last time. */
   get error(): TicklessError | undefined {
     const { isTripped, cause = this.#leaseError } = this.#access.breaker;
-    return isTripped || cause !== undefined
-      ? unavailable('lock', cause, this.#context.options.name)
-      : undefined;
+    return isTripped || cause !== undefined ? unavailable(cause, this.#context.options.name) : undefined;
   }
 
   /**
@@ -165,7 +163,7 @@ export class MemberLock {
       },
     };
     const asked = await this.#access.ask(() => register(registrar), clock);
-    if (asked.kind !== 'answered') throw unavailable('lock', asked.cause, member);
+    if (asked.kind !== 'answered') throw unavailable(asked.cause, member);
   }
 
   /** Releases a lease. Never rejects. @returns whether it was released at once. */
@@ -188,14 +186,14 @@ export class MemberLock {
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
       case 'open': {
-        const error = unavailable('lock', asked.cause, options.name, entry.key);
+        const error = unavailable(asked.cause, options.name, entry.key);
         return { kind: 'unavailable', error, notAskedFor: asked.openFor };
       }
       case 'failed': {
         const { isTripped } = this.#access.breaker;
         if (!isTripped) this.#leaseError = asked.cause;
         log.lockFailed(entry, unavailableCause(asked.cause), isTripped);
-        const error = unavailable('lock', asked.cause, options.name, entry.key);
+        const error = unavailable(asked.cause, options.name, entry.key);
         return { kind: 'unavailable', error, notAskedFor: 0 };
       }
       case 'answered': {

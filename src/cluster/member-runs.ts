@@ -28,7 +28,7 @@ export class MemberRuns implements SharedRuns {
       withStepTimeout(() => keptRuns(this.#steps, lockName), clock, this.#access.limitMs);
     const asked = await this.#access.ask(step, clock);
     if (asked.kind === 'answered') return asked.answer;
-    throw unavailable('lock', asked.cause, name);
+    throw unavailable(asked.cause, name);
   }
 
   /** A run without a lease is in no order with the others. */

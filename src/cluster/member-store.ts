@@ -70,7 +70,7 @@ export class MemberStore {
       ...countedSteps(access.steps, ['read', 'write', 'history'], count),
       ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
     };
-    this.#outages = new OutageEvents('store', events, (cause) => unavailable('store', cause, options.name));
+    this.#outages = new OutageEvents('store', events, (cause) => unavailable(cause, options.name));
     this.writer = new SnapshotWriter(context, access, this.#steps, this.#codec, () => this.noteOutage());
   }
 
@@ -87,9 +87,7 @@ export class MemberStore {
   /** Why it could not be written or read the last time. */
   get error(): TicklessError | undefined {
     const { isTripped, cause = this.writer.error } = this.#access.breaker;
-    return isTripped || cause !== undefined
-      ? unavailable('store', cause, this.#context.options.name)
-      : undefined;
+    return isTripped || cause !== undefined ? unavailable(cause, this.#context.options.name) : undefined;
   }
 
   /** A version in it may be confirmed, instead of written again. */
@@ -264,7 +262,7 @@ export class MemberStore {
     if (asked.kind === 'open') asked.probe?.catch(() => {});
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;
-    throw unavailable('store', asked.cause, name);
+    throw unavailable(asked.cause, name);
   }
 
   #noteRead(asked: BackendReply<unknown>): void {

@@ -33,7 +33,12 @@ export const PIN_CHECK_MS = 60_000;
  * @param optionMs the limit of the member.
  */
 export function limitWhilePinned(pin: Pin, loadedAt: number, optionMs: number): number {
-  return Math.max(shorterLimit(pin.maxStalenessMs, optionMs) ?? optionMs, pin.untilAt - loadedAt);
+  return Math.max(limitOf(pin, optionMs), pin.untilAt - loadedAt);
+}
+
+/** The age limit of a version without its pin, in milliseconds. @param optionMs the limit of the member. */
+export function limitOf({ maxStalenessMs }: Pick<Pin, 'maxStalenessMs'>, optionMs: number): number {
+  return shorterLimit(maxStalenessMs, optionMs) ?? optionMs;
 }
 
 /**
@@ -45,9 +50,13 @@ export function pinStatus({ by, note, sinceAt, untilAt }: Pin, now: number, wall
 }
 
 /** The error of a caller that would replace a pinned version. */
-export function pinnedError({ name, clock, now }: ResolvedOptions, pin: Pin): TicklessError {
-  const status = pinStatus(pin, clock.monotonic(), now());
-  const until = status.until === Infinity ? '' : ` until ${showInstant(status.until)}`;
-  const why = status.note === undefined ? '' : `: ${status.note}`;
-  return new TicklessError('PINNED', `pinned by ${status.by}${until}${why}`, { member: name });
+export function pinnedError(options: ResolvedOptions, pin: Pin): TicklessError {
+  return new TicklessError('PINNED', pinText(options, pin), { member: options.name });
+}
+
+/** `pinned by ann until 2026-11-20T05:00:00.000Z or unpin(): the list is wrong` */
+export function pinText({ clock, now }: ResolvedOptions, pin: Pin): string {
+  const { by, note, until } = pinStatus(pin, clock.monotonic(), now());
+  const end = until === Infinity ? '' : `${showInstant(until)} or `;
+  return `pinned by ${by} until ${end}unpin()${note === undefined ? '' : `: ${note}`}`;
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { limitWhilePinned, PIN_CHECK_MS, type Pin } from './pin.ts';
+import { logPin } from './pinned-entry.ts';
 
 /** A load, or an execution of a task, on another instance. */
 export interface RemoteLoad<T> {
@@ -87,7 +88,9 @@ export class Adoption<T> implements RemoteResult<T> {
     const { options } = this.#member;
     const now = options.clock.monotonic();
     const state = clusterStateOf(entry);
+    const before = state.held;
     state.happened({ on: 'adopted', version, pin });
+    logPin(entry, before, this.#member);
     state.confirmed(version, round, false);
     if (digest !== undefined) state.text = { version, digest };
     if (this.result === 'absent') {

@@ -113,7 +113,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
         this.#step = 'waiting for the end of the round before (publish, release)';
       await this.before?.over;
       this.before = undefined;
-      if (this.member.marks !== undefined) this.#step = 'waiting for the marks in the store (versions)';
+      if (this.member.marks !== undefined) this.#step = 'waiting for the marks in the backend (versions)';
       await this.member.marks?.known(); // before it begins: marks that were published before do not concern its result
       this.#step = undefined;
       signal.throwIfAborted();
@@ -270,5 +270,5 @@ function isFailure(reason: unknown): boolean {
 const LOSSES: Readonly<Record<LossReason, string>> = {
   expired: 'the lease has expired: this process was paused for too long',
   taken: 'the lease is lost: it has expired at the backend, or was released by an operator',
-  unreachable: 'the lease has expired: the lock could not be reached to extend it',
+  unreachable: 'the lease has expired: the backend could not be reached to extend it',
 };

@@ -33,7 +33,7 @@ export class StoreFleet {
   async read(of: readonly MemberName[], asker: Poller): Promise<Fleet> {
     const asked = await this.#ask(asker);
     if (asked.kind === 'answered') return fleetOf(asked.answer, of, this.#reports.instance);
-    throw unavailable('store', asked.cause, asker.options.name);
+    throw unavailable(asked.cause, asker.options.name);
   }
 
   async #ask({ options: { clock }, log }: Poller): Promise<BackendReply<readonly StoredReport[]>> {

@@ -1,15 +1,10 @@
 import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 
-/** The error of a member whose lock or store could not be used. */
-export function unavailable(
-  which: 'lock' | 'store',
-  thrown: unknown,
-  member: string,
-  key?: unknown,
-): TicklessError {
+/** The error of a member whose backend could not be used. */
+export function unavailable(thrown: unknown, member: string, key?: unknown): TicklessError {
   const cause = unavailableCause(thrown);
-  return new TicklessError('BACKEND_DOWN', `the ${which} is unavailable: ${messageOf(cause)}`, {
+  return new TicklessError('BACKEND_DOWN', `the backend is unavailable: ${messageOf(cause)}`, {
     member,
     key,
     cause,

@@ -15,7 +15,7 @@ import { clusterStateOf } from './cluster-state.ts';
 import { sharedVersion } from './held-version.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
-import { endPin } from './pinned-entry.ts';
+import { endPin, logPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { refusedOption, throwUnlessSeen } from './seen-version.ts';
 
@@ -50,10 +50,10 @@ export class EntryVersions<T> implements VersionControl<T> {
     const kept = ofValues.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = own.to === undefined && present?.isPinned === true;
     const needsVersions = this.#member.store?.keepsVersions !== true;
-    const advice = needsVersions ? '; the store needs keepVersions to keep more than one' : '';
+    const advice = needsVersions ? '; the backend needs keepVersions to keep more than one' : '';
     const rule = isUnclear
       ? 'must be given while a version is pinned'
-      : `must be a version of a value that the store keeps: ${kept}${advice}`;
+      : `must be a version of a value that the backend keeps: ${kept}${advice}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
     const sharing = this.#share(
       edition,
@@ -156,11 +156,13 @@ export class EntryVersions<T> implements VersionControl<T> {
       return newVersion;
     } catch (error) {
       const isInPlace = edition !== undefined && entry.promise === promise;
+      const before = shared.held;
       if (edition !== undefined) {
         // In place it has no version, though one before it may have been published meanwhile.
         if (isInPlace || shared.held.version === version) shared.happened({ on: 'given up', isInPlace });
         else if (shared.held.pin === edition.pin) shared.happened({ on: 'unpinned' });
       }
+      logPin(entry, before, this.#member);
       published?.(undefined);
       if (isInPlace) this.#member.timing.expected(entry);
       throw error;
@@ -176,7 +178,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   async #valueOf(option: string, version: number): Promise<unknown> {
     const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
     if (snapshot !== undefined) return snapshot.value;
-    throw this.#refused(option, 'must be a version that the store keeps', version);
+    throw this.#refused(option, 'must be a version that the backend keeps', version);
   }
 
   /** A version as it was loaded, to be put into place. `undefined`: it is not kept. */

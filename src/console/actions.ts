@@ -51,7 +51,7 @@ export async function act(
   const isHere = here || lock === undefined || store === undefined;
   const at = isHere ? 'on this instance' : 'on all instances';
   if (action === 'pause' || action === 'resume') {
-    await member[action]({ here });
+    await reached(member[action]({ here }), `${action}d`);
     return `${action}d ${at}`;
   }
   if (action === 'reschedule') {
@@ -79,7 +79,7 @@ async function actOnValue(
     }
     case 'invalidate':
       throwUnlessInPlace(value.inspect({ values: false }), request);
-      await value.invalidate({ drop, here });
+      await reached(value.invalidate({ drop, here }), drop ? 'dropped' : 'invalidated');
       return `${drop ? 'dropped' : 'invalidated'} ${at}; the next read loads it`;
     case 'cancel':
       throwUnlessRunning(value.inspect({ values: false }), request);
@@ -117,10 +117,11 @@ async function actOnCache(
   if (keys.length === 0) {
     if (OF_VALUES.includes(action)) throw new Refusal(`a cache has no ${action}`);
     if (action !== 'invalidate') throw new Refusal(`${action} of a cache needs a key`);
-    if (drop) await cache.clear({ here });
+    const done = `all keys are ${drop ? 'dropped' : 'invalidated'}`;
+    if (drop) await reached(cache.clear({ here }), done);
     else if (here) cache.invalidateWhere(() => true);
-    else await cache.invalidate();
-    return `all keys are ${drop ? 'dropped' : 'invalidated'} ${at}`;
+    else await reached(cache.invalidate(), done);
+    return `${done} ${at}`;
   }
   const [key] = keys;
   switch (action) {
@@ -131,7 +132,7 @@ async function actOnCache(
       return loaded(force);
     case 'invalidate':
       throwUnlessInPlace(cache.inspect(key, { values: false }), request);
-      await cache.invalidate(key, { drop, here });
+      await reached(cache.invalidate(key, { drop, here }), drop ? 'dropped' : 'invalidated');
       return `${drop ? 'dropped' : 'invalidated'} ${at}; the next read loads it`;
     case 'cancel':
       throwUnlessRunning(cache.inspect(key, { values: false }), request);
@@ -176,7 +177,7 @@ export async function releaseLock(
 /** The version that `pin` keeps: the one in place, or where that is a mark the value below it. */
 async function versionToPin(value: RefreshingValue<unknown>, seen: number): Promise<number> {
   const [present, ...others] = await value.history();
-  if (present === undefined) throw new Refusal('the store has no version of it');
+  if (present === undefined) throw new Refusal('the backend has no version of it');
   if (present.version !== seen || present.mark === undefined) return seen;
   return others.find(({ mark }) => mark === undefined)?.version ?? seen;
 }
@@ -187,6 +188,16 @@ async function passed(refreshed: Promise<unknown>, force: string | undefined): P
     await refreshed;
   } catch (error) {
     throw force !== undefined && isTicklessError(error, 'REFUSED') ? new Refusal(error.message) : error;
+  }
+}
+
+/** Waits for a change of all instances, which is done here in any case. @throws that it is, where the backend does not answer. */
+async function reached(change: Promise<unknown>, done: string): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!isTicklessError(error, 'BACKEND_DOWN')) throw error;
+    throw new Error(`${done} on this instance only, do it again when the backend answers: ${error.message}`);
   }
 }
 

@@ -66,7 +66,6 @@ const schemas: Readonly<Record<string, Schema>> = {
     {
       state: oneOf('fresh', 'stale', 'too-stale', 'empty', 'absent', 'done', 'due', 'keys'),
       'refusesReads?': yes,
-      'readsFailed?': count,
       'running?': yes,
       'runningSince?': about(instant, 'when the load under way began'),
       'paused?': yes,

@@ -114,7 +114,7 @@ export class Api {
     const asked = actionRequest(action, body, by);
     if (typeof asked === 'string') return this.#problem('invalid', asked);
     if (!actions.has(asked.action)) {
-      const message = `${action} is not allowed: the option actions of the console, or the rights of ${by}, leave it out`;
+      const message = `${action} is not allowed for ${by}: the option actions of the console, or what authorize returned, leaves it out`;
       return this.#answer('refused', message, asked, body, 'read-only');
     }
     const lock = asked.action === 'release-lock' ? await this.#lockOf(body) : undefined;

@@ -23,49 +23,38 @@ export type Line =
       readonly since: number | undefined;
     };
 
-/** A lock or a store that does not answer. It is shown once, before the members. */
+/** A backend that does not answer. It is shown once, before the members. */
 function isOutage({ kind, cause }: MemberRow['problems'][number]): boolean {
   return (
     kind === 'backend-down' || (kind === 'checks-failing' && cause !== undefined && UNAVAILABLE.test(cause))
   );
 }
 
-/** An outage in the words of the library: the part of the backend that does not answer, and the reason. */
-const UNAVAILABLE = /^the (lock|store) is unavailable: (.*)$/s;
+/** An outage in the words of the library, and the reason. */
+const UNAVAILABLE = /^the backend is unavailable: (.*)$/s;
 
-/** The backends that do not answer, as their errors say it, each once: its lock and its store are in one line. Pure. */
+/** The backends that do not answer, as their errors say it, each once, whatever step has met it. Pure. */
 export function outagesOf(rows: readonly MemberRow[]): readonly string[] {
-  const parts = new Map<string, Set<string>>();
   const shown = new Map<string, string>();
   for (const { cause, message } of rows.flatMap(({ problems }) => problems.filter(isOutage))) {
-    const { part, why, reason } = outage(cause ?? message);
-    parts.set(reason, (parts.get(reason) ?? new Set()).add(part));
-    if (!shown.has(reason)) shown.set(reason, why);
+    const { said, reason } = outage(cause ?? message);
+    if (!shown.has(reason)) shown.set(reason, said);
   }
-  return [...parts].map(([reason, of]) => {
-    const names = [...of].filter((part) => part !== '').sort();
-    const what = names.map((name) => `the ${name}`).join(' and ');
-    const why = shown.get(reason) as string;
-    return what === '' ? why : `${what} ${names.length === 1 ? 'is' : 'are'} unavailable: ${why}`;
-  });
+  return [...shown.values()];
 }
 
 /** Whether a text is about one of these outages. Pure. */
 export function isToldBy(outages: readonly string[], text: string): boolean {
-  const { part, reason } = outage(text);
-  return part !== '' && outages.some((one) => one.includes(reason));
+  return UNAVAILABLE.test(text) && outages.some((one) => one.includes(outage(text).reason));
 }
 
-/**
- * @returns which part of the backend is down; why, without the step that has met it; and what names the outage: a client says the same
- *   at each step, and steps have different times.
- */
-function outage(text: string): { readonly part: string; readonly why: string; readonly reason: string } {
-  const [, part = '', given = text] = UNAVAILABLE.exec(text) ?? [];
-  const why = given.replace(/^(no answer within [^(,]+?) \([\w-]+\)/, '$1');
+/** @returns the text without the step that has met it; and what names the outage: a client says the same at each step, and steps have different times. */
+function outage(text: string): { readonly said: string; readonly reason: string } {
+  const said = text.replace(/(no answer within [^(,]+?) \([\w-]+\)/, '$1');
+  const [, why = said] = UNAVAILABLE.exec(said) ?? [];
   const [, reason = why.replace(/^no answer within .*$/s, 'no answer within')] =
     /, the client reports: (.*)$/s.exec(why) ?? [];
-  return { part, why, reason };
+  return { said, reason };
 }
 
 /** A problem as the page of its member shows it. */

@@ -79,7 +79,7 @@ export class Journal {
       if (answer.kind === 'refused') throw new Error('another instance has written meanwhile');
       return list;
     } finally {
-      await lock.release(lease, { as: 'abandoned' }).catch(() => false);
+      await lock.release(lease, { as: 'done', holdFor: 0 }).catch(() => false);
     }
   }
 }

@@ -55,8 +55,6 @@ export interface HereStatus {
   readonly state: 'fresh' | 'stale' | 'too-stale' | 'empty' | 'absent' | 'done' | 'due' | 'keys';
   /** A read now would be refused. */
   readonly refusesReads?: true;
-  /** How many reads were refused since the member was made here. */
-  readonly readsFailed?: number;
   readonly running?: true;
   /** When that load began, in epoch milliseconds. */
   readonly runningSince?: number;
@@ -182,7 +180,7 @@ export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn
     isHere: instance.isHere === true,
     startedAt: now - instance.upFor,
     seenAt: now - instance.seenAgo,
-    ...(instance.isIdle ? { isIdle: true as const } : {}),
+    ...(instance.isIdle && !instance.isHere ? { isIdle: true as const } : {}), // it has just answered
     leftOut: instance.leftOut,
   }));
   return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
@@ -249,9 +247,11 @@ function elsewhereOf(
     return { kind, isFatal: false, message: show(message), ...(cause && { cause: show(cause) }) };
   };
   const found: RowProblem[] = [];
-  if (failing.length > 0 && here.failures === undefined) {
-    const [{ error }] = failing as [(typeof failing)[number]];
-    const message = `failing on ${named(failing)}: ${error ?? 'unknown error'}`;
+  const isRefused = new Set(refused.map(({ id }) => id));
+  const others = failing.filter(({ id }) => !isRefused.has(id)); // where that is why, it is one problem
+  if (others.length > 0 && here.failures === undefined) {
+    const [{ error }] = others as [(typeof failing)[number]];
+    const message = `failing on ${named(others)}: ${error ?? 'unknown error'}`;
     found.push(elsewhere('failing-elsewhere', message, error));
   }
   if (here.refused !== undefined) {
@@ -319,11 +319,9 @@ export function hereOf(
   now: number,
   show: ShowMessage,
 ): HereStatus {
-  const { refusesReads, counts } = status as Partial<ValueStatus<unknown>>;
-  const readsFailed = Object.values(counts?.readsFailed ?? {}).reduce((sum, count) => sum + count, 0);
+  const { refusesReads } = status as Partial<ValueStatus<unknown>>;
   const flags = {
     ...(refusesReads ? { refusesReads } : {}),
-    ...(readsFailed > 0 ? { readsFailed } : {}),
     ...(status.paused ? { paused: true as const } : {}),
     ...(status.closed ? { closed: true as const } : {}),
   };

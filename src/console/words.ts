@@ -44,23 +44,10 @@ export function instancesText(instances: readonly Pick<InstanceColumn, 'isIdle'>
 
 /** The state of a member or a key by the name that the API has for it, and what else there is to know of it now. */
 export function stateText({ here }: { readonly here: HereStatus }): string {
-  const {
-    running,
-    loading = 0,
-    closed,
-    paused,
-    pinned,
-    failures = 0,
-    backups = 0,
-    readsFailed = 0,
-    state,
-    size = 0,
-  } = here;
+  const { running, loading = 0, closed, paused, pinned, failures = 0, backups = 0, state, size = 0 } = here;
   const isCache = state === 'keys';
-  const isFailing = here.refusesReads === true || failures > 0; // they are counted since the start
   const named = isCache ? counted(size, 'key') : wordOf(here);
   const more = [
-    isFailing && readsFailed > 0 && `${counted(readsFailed, 'read')} failed`,
     running && named !== LOADING && LOADING,
     loading > 0 && `${grouped(loading)} loading`,
     failures > 0 && (isCache ? `${grouped(failures)} failing` : counted(failures, 'failure')),

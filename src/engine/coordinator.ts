@@ -131,8 +131,8 @@ export interface Coordinator {
   /** Gives an entry the version that {@link packVersion} returned. */
   unpackVersion(entry: Entry<unknown>, packed: number): void;
   status(entry: Entry<unknown>): CoordinationStatus;
-  /** The error of a caller that wants a younger value than the pinned one; `undefined`: none is pinned. */
-  pinnedError(entry: Entry<unknown>): Error | undefined;
+  /** The pin of the version in place; `undefined`: it is not pinned. */
+  pinOf(entry: Entry<unknown>): PinInForce | undefined;
   /** The backends that could not be reached the last time. */
   problems(): readonly CoordinationProblem[];
   /** No round begins any more: gives back leases whose answers are awaited. Within a bounded time; never rejects. */
@@ -189,6 +189,14 @@ export type ShareRequest = 'pinned' | 'pinned-as-seen' | 'due' | Unpinned | Mark
 /** The value is due at once, and no longer pinned. */
 interface Unpinned {
   readonly unpinned: PublishOrigin;
+}
+
+/** A pin that sets due times and the age limit aside. */
+export interface PinInForce {
+  /** The age limit that applies again after it, in milliseconds. */
+  readonly limitMs: number;
+  /** The error of a caller that wants a younger value. */
+  error(): Error;
 }
 
 /** The execution that a round belongs to, as the round sees it. */

@@ -1,6 +1,7 @@
 import { isOfBackup } from '../data/backup.ts';
 import type { ExecutionStart } from '../data/execution-record.ts';
 import { type ErrorCode, failureText, isTicklessError, showKey } from '../errors.ts';
+import { UNREAD_AFTER_MS } from '../observe/outage.ts';
 import { OutageLog, type ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { showInstant } from '../time/show-instant.ts';
@@ -24,6 +25,8 @@ export class LoadReporter {
   /** The failures of loads and of the schedule, and refused reads, from the first one on. */
   #loads: OutageLog | undefined;
   #schedule: OutageLog | undefined;
+  /** The last success that left no outage open (monotonic). */
+  #wellAt = -Infinity;
 
   constructor(options: ResolvedOptions, rules: DecisionRules) {
     this.#options = options;
@@ -63,6 +66,12 @@ export class LoadReporter {
   recovered(entry: Entry<unknown>, isScheduleBroken: boolean): void {
     this.#loads?.succeeded(entry.id, entry.isLoaded && isOfBackup(entry.last?.meta));
     if (!isScheduleBroken) this.#schedule?.succeeded(entry.id);
+    if (this.#loads?.isOpen !== true) this.#wellAt = this.#options.clock.monotonic();
+  }
+
+  /** The last load of the key failed. By the rule of the log: not a key that is no longer read, once others are loaded. */
+  isFailing({ failures, coolDownUntil }: Entry<unknown>): boolean {
+    return failures > 0 && this.#wellAt - coolDownUntil < UNREAD_AFTER_MS;
   }
 
   failed(entry: Entry<unknown>, start: ExecutionStart, end: FailedEnd, coolingDown: CoolingDown): void {

@@ -1,6 +1,6 @@
 import type { CloseReport } from '../data/close-report.ts';
 import type { VersionControl } from '../data/version-control.ts';
-import { TicklessError } from '../errors.ts';
+import { reasonOf, TicklessError } from '../errors.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -18,7 +18,7 @@ import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
-import { type ForcedLoad, notSeenText } from './refused.ts';
+import { type ForcedLoad, NOT_SEEN } from './refused.ts';
 import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
@@ -150,7 +150,7 @@ export class MemberEngine<T> {
     const published = async (value: T): Promise<T> => {
       await entry.cluster?.published;
       const { version, lockError, storeError } = coordinator.status(entry).lock;
-      if (isForAll && version === undefined) throw lockError ?? storeError ?? this.#unpublished(entry);
+      if (isForAll && version === undefined) throw this.#unpublished(entry, lockError ?? storeError);
       return value;
     };
     return ignoreRejection(next.then(published));
@@ -167,15 +167,20 @@ export class MemberEngine<T> {
     try {
       const value = await this.loader.next(entry, undefined, 'forced');
       if (forced.isPassed) return value;
-      throw new TicklessError('REFUSED', `value refused: ${notSeenText(forced)}`, { member, key });
+      throw new TicklessError('REFUSED', `value refused: ${NOT_SEEN}`, { member, key });
     } finally {
       if (entry.forced === forced) entry.forced = undefined;
     }
   }
 
-  #unpublished({ key }: Entry<T>): TicklessError {
-    const about = { member: this.options.name, key };
-    return new TicklessError('BACKEND_DOWN', 'the value was loaded here, and is not published', about);
+  #unpublished({ key }: Entry<T>, why: Error | undefined): TicklessError {
+    const about = { member: this.options.name, key, cause: why?.cause };
+    const reason = why === undefined ? '' : `: ${reasonOf(why)}`;
+    return new TicklessError(
+      'BACKEND_DOWN',
+      `the value was loaded here, and is not published${reason}`,
+      about,
+    );
   }
 
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */

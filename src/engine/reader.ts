@@ -284,7 +284,7 @@ export class Reader<T> {
     const goOn = this.#goingOn(terms, again, isTooStale(entry, now));
     const isOwn = ownMs < entry.maxStalenessMs;
     const pinError = (): Error | undefined =>
-      isOwn ? this.#loader.coordinator?.pinnedError(entry) : undefined;
+      isOwn ? this.#loader.coordinator?.pinOf(entry)?.error() : undefined;
     const before = pinError();
     const mayCheck = entry.flight !== undefined || (isDue(entry, now) && now >= entry.deferredUntil);
     if (before !== undefined && !mayCheck) return rejected(this.#readError(entry, ownMs, before));
@@ -314,7 +314,7 @@ export class Reader<T> {
 
   #emitStale(entry: Entry<T>): void {
     const now = this.#options.clock.monotonic();
-    if (!isDue(entry, now)) return;
+    if (!isDue(entry, now) || this.#loader.coordinator?.pinOf(entry) !== undefined) return;
     this.#events.emit('stale-served', () => ({ age: now - entry.loadedAt, ...keyOf(entry) }));
   }
 

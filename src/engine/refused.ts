@@ -33,6 +33,4 @@ export interface ForcedLoad {
 }
 
 /** Why a load is refused, or its result, that is not the refused value which a person has looked at. */
-export function notSeenText({ digest }: ForcedLoad): string {
-  return `it is not what was refused with the digest ${digest}: look at it again`;
-}
+export const NOT_SEEN = 'it is not the value that was refused before: look at it again';

@@ -119,12 +119,13 @@ export function hangingHealth({
   return [{ name, kind: 'hanging', isFatal: false, message, ...(key === undefined ? {} : { key }) }];
 }
 
-/** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */
+/** The problem of a backend that can't be asked, one of its lock, its store and its checks. Reads go on, so it is not fatal. */
 export function backendHealth(problems: readonly CoordinationProblem[], name: string): HealthProblem[] {
-  return problems.map(({ what, error, forMs }) => {
-    const kind = what === 'checks' ? 'checks-failing' : 'backend-down';
-    const since =
-      forMs === undefined ? '' : `knows no changes of other instances for ${showDuration(forMs)}: `;
-    return { name, kind, isFatal: false, message: `${since}${reasonOf(error)}`, error };
-  });
+  const [first] = problems;
+  if (first === undefined) return [];
+  const { error } = first;
+  const kind = first.what === 'checks' ? 'checks-failing' : 'backend-down'; // it comes after those of lock and store
+  const forMs = problems.find((problem) => problem.forMs !== undefined)?.forMs;
+  const since = forMs === undefined ? '' : `knows no changes of other instances for ${showDuration(forMs)}: `;
+  return [{ name, kind, isFatal: false, message: `${since}${reasonOf(error)}`, error }];
 }

@@ -5,7 +5,7 @@ import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
-import { notSeenText, type Refused, withoutDifferences } from '../engine/refused.ts';
+import { NOT_SEEN, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 
 import { messageOf } from '../observe/logger.ts';
@@ -93,7 +93,7 @@ export function guardedLoad<T>(own: Load<T>, options: GuardedOptions): Load<T> {
       };
       if (forced !== undefined) {
         const pass = (digest: string): ReturnType<Load<T>> => {
-          if (digest !== forced.digest) return reject(notSeenText(forced));
+          if (digest !== forced.digest) return reject(NOT_SEEN);
           forced.isPassed = true;
           return result;
         };

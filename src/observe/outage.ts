@@ -1,6 +1,9 @@
 /** The lines of outages of one thing are at least this far apart, those of their ends and of the first refused read apart. */
 const LINE_EVERY_MS = 60_000;
 
+/** A key that could have been tried again for this long, and was not, is no longer read: its failure is of the past. In milliseconds. */
+export const UNREAD_AFTER_MS = 60_000;
+
 /** Beyond this many failing keys, the others are not remembered. */
 const MAX_KEYS = 10_000;
 
@@ -104,7 +107,7 @@ export class Outage {
   succeeded(now: number, id?: unknown): OutageSummary | undefined {
     if (this.#ids === undefined) return undefined;
     this.#ids.delete(id);
-    const isOver = this.#ids.size === 0 || now - this.#lastRetryAt >= LINE_EVERY_MS;
+    const isOver = this.#ids.size === 0 || now - this.#lastRetryAt >= UNREAD_AFTER_MS;
     if (!isOver) return undefined;
     const summary = this.#isLogged ? this.at(now) : undefined;
     this.#ids = undefined;

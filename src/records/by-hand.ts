@@ -57,7 +57,7 @@ export class ByHand {
       const isUnanswered = thrown instanceof SilenceError || thrown instanceof OverdueError;
       const cause = explain(isUnanswered ? new NoAnswerError(limitMs) : thrown);
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
-      throw new TicklessError('BACKEND_DOWN', `the ${this.#about} is unavailable: ${message}`, {
+      throw new TicklessError('BACKEND_DOWN', `the backend is unavailable: ${message}`, {
         member: name,
         cause,
       });

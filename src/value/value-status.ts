@@ -60,7 +60,7 @@ export interface ValueStatus<T> extends ExecutionStatus {
   readonly isStale: boolean;
   /** The loaded value that was refused last; `undefined`: there is none, or a load has succeeded since, or a value was set. */
   readonly refused: Refused | undefined;
-  /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
+  /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. A version that is `pinned` is served beyond it. */
   readonly maxStaleness: number;
   /** The `meta` that its load returned, on this instance or another one: where it is from. Not present: none. */
   readonly meta?: ValueMeta;
@@ -69,7 +69,7 @@ export interface ValueStatus<T> extends ExecutionStatus {
 /** @param hasValue with the value, if there is one. */
 export function valueStatus<T>(entry: Entry<T>, engine: MemberEngine<T>, hasValue: boolean): ValueStatus<T> {
   const execution = engine.inspect(entry);
-  const { isLoaded, isInitial, maxStalenessMs } = entry;
+  const { isLoaded, isInitial } = entry;
   const { rules, reporter } = engine.loader;
   const now = engine.options.clock.monotonic();
   // A load that hangs has not failed; reads without patience would wait for it.
@@ -85,7 +85,7 @@ export function valueStatus<T>(entry: Entry<T>, engine: MemberEngine<T>, hasValu
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',
     refused: entry.refused && (hasValue ? entry.refused : withoutDifferences(entry.refused)),
-    maxStaleness: maxStalenessMs,
+    maxStaleness: engine.coordinator?.pinOf(entry)?.limitMs ?? entry.maxStalenessMs,
     ...(entry.last?.meta && { meta: entry.last.meta }),
   });
 }

@@ -16,7 +16,7 @@ export function Members(): ComponentChild {
       <h1 tabIndex={-1}>Members</h1>
       {outages.value.map((outage) => (
         <p key={outage} class="alert" role="alert">
-          A backend does not answer, loads are not shared: {text(outage)}
+          Loads are not shared: {text(outage)}
         </p>
       ))}
       {known.fleetError !== undefined && (

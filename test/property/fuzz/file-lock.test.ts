@@ -167,7 +167,7 @@ describe('the state of a name', () => {
     const made = put(await kept(), { '9007199254740990.json': 'x' });
     for (let left = 3; left > 0; left--) {
       await expect(lockOf(fileBackend({ directory: made.directory })).acquire({ name: 'v' })).rejects.toThrow(
-        `the lock is unavailable: no file can follow the highest number in ${made.folder}; delete the folder`,
+        `the backend is unavailable: no file can follow the highest number in ${made.folder}; delete the folder`,
       );
     }
   });

@@ -330,7 +330,7 @@ describe('two instances on one Redis', () => {
     // All members have the same cause: they are one line.
     await page.getByRole('button', { name: /^\W*\d members:/ }).click({ timeout: 20_000 });
     await page
-      .getByText(/^A backend does not answer, loads are not shared: the lock/)
+      .getByText(/^Loads are not shared: the backend/)
       .first()
       .waitFor({ timeout: 20_000 });
     await expect.poll(() => row.getByRole('cell', { name: 'fresh' }).count()).toBe(1);

@@ -58,7 +58,7 @@ const EXPECTED: Record<string, readonly string[]> = {
     '2 editions are in the store',
     "here { code: 'apple', cents: 120 }",
     "there { code: 'apple', cents: 120 } pinned by ann: all prices are 0",
-    'prices: pinned by ann until 2026-11-23T09:10:00.1…: all prices are 0',
+    'prices: pinned by ann until 2026-11-23T09:10:00.1… or unpin(): all prices are 0',
     'loaded again 2 prices, pinned: false',
   ],
   'cron-schedule': [

@@ -106,7 +106,7 @@ it('an acquire that was given up in the queue of PgBouncer is not run, with quer
 });
 
 describe('a PostgreSQL behind PgBouncer that is killed', () => {
-  it('the lock is unavailable within its timeout, and available when the server is back', async () => {
+  it('the backend is unavailable within its timeout, and available when the server is back', async () => {
     const upstream = await startPostgres();
     ended.push(() => upstream.close());
     const url = await bouncer(upstream.url, { server_login_retry: 1 });

@@ -22,13 +22,28 @@ interface Result {
   readonly err: string;
 }
 
+/** The object, whose methods reject while the backend is down. */
+function breakable<T extends object>(object: T, backend: { readonly isDown: boolean }): T {
+  return new Proxy(object, {
+    get: (_, name) => {
+      const field: unknown = Reflect.get(object, name);
+      if (typeof field !== 'function') return field;
+      return (...args: unknown[]) =>
+        backend.isDown ? Promise.reject(new Error('connect ECONNREFUSED')) : field.apply(object, args);
+    },
+  });
+}
+
 /** Instances of a service that share a lock and a store, or have none. */
 function cluster({ isShared = true } = {}) {
-  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
+  const backend = { isDown: false };
+  const lock = breakable(lockOf(memoryBackend()), backend);
+  const store = breakable(storeOf(memoryBackend({ keepVersions: 5 })), backend);
+  const shareable = () => ({ lock: asLock(lock), store: wrapStore(store) });
   const source = { prices: [1, 2, 3, 4] };
   const start = async (options: ConsoleOptions = {}) => {
     const shared = isShared && {
-      backend: { lock: asLock(lock), store: wrapStore(store) },
+      backend: shareable(),
       propagateWithin: 30,
     };
     const group = new RefreshGroup({ ...shared, logger: false, retry: false, schedule: '1h' });
@@ -49,7 +64,7 @@ function cluster({ isShared = true } = {}) {
     onTestFinished(() => void group.close({ timeout: 0 }));
     return { ...(await terminalOf(handler)), group, prices, audit, handler };
   };
-  return { source, start };
+  return { source, start, backend, shareable };
 }
 
 /** A terminal for the console behind an address. */
@@ -173,18 +188,18 @@ describe('an action', () => {
 
   it('pins the present version, and loads at another pace', async () => {
     const { type, questions, prices, audit } = await cluster().start();
-    await type(['pin', 'price list', '--hold', '30'], false);
-    await type(['reschedule', 'price list', '--every', '0.5'], false);
+    await type(['pin', 'price list', '--hold', '30m'], false);
+    await type(['reschedule', 'price list', '--every', '30s'], false);
     expect(questions).toEqual([
       expect.stringMatching(/^Keep the present version of price list on [^?]*, pinned for 30 min\?$/),
       expect.stringMatching(/^Load price list every 30 s from now on, on [^?]*\?$/),
     ]);
-    const pin = await type(['pin', 'price list', '--hold', '30', '--yes', '--reason', 'migration']);
+    const pin = await type(['pin', 'price list', '--hold', '30m', '--yes', '--reason', 'migration']);
     expect(pin.out).toMatch(/^version \d+ is in place as version \d+, pinned for 30 min\n$/);
     expect(prices.inspect().pinned).toMatchObject({ by: 'ann', note: 'migration' });
     expect((await type(['member', 'price list'])).out).toMatch(/^pinned by +ann: migration$/m);
     expect((await type(['unpin', 'price list', '--yes'])).code).toBe(0);
-    const slower = await type(['reschedule', 'price list', '--every', '0.5', '--yes']);
+    const slower = await type(['reschedule', 'price list', '--every', '30s', '--yes']);
     expect(slower.out).toMatch(/^is loaded every 30 s from now on, on this instance, until/);
     expect(audit.map(({ action }) => action)).toEqual(['pin', 'unpin', 'reschedule']);
   });
@@ -206,7 +221,7 @@ describe('an action', () => {
       [['cancel', 'price list', '--yes'], 'no load is under way'],
       [['unpin', 'price list', '--yes'], 'no version is pinned'],
       [['refresh', 'cities', '--yes'], 'cities is a cache: refresh needs a key too'],
-      [['pause', 'price', 'list', '--yes'], 'Names with spaces need quotes'],
+      [['pause', 'price', 'list', '--yes'], 'names with spaces need quotes'],
       [['refresh', 'price', 'list', '--yes'], "there is no member price\ndid you mean 'price list'?"],
       [['refresh', 'prise list', '--yes'], "did you mean 'price list'?"],
       [['refresh', 'citis', 'x', '--yes'], 'did you mean cities?'],
@@ -214,8 +229,10 @@ describe('an action', () => {
       [['pasue', 'price list'], 'Did you mean pause?'],
       [['pause'], "missing required argument 'member'"],
       [['pin', 'cities', '--yes'], 'a cache has no pin'],
-      [['pin', 'price list', '--hold', '0', '--yes'], 'must be minutes'],
-      [['reschedule', 'price list', '--yes'], "required option '--every <minutes>' not specified"],
+      [['pin', 'price list', '--hold', '0s', '--yes'], 'must be a duration with a unit, such as 4h'],
+      [['pin', 'price list', '--hold', '240', '--yes'], 'must be a duration with a unit, such as 4h'],
+      [['--here', 'pause', 'price list', '--yes'], 'Options follow the command'],
+      [['reschedule', 'price list', '--yes'], "required option '--every <duration>' not specified"],
     ] as const) {
       const { code, out, err } = await type(args);
       expect([args, code, out, err]).toEqual([args, 2, '', expect.stringContaining(error)]);
@@ -233,7 +250,7 @@ describe('an action', () => {
     const sure = await type(['pause', 'price list', '--yes']);
     expect(sure.code).toBe(2);
     expect(sure.err).toMatch(
-      /^tickless: pause is not allowed: the option actions of the console.*\nTo allow it/,
+      /^tickless: pause is not allowed for ann: the option actions of the console.*\nTo allow it/,
     );
     expect(audit.map(({ action, result }) => ({ action, result }))).toEqual([
       { action: 'pause', result: 'refused' },
@@ -257,6 +274,38 @@ describe('an action', () => {
         code === 0 ? '' : expect.stringContaining('Give the consoles of all instances behind this');
       expect({ secret, code: done.code, err: done.err }).toEqual({ secret, code, err: error });
     }
+  });
+
+  it('says what is done, and what is not, while the backend does not answer', async () => {
+    const { start, backend } = cluster();
+    const { type, prices } = await start();
+    backend.isDown = true;
+    const down = 'the backend is unavailable: connect ECONNREFUSED';
+    const nothing = `tickless: ${down}\nNothing was changed: try again when the backend answers\n`;
+    const hereOnly = 'on this instance only, do it again when the backend answers: price list: ';
+    for (const [args, err] of [
+      [['release', 'nightly-report'], nothing.replace('the backend is unavailable: ', '')],
+      [['rollback', 'price list'], nothing],
+      [['pin', 'price list'], nothing],
+      [['invalidate', 'price list'], `tickless: invalidated ${hereOnly}${down}\n`],
+      [['refresh', 'price list'], `the value was loaded here, and is not published: ${down}\n`],
+      [['pause', 'price list'], `tickless: paused ${hereOnly}${down}\n`],
+    ] as const) {
+      const done = await type([...args, '--yes']);
+      expect({ args, ...done }).toEqual({ args, code: 2, out: '', err: expect.stringContaining(err) });
+    }
+    expect(prices.inspect().paused).toBe(true);
+    expect((await type(['member', 'price list'])).out.match(/^backend .*$/gm)).toHaveLength(1);
+  });
+
+  it('leaves the records of the library itself out of the locks, unless they are asked for', async () => {
+    const { start, shareable } = cluster();
+    const { type } = await start({ backend: shareable() });
+    await type(['refresh', 'price list', '--yes']);
+    const internal = /^tickless-console-audit +done /m;
+    await expect.poll(async () => (await type(['locks', 'tickless'])).out).toMatch(internal);
+    const { out } = await type(['locks']);
+    expect([/^price list +done /m.test(out), out.includes('tickless-')]).toEqual([true, false]);
   });
 
   it('says that it may have been carried out, where its answer is lost', async () => {
@@ -423,7 +472,9 @@ describe('a value that was refused at night', () => {
       expect(code).toBe(2);
       return err;
     };
-    await expect.poll(accept).toMatch(/no value of price list was refused on .*\nOne was refused on .*--url/);
+    await expect
+      .poll(accept)
+      .toMatch(/no value of price list was refused on .*\nOne was refused on .*TICKLESS_URL/);
     expect((await there.type(['refresh', '--force', 'price list', '--yes'])).code).toBe(0);
   });
 

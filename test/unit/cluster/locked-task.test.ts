@@ -345,7 +345,7 @@ describe('a lock or a store that hangs', () => {
       { timeout: 50 },
     );
     const task = lockedTask(() => 'done', { name: 'n', lock });
-    await expect(task.register()).rejects.toThrow('the lock is unavailable: no answer within 50 ms');
+    await expect(task.register()).rejects.toThrow('the backend is unavailable: no answer within 50 ms');
   });
 });
 

@@ -5,7 +5,7 @@ import { rejectionOf, settled } from '../../support/settle.ts';
 import { pinnedOnBoth, pinnedOne, twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
-const PINNED = { code: 'PINNED', message: 'v: pinned by ann' };
+const PINNED = { code: 'PINNED', message: 'v: pinned by ann until unpin()' };
 
 describe('a read with maxStaleness of a pinned version that is too old for it', () => {
   const maxStaleness = 1000;

@@ -256,3 +256,53 @@ it('an unpin whose answer comes after a rollback ends no pin of that', async () 
   await cluster.clock.flush();
   expect([await unpinned, a.value.inspect().pinned?.by]).toEqual([false, 'ann']);
 });
+
+it('a pinned version is fresh, keeps the limit of the member in sight, and has a line at its beginning and its end', async () => {
+  const lines: string[] = [];
+  const logger = {
+    warn: (line: string) => void lines.push(line),
+    error: (line: string) => void lines.push(line),
+  };
+  const { cluster, a, b } = await twoVersions({ logger, maxStaleness: 5000, whenTooStale: 'throw' });
+  const staleBefore = a.value.inspect().counts['stale-served'];
+  await a.value.rollback({ by: 'ann', note: 'bad prices' });
+  await cluster.clock.advance(1100);
+  await cluster.read(b);
+  for (let minute = 0; minute < 10; minute++) {
+    await cluster.clock.advance(60_000);
+    expect(a.value.inspect().state).toBe('fresh');
+    await cluster.read(a);
+  }
+  const { state, isStale, isDue, maxStaleness, nextExecuteTime, age, counts } = a.value.inspect();
+  expect({ state, isStale, isDue, maxStaleness, nextExecuteTime }).toEqual({
+    ...{ state: 'fresh', isStale: false, isDue: false, maxStaleness: 5000, nextExecuteTime: Infinity },
+  });
+  expect([age! > maxStaleness, counts['stale-served']]).toEqual([true, staleBefore]);
+  const begun = 'tickless: v: pinned by ann until unpin(): bad prices';
+  expect(lines).toEqual([begun, begun]); // one of each instance
+  await a.value.unpin({ by: 'bob' });
+  await cluster.clock.advance(61_000);
+  await b.value.get().catch(() => {});
+  await cluster.clock.flush();
+  const ended = 'tickless: v: no longer pinned by ann';
+  expect(lines.slice(2).filter((line) => line.includes('pinned'))).toEqual([ended, ended]);
+});
+
+it('a pin that is over by itself has a line too, and one that could not be published', async () => {
+  const lines: string[] = [];
+  const logger = { warn: (line: string) => void lines.push(line), error: () => {} };
+  const { cluster, a } = await twoVersions({ logger });
+  await a.value.rollback({ by: 'ann', hold: 10_000 });
+  expect(lines).toEqual([expect.stringMatching(/v: pinned by ann until 2026-.*Z or unpin\(\)$/)]);
+  await cluster.clock.advance(11_000);
+  await cluster.read(a);
+  expect(lines.slice(1)).toEqual(['tickless: v: no longer pinned by ann']);
+  await cluster.end(a, 2, 'three');
+  a.link.break('refused', 'acquire');
+  await rejectionOf(a.value.rollback({ by: 'bob' }));
+  const ofBob = lines.filter((line) => line.includes('pinned by bob'));
+  expect(ofBob.map((line) => line.replace(/^tickless: v: /, ''))).toEqual([
+    'pinned by bob until unpin()',
+    'no longer pinned by bob',
+  ]);
+});

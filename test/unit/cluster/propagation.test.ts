@@ -132,8 +132,8 @@ describe('checks of the store', () => {
     const { checks } = b.value.inspect();
     expect(checks?.failingSince).toBeLessThanOrEqual(checks?.checkedAt as number);
     expect(checks?.error?.message).toContain('ECONNREFUSED');
-    expect(group.health().problems.find(({ kind }) => kind === 'checks-failing')?.message).toMatch(
-      /^knows no changes of other instances for [4-6](\.\d)? s: the store is unavailable: /,
+    expect(group.health().problems.find(({ kind }) => kind === 'backend-down')?.message).toMatch(
+      /^knows no changes of other instances for [4-6](\.\d)? s: the backend is unavailable: /,
     );
     expect(b.logger.lines.length).toBe(1);
     b.link.mend();
@@ -230,7 +230,7 @@ describe('a mark on all instances', () => {
     const [mark] = await a.value.history();
     expect(mark).toMatchObject({ mark: 'dropped', isPinned: false });
     expect(String(await rejectionOf(a.value.rollback({ by: 'ann', to: mark?.version })))).toContain(
-      'to must be a version of a value that the store keeps',
+      'to must be a version of a value that the backend keeps',
     );
     await a.value.rollback({ by: 'ann' });
     expect(a.value.current).toBe('two');

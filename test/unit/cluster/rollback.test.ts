@@ -148,7 +148,7 @@ describe('a version that is put back into place', () => {
     for (const error of [here, await elsewhere]) {
       expect([isTicklessError(error, 'PINNED'), (error as Error).message]).toEqual([
         true,
-        expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
+        expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.* or unpin\(\): zero/),
       ]);
     }
     expect([b.value.peek(), a.manual.calls.length + b.manual.calls.length]).toEqual(['one', 2]);
@@ -236,7 +236,7 @@ describe('what can not be rolled back', () => {
     const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
     expect([isTicklessError(unknown, 'OPTION'), (unknown as Error).message]).toEqual([
       true,
-      expect.stringMatching(/to must be a version of a value that the store keeps: \d+, \d+/),
+      expect.stringMatching(/to must be a version of a value that the backend keeps: \d+, \d+/),
     ]);
     await a.value.rollback({ by });
     const again = await rejectionOf(a.value.rollback({ by }));

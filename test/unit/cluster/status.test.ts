@@ -115,7 +115,6 @@ describe('a group', () => {
     expect(ok).toBe(true);
     expect(problems.map(({ kind, isFatal, name }) => [kind, isFatal, name])).toEqual([
       ['backend-down', false, 'v'],
-      ['backend-down', false, 'v'],
     ]);
     expect(problems[0]?.message).toContain('ECONNREFUSED');
     link.mend();

@@ -122,6 +122,10 @@ describe('a value', () => {
     expect((await console.act('refresh', { id: 'prices' })).status).toBe(502);
     const { refused } = await detail(console, 'prices');
     expect(refused.reason).toBe('too few');
+    source.prices = [2];
+    const other = await console.act('refresh', { id: 'prices', digest: refused.digest });
+    expect(other.body.error.message).toMatch(/value that was refused before: look at it again \(size 1/);
+    source.prices = [1];
     const { status, body } = await console.act('refresh', { id: 'prices', digest: refused.digest });
     expect([status, body.message]).toEqual([
       200,

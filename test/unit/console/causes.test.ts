@@ -70,22 +70,22 @@ describe('an outage of a backend', () => {
     cause,
   });
   const down = [
-    problem('backend-down', `the lock is unavailable: no answer within 1 s (acquire)${refused}`),
-    problem('checks-failing', `the store is unavailable: no answer within 1 s (versions)${refused}`),
-    problem('backend-down', 'the store is unavailable: no answer within 5 s (set)'),
-    problem('backend-down', 'the store is unavailable: no answer within 750 ms (get)'),
+    problem('backend-down', `the backend is unavailable: no answer within 1 s (acquire)${refused}`),
+    problem('checks-failing', `the backend is unavailable: no answer within 1 s (versions)${refused}`),
+    problem('backend-down', 'the backend is unavailable: no answer within 5 s (set)'),
+    problem('backend-down', 'the backend is unavailable: no answer within 750 ms (get)'),
   ];
   const rows = [{ ...row('one', 'unshared'), problems: down }];
 
   it('is told once for its lock and its store, and whatever step has met it', () => {
     expect(outagesOf(rows)).toEqual([
-      `the lock and the store are unavailable: no answer within 1 s${refused}`,
-      'the store is unavailable: no answer within 5 s',
+      `the backend is unavailable: no answer within 1 s${refused}`,
+      'the backend is unavailable: no answer within 5 s',
     ]);
   });
 
   it('tells why reports can not be read, where they are at that backend', () => {
-    const reports = (why: string) => `the store is unavailable: no answer within 1 s (reports)${why}`;
+    const reports = (why: string) => `the backend is unavailable: no answer within 1 s (reports)${why}`;
     expect(
       [refused, ', the client reports: another'].map((why) => isToldBy(outagesOf(rows), reports(why))),
     ).toEqual([true, false]);
@@ -129,16 +129,14 @@ it('the state of this instance is the present one, not that of its last report',
     reason: 'empty',
     version: 1,
   });
-  const problemsAsReportedBy = (id: string) => {
-    const [failing, behind, refused] = [[reported(id)], [reported(id)], [reported(id)]];
+  const problemsAsReportedBy = (id: string, isRefused = false) => {
+    const [failing, behind] = [[reported(id)], [reported(id)]];
+    const refused = isRefused ? [reported(id)] : [];
     const line = { name: 'prices', version: 2, of: 2, holding: 1, failing, behind, refused, pinned: [] };
     const rowOf = rowMaker({ instances, idle: [], members: [line] } as unknown as Fleet, 0, (text) => text);
     return rowOf({ name: 'prices', kind: 'value', member: prices } as never, prices.inspect(), []).problems;
   };
-  expect(problemsAsReportedBy('here')).toEqual([]);
-  expect(problemsAsReportedBy('other').map(({ kind }) => kind)).toEqual([
-    'failing-elsewhere',
-    'refused',
-    'behind',
-  ]);
+  for (const isRefused of [true, false]) expect(problemsAsReportedBy('here', isRefused)).toEqual([]);
+  expect(problemsAsReportedBy('other').map(({ kind }) => kind)).toEqual(['failing-elsewhere', 'behind']);
+  expect(problemsAsReportedBy('other', true).map(({ kind }) => kind)).toEqual(['refused', 'behind']);
 });

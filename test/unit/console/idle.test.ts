@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import { columnsOf } from '../../../src/console/rows.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -29,4 +30,14 @@ it('shows an instance that is not read as idle, with what it had, and counts it 
   expect(rows[0].cells).toMatchObject([{ on: instances[0].id }, { on: 'pod-2-id', version: 7 }]);
   await console.handler.close();
   await group.close({ timeout: 0 });
+});
+
+it('the instance that answers is not idle, whenever it has last reported', () => {
+  const details = { startedAt: 0, upFor: 9000, seenAgo: 60_000, isIdle: true, leftOut: 0, members: [] };
+  const idle = ['here', 'other'].map((id) => ({ id, host: id, isHere: id === 'here', ...details }));
+  const columns = columnsOf({ instances: [], idle, members: [] } as never, 0);
+  expect(columns.map(({ id, isIdle }) => [id, isIdle])).toEqual([
+    ['here', undefined],
+    ['other', true],
+  ]);
 });

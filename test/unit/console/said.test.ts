@@ -50,12 +50,15 @@ it('knows an error that begins with the name of its member', () => {
 });
 
 it('says an outage of a backend once, whatever step has met it', () => {
-  const cause = 'the lock is unavailable: no answer within 1 s (acquire), the client reports: ECONNREFUSED';
+  const cause =
+    'the backend is unavailable: no answer within 1 s (acquire), the client reports: ECONNREFUSED';
   const say = errorSayer('prices', row([{ ...problem, kind: 'backend-down', cause }]), undefined);
   expect(
     say(
-      'prices: the store is unavailable: no answer within 2 s (versions), the client reports: ECONNREFUSED',
+      'prices: the backend is unavailable: no answer within 2 s (versions), the client reports: ECONNREFUSED',
     ),
   ).toBe('no answer, as at the top');
-  expect(say('the store is unavailable: another reason')).toBe('the store is unavailable: another reason');
+  expect(say('the backend is unavailable: another reason')).toBe(
+    'the backend is unavailable: another reason',
+  );
 });

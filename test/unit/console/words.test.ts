@@ -5,12 +5,7 @@ import { holderLabels, processLabel } from '../../../src/data/instance-label.ts'
 
 const all: readonly [HereStatus, string][] = [
   [{ state: 'fresh' }, 'fresh'],
-  [
-    { state: 'too-stale', running: true, failures: 5, readsFailed: 1 },
-    'too-stale, 1 read failed, loading, 5 failures',
-  ],
-  [{ state: 'fresh', readsFailed: 84 }, 'fresh'], // that is over
-  [{ state: 'too-stale', refusesReads: true, readsFailed: 2 }, 'too-stale, 2 reads failed'],
+  [{ state: 'too-stale', running: true, failures: 5 }, 'too-stale, loading, 5 failures'],
   [{ state: 'done' }, 'not run yet'],
   [{ state: 'done', loadedAt: 1 }, 'done'],
   [{ state: 'empty' }, 'not read yet'],

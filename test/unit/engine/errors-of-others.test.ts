@@ -7,7 +7,10 @@ import { rejectionOf } from '../../support/settle.ts';
 const quiet = { clock: new FakeClock(), logger: false, retry: false } as const;
 
 it.each([
-  ['its lock is down', (about) => new TicklessError('BACKEND_DOWN', 'the lock is unavailable: down', about)],
+  [
+    'its lock is down',
+    (about) => new TicklessError('BACKEND_DOWN', 'the backend is unavailable: down', about),
+  ],
   ['its lease is lost', (about) => new TicklessError('LEASE_LOST', 'the lease is lost', about)],
   ['its value is refused', (about) => new TicklessError('REFUSED', 'value refused: too few', about)],
 ] as [string, (about: { member: string; key?: unknown }) => Error][])(

@@ -85,7 +85,7 @@ it('of a broken schedule there is a line', async () => {
 });
 
 it('of a task that does not run without its lock there is a line; of a value that is served there is none', async () => {
-  const error = new TicklessError('BACKEND_DOWN', 'the lock is unavailable: down', {
+  const error = new TicklessError('BACKEND_DOWN', 'the backend is unavailable: down', {
     member: 'v',
     cause: down,
   });

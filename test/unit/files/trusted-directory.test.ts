@@ -169,6 +169,6 @@ it('a file in the place of a folder is an error', async () => {
   const directory = temporaryDirectory();
   writeFileSync(folderOf(directory, 'snapshot/n'), '');
   await expect(storeOf(fileBackend({ directory })).read('n')).rejects.toThrow(
-    /the store is unavailable: .*snapshot%2fn/,
+    /the backend is unavailable: .*snapshot%2fn/,
   );
 });

@@ -74,8 +74,8 @@ describe('a file system that does not answer', () => {
     const directory = temporaryDirectory();
     await storeOf(fileBackend({ directory, retention: Infinity })).write('n', 'payload');
     for (const [read, message] of [
-      [(object) => object.store.read('n'), /the store is unavailable/],
-      [(object) => object.lock.acquire({ name: 'n' }), /the lock is unavailable/],
+      [(object) => object.store.read('n'), /the backend is unavailable/],
+      [(object) => object.lock.acquire({ name: 'n' }), /the backend is unavailable/],
     ] as [(object: ReturnType<typeof objects>) => Promise<unknown>, RegExp][]) {
       const object = objects(directory);
       isHanging = true;

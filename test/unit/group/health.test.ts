@@ -81,9 +81,14 @@ it('runStateHealth reports a member that is not open; fatal if it is closed', ()
   ]);
 });
 
-it('backendHealth reports each unreachable backend, which is not fatal', () => {
+it('backendHealth reports an unreachable backend once, which is not fatal', () => {
   expect(backendHealth([], 'rates')).toEqual([]);
   expect(backendHealth([{ what: 'lock', error: down }], 'rates')).toEqual([
     { name: 'rates', kind: 'backend-down', isFatal: false, message: 'down', error: down },
   ]);
+  const all = (['lock', 'store'] as const).map((what) => ({ what, error: down }));
+  const checks = { what: 'checks', error: down, forMs: 5000 } as const;
+  const message = 'knows no changes of other instances for 5 s: down';
+  expect(backendHealth([...all, checks], 'rates')).toMatchObject([{ kind: 'backend-down', message }]);
+  expect(backendHealth([checks], 'rates')).toMatchObject([{ kind: 'checks-failing', message }]);
 });

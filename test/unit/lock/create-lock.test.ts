@@ -58,14 +58,14 @@ describe('createLock: an unavailable backend', () => {
       const error = await rejectionOf<Error>(call(lockWith(() => Promise.reject(down))));
       expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toBe(down);
-      expect(error.message).toMatch(/^(n|lock): the lock is unavailable: connect ECONNREFUSED$/);
+      expect(error.message).toMatch(/^(n|lock): the backend is unavailable: connect ECONNREFUSED$/);
     });
 
     it('rejects likewise after a synchronous throw, or a rejection without an error', async () => {
       const throwing = lockWith(() => {
         throw new TypeError();
       });
-      await expect(call(throwing)).rejects.toThrow('the lock is unavailable: TypeError');
+      await expect(call(throwing)).rejects.toThrow('the backend is unavailable: TypeError');
       await expect(call(lockWith(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
     });
 

@@ -88,14 +88,14 @@ describe('the lock of fileBackend: the directory', () => {
       .acquire({ name: 'n' })
       .catch((rejected: unknown) => rejected as Error);
     expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
-    expect((error as Error).message).toContain('the lock is unavailable: ENOTDIR: not a directory');
+    expect((error as Error).message).toContain('the backend is unavailable: ENOTDIR: not a directory');
     expect((error as Error).message).toContain(file);
   });
 
   it('is named in the error if it can’t be created', async ({ skip }) => {
     skip(process.platform !== 'linux', 'needs the read-only /proc of Linux');
     await expect(lockOf(fileBackend({ directory: '/proc/tickless' })).acquire({ name: 'n' })).rejects.toThrow(
-      /the lock is unavailable: ENOENT: no such file or directory, mkdir/,
+      /the backend is unavailable: ENOENT: no such file or directory, mkdir/,
     );
   });
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { redisBackend } from '../../../src/backends/redis.ts';
-import { isTicklessError } from '../../../src/index.ts';
+import { isTicklessError, lockedTask } from '../../../src/index.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -23,7 +23,11 @@ it('a command that waits for a connection names the reason that the client repor
     return (error as Error).message;
   };
   client.emit('error', new Error('WRONGPASS invalid username-password pair'));
-  expect(await unavailable()).toMatch(/no answer within 20 ms.*: WRONGPASS invalid username-password pair$/);
+  const reason = /no answer within 2\d ms.*: WRONGPASS invalid username-password pair$/;
+  expect(await unavailable()).toMatch(reason);
+  const task = lockedTask(() => {}, { name: 'v', lock });
+  for (const call of [task, task.register])
+    expect(await rejectionOf(call())).toMatchObject({ message: expect.stringMatching(reason) });
   client.emit('ready');
   expect(await unavailable()).not.toContain('WRONGPASS');
 });

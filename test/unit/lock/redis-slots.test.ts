@@ -50,7 +50,7 @@ it('a check gets the versions of the other slots of a Redis Cluster; a call by h
   const failure = expect.objectContaining({ message: expect.stringMatching('CLUSTERDOWN') });
   expect(await records.versions(NAMES)).toEqual([7, failure, 7]);
   await expect(storeOf(redisBackend({ client })).versions(NAMES)).rejects.toThrow(
-    'the store is unavailable: CLUSTERDOWN',
+    'the backend is unavailable: CLUSTERDOWN',
   );
 });
 
@@ -73,7 +73,7 @@ it('of a silent slot of a Redis Cluster, calls for several names tell before the
     Promise.all(leases.map((lease) => orError(lock.release(lease, outcome)))),
   ]);
   const failure = expect.objectContaining({
-    message: expect.stringMatching(/^b: the (lock|store) is unavailable: no answer within/),
+    message: expect.stringMatching(/^b: the backend is unavailable: no answer within/),
   });
   const [isRead, isWritten] = [{ payload: 'text' }, { kind: 'written' }];
   const isAcquired = { kind: 'acquired' };

@@ -41,5 +41,5 @@ it('a backend that answers nothing is waited for no longer than the timeout', as
   const clock = new FakeClock();
   const lock = lockOf(clock, Infinity);
   const [outcome] = await outcomesOf([lock.inspect('n')], clock, 1050);
-  expect(outcome).toBe('n: the lock is unavailable: no answer within 1 s');
+  expect(outcome).toBe('n: the backend is unavailable: no answer within 1 s');
 });

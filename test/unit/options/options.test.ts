@@ -156,7 +156,7 @@ describe('a wrong option', () => {
   it('of a rollback whose store keeps one version names the option', async () => {
     const value = new RefreshingValue({ ...good, load: () => 1, backend: memoryBackend(), logger: false });
     await value.get();
-    await expect(value.rollback({ by: 'ann' })).rejects.toThrow('the store needs keepVersions');
+    await expect(value.rollback({ by: 'ann' })).rejects.toThrow('the backend needs keepVersions');
   });
 
   it('a method without its object is told', () => {

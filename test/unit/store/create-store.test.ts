@@ -27,14 +27,14 @@ describe('createStore', () => {
       const error = await rejectionOf<Error>(call(storeOf(() => Promise.reject(down))));
       expect(isTicklessError(error, 'BACKEND_DOWN')).toBe(true);
       expect(error.cause).toBe(down);
-      expect(error.message).toBe('n: the store is unavailable: connect ECONNREFUSED');
+      expect(error.message).toBe('n: the backend is unavailable: connect ECONNREFUSED');
     });
 
     it('rejects likewise after a synchronous throw, or a rejection without an error', async () => {
       const throwing = storeOf(() => {
         throw new TypeError();
       });
-      await expect(call(throwing)).rejects.toThrow('the store is unavailable: TypeError');
+      await expect(call(throwing)).rejects.toThrow('the backend is unavailable: TypeError');
       await expect(call(storeOf(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
     });
 
