@@ -10,8 +10,8 @@ const FAULT_EVERY_MS = 60_000;
 /** The destination of log lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
   /**
-   * An outage of a member, its lock or its store: one line when it begins, at most one a minute while it lasts, one when
-   * it is over. Each has the name and the cause; that of a load also the time of the next try.
+   * An outage of a member or its backend: one line when it begins, at most one a minute while it lasts, one when it is over.
+   * Each has the name and the cause; that of a load also the time of the next try. And one line when a pin begins or ends.
    */
   warn(line: string): void;
   /**

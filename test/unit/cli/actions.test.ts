@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
@@ -528,6 +529,7 @@ it('the last executions are told with their instance, trigger, outcome and error
   const failing = await type(['executions', 'cities']);
   expect(failing).toEqual({ code: 0, out: 'no execution has ended yet\n', err: '' });
   await cities.get('1012');
+  await sleep(5); // the order is that of milliseconds
   await cities.get('0000').catch(() => {});
   expect((await type(['executions', 'cities'])).out).toMatch(
     /^BEGAN +ON +TOOK +TRIGGER +OUTCOME +KEY +ERROR\n.* ago +this instance +\S+ m?s +first +failed +"0000" +no such code\n.* loaded +"1012" +-\n$/,
