@@ -1,4 +1,3 @@
-import type { VersionRecord } from '../data/version-record.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
@@ -14,7 +13,7 @@ import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
 import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { droppable, ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
+import { ignoreRejection, ignoreThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
@@ -30,7 +29,6 @@ import {
 } from '../value/shared-change.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
-import { versionsOf } from '../value/versions.ts';
 import type { CacheOptions, CheckedCacheOptions, KeyContext, KeyOfObjects } from './cache-options.ts';
 import { type CacheStatus, cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
@@ -402,11 +400,6 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    */
   requestStart(options?: StartKeysOptions): Promise<void> {
     return ignoreRejection(this.#requests.request(options));
-  }
-
-  /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */
-  history(key: K): Promise<readonly VersionRecord[]> {
-    return droppable(() => this.#entries.use(key, (entry) => versionsOf(engineOf(this), entry).history()));
   }
 
   /** The slot of a key, which counts as used now; -1 where it has none. */

@@ -83,7 +83,6 @@ export const KEYED_METHODS = [
   'invalidate',
   'delete',
   'cancel',
-  'history',
 ] as const;
 
 type KeyedMethod = (typeof KEYED_METHODS)[number];

@@ -106,7 +106,7 @@ const schemas: Readonly<Record<string, Schema>> = {
   }),
   Overview: object({
     at: about(instant, 'the clock of the instance that answers: ages count from here'),
-    group: object({ name: text, paused: flag, closed: flag }),
+    group: object({ name: text, closed: flag }),
     ok: about(flag, 'no read would be refused now'),
     'fleetError?': text,
     instances: list(ref('Instance')),

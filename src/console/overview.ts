@@ -10,7 +10,7 @@ import type { WatchTime } from './watch-time.ts';
 export interface Overview {
   /** Epoch milliseconds by the clock of this instance: ages count from here. */
   readonly at: number;
-  readonly group: { readonly name: string; readonly paused: boolean; readonly closed: boolean };
+  readonly group: { readonly name: string; readonly closed: boolean };
   /** As `health()` of the group: reads are served. */
   readonly ok: boolean;
   /** Why the fleet is not known; left out: it is. */
@@ -72,7 +72,7 @@ export class Overviews {
     const now = Date.now();
     this.#shown.begin();
     const status = this.#time.turn(() => group.inspect({ values: false, members: false }));
-    const { name, paused, closed } = status;
+    const { name, closed } = status;
     const show = (text: string): string => this.#shown.of(text);
     const rowOf = await this.#time.step(() => rowMaker(fleet, now, show));
     const before = new Map(this.#last?.members.map((row) => [row.id, row]));
@@ -83,7 +83,7 @@ export class Overviews {
     });
     this.#last = {
       at: now,
-      group: { name, paused, closed },
+      group: { name, closed },
       ok: rows.every(servesReads),
       ...(error === undefined ? {} : { fleetError: error }),
       instances: columnsOf(fleet, now),

@@ -10,11 +10,8 @@ import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
 import type { Backend } from '../engine/backend.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
-import { control } from '../engine/member-control.ts';
-import type { MemberEngine } from '../engine/member-engine.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { type JsonStatus, withJson } from '../json.ts';
@@ -28,9 +25,7 @@ import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
-import type { ScheduleLike } from '../schedule/schedule.ts';
-import { scheduleArgument } from '../schedule/to-schedule.ts';
-import { Deferred, ignoreRejection, voided } from '../time/deferred.ts';
+import { Deferred, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { asMethod, type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type Task, type TaskOptions } from '../value/periodic-executor.ts';
@@ -71,8 +66,6 @@ export interface GroupStatus extends JsonStatus {
   readonly name: string;
   /** Loads under way that the group has started. */
   readonly running: number;
-  /** Between `pause()` and `resume()` of the group; of members that were paused one by one see there. */
-  readonly paused: boolean;
   /** After `close()`. */
   readonly closed: boolean;
   /** The state of each member, in the order in which they were made: of a cache as a whole. */
@@ -139,8 +132,6 @@ export class RefreshGroup implements GroupLike {
   readonly #queue: DueQueue;
   readonly #listeners: Listeners;
   readonly #readiness: OutageLog;
-  /** Between `pause()` and `resume()` of the group. */
-  #isPaused = false;
   #closing: Deferred<CloseReport> | undefined;
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
@@ -299,7 +290,6 @@ export class RefreshGroup implements GroupLike {
     return withJson({
       name: this.#options.name,
       running: this.#queue.running,
-      paused: this.#isPaused,
       closed: this.#closing !== undefined,
       members: (members ? this.#all : []).map(
         (member) => member.status(values) as GroupStatus['members'][number],
@@ -350,34 +340,6 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
-   * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
-   * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
-   *
-   * Members with a `backend` also on all other instances, each that is there now: as `pause` of a member, which see.
-   *
-   * @returns a promise, which may be dropped.
-   * @throws {TicklessError} `OPTION` for an unknown option; nothing was changed then.
-   */
-  pause(options?: ScopeOptions): Promise<void> {
-    return this.#control(true, options);
-  }
-
-  /** Resumes all members, also those that were paused one by one, as {@link pause}. Executions that fell due start at the next read or request. */
-  resume(options?: ScopeOptions): Promise<void> {
-    return this.#control(false, options);
-  }
-
-  /**
-   * Replaces the schedules of all members that are there now, as `reschedule` of a member does.
-   *
-   * @throws {TicklessError} `OPTION` when it is not a schedule; nothing was changed then.
-   */
-  reschedule(schedule: ScheduleLike): void {
-    scheduleArgument(this.#options.name, schedule);
-    for (const { engine } of this.#all) engine.reschedule(schedule);
-  }
-
-  /**
    * Closes all members: they start no more loads; running loads are awaited, and aborted when `timeout` has passed. Reads
    * are still served the last value. Every call returns the same
    * promise; the options of the first count. Resolves with what was cut off in all members, of which there is one log line. Never rejects.
@@ -409,28 +371,16 @@ export class RefreshGroup implements GroupLike {
   #addSingle<T>(member: SingleMember<T>): void {
     const owner = new EntryMember(member, (made) => this.#join(made, made));
     member.engine.setOwner(owner);
-    this.#connect(member.engine);
+    member.engine.setPiggyback(this.#queue.piggyback);
   }
 
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member), keys));
-    this.#connect(member.engine);
-  }
-
-  #control(isPaused: boolean, options: ScopeOptions | undefined): Promise<void> {
-    reachesAll({ name: this.#options.name, membership: undefined }, options);
-    this.#isPaused = isPaused && this.#closing === undefined;
-    const all = this.#all.map(({ engine }) => control(engine, isPaused, options));
-    return ignoreRejection(voided(Promise.all(all)));
+    member.engine.setPiggyback(this.#queue.piggyback);
   }
 
   #unlessOwn<R>(result: Promise<R>): Promise<R> {
     return this.#all.reduce((whole, { engine }) => engine.unlessOwn(whole), result);
-  }
-
-  #connect(engine: Pick<MemberEngine<unknown>, 'setPiggyback' | 'pause'>): void {
-    engine.setPiggyback(this.#queue.piggyback);
-    if (this.#isPaused) engine.pause();
   }
 
   #join(member: Member, starts: Refreshable): GroupSlot {

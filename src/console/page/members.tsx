@@ -28,7 +28,6 @@ export function Members(): ComponentChild {
         </p>
       )}
       {known.group.closed && <p class="alert">The group is closed: nothing is loaded any more.</p>}
-      {known.group.paused && <p class="alert">The group is paused on this instance.</p>}
       <div class="filters">
         {LEVELS.filter(
           (one) => !OCCASIONAL.includes(one) || counts.value[one] > 0 || level.value === one,

@@ -6,7 +6,6 @@ import {
   type DurationLike,
   PeriodicExecutor,
   type ReadOptions,
-  RefreshGroup,
   RefreshingValue,
   type TaskOptions,
   type ValueOptions,
@@ -114,14 +113,13 @@ test('the options of a read', () => {
 
 test('a change that can reach all instances returns a promise', () => {
   const executor = new PeriodicExecutor(() => {}, { name, propagateWithin: '5s' });
-  const group = new RefreshGroup();
-  for (const member of [value, executor, group]) {
+  for (const member of [value, executor]) {
     expectTypeOf(member.pause()).toEqualTypeOf<Promise<void>>();
     expectTypeOf(member.resume({ here: true })).toEqualTypeOf<Promise<void>>();
     expectTypeOf(member.reschedule('5m')).toEqualTypeOf<void>();
   }
   // @ts-expect-error: an unknown option
-  group.pause({ heer: true });
+  value.pause({ heer: true });
 });
 
 test('a task may return anything, and gets no previous value', () => {

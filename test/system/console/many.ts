@@ -74,7 +74,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         executions: () => [],
         health: () => [],
       })),
-    inspect: () => ({ name: 'many', paused: false, closed: false, members: [] }),
+    inspect: () => ({ name: 'many', closed: false, members: [] }),
     on: () => () => {},
     handle: { defaults: {} },
     fleet,

@@ -114,7 +114,7 @@ describe('an answer that is not of a console', () => {
 });
 
 it('direction marks are escaped in tables and in JSON', async () => {
-  const group = { name: MARKS, paused: false, closed: false };
+  const group = { name: MARKS, closed: false };
   const body = { at: 0, group, ok: true, instances: [], members: [], further: 1 };
   const url = await serve((response) => response.end(JSON.stringify(body)));
   for (const more of [[], ['--json']]) {

@@ -206,7 +206,7 @@ describe('status', () => {
   });
 
   it('names no number of instances where others are not known', () => {
-    const group = { name: 'shop', paused: false, closed: false };
+    const group = { name: 'shop', closed: false };
     const alone = { at: 0, group, ok: true, instances: [], members: [] };
     expect(statusText(alone, false)).toBe('shop: reads are served, 0 members, this instance only');
     expect(statusText({ ...alone, fleetError: 'ECONNREFUSED' }, false)).toBe(

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { isTicklessError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { warmOne } from '../../support/cluster.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -27,19 +27,6 @@ describe('history', () => {
     expect(present?.owner?.split('-')[0]).toBe(`${process.pid}`);
     const kept = await storeOf(backend).read('v', undefined, before?.version);
     expect(kept?.payload).toMatch(/"two"$/);
-  });
-
-  it('of a key is that of the key, whether it is held here or not', async () => {
-    const backend = memoryBackend({ clock: new FakeClock(), keepVersions: 2 });
-    const cacheOf = () => new RefreshingCache({ name: 'c', load: (key: string) => key, backend });
-    const cache = cacheOf();
-    await cache.refresh('a');
-    await cache.refresh('a');
-    expect(await cache.history('a')).toHaveLength(2);
-    const other = cacheOf();
-    expect(await other.history('a')).toEqual(await cache.history('a'));
-    expect([other.size, await other.history('b')]).toEqual([0, []]);
-    expect(isTicklessError(await rejectionOf(cache.history(undefined as never)), 'OPTION')).toBe(true);
   });
 
   it('rejects with BACKEND_DOWN when the store does not answer, at once while it rests', async () => {

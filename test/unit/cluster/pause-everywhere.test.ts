@@ -125,7 +125,7 @@ describe('a pause on all instances', () => {
     const [a, b, c] = [instance(), instance(), instance()];
     for (const { values } of [a, b, c]) for (const value of values) await value.get();
     a.link.take();
-    await a.group.pause();
+    await Promise.all(a.values.map((value) => value.pause()));
     expect(a.link.take().filter((step) => step === 'acquire').length).toBeLessThanOrEqual(2);
     const both = [a.values[0]!.resume(), b.values[1]!.resume()];
     for (let at = 0; at < 3 * WITHIN; at += 10) {
@@ -206,7 +206,7 @@ describe('a pause on all instances', () => {
     const group = new RefreshGroup({ clock: cluster.clock, logger: false });
     const shared = group.value({ name: 'shared', load: () => 1, backend: { lock, store } });
     const alone = group.value({ name: 'alone', load: () => 1 });
-    const error = thrownBy(() => group.pause({ heer: true } as never)) as Error;
+    const error = thrownBy(() => shared.pause({ heer: true } as never)) as Error;
     expect([isTicklessError(error, 'OPTION'), error.message]).toEqual([
       true,
       expect.stringContaining('did you mean here?'),
@@ -217,7 +217,7 @@ describe('a pause on all instances', () => {
     await shared.pause({ here: true });
     expect([shared.inspect().paused, alone.inspect().paused]).toEqual([true, true]);
     expect(await cluster.store.read('tickless-control')).toBe(undefined);
-    await group.resume();
+    await Promise.all([shared.resume(), alone.resume()]);
     expect([shared.inspect().paused, alone.inspect().paused]).toEqual([false, false]);
     expect(await cluster.store.read('tickless-control')).toBeDefined();
   });

@@ -3,7 +3,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { historyText } from '../../../src/cli/tables.ts';
 import { versionRecord } from '../../../src/cluster/history.ts';
 import { makerText } from '../../../src/data/version-record.ts';
-import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { RefreshingValue } from '../../../src/index.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
@@ -31,18 +31,6 @@ describe('history() names what made each version, and by whom', () => {
     expect(historyText(history)).toMatch(
       / invalidate on .* unpin by cid on .* rollback by ben on .* set by ann on .* set on .* a load on /s,
     );
-  });
-
-  it('of a key too', async () => {
-    const backend = memoryBackend({ keepVersions: 9 });
-    const cache = new RefreshingCache<string, number>({ ...quiet, load: () => 1, backend });
-    await cache.refresh('k');
-    await cache.set('k', 2, { by: 'ann' });
-    const history = await cache.history('k');
-    expect(history.map(({ made, by }) => [made, by])).toEqual([
-      ['set', 'ann'],
-      ['load', undefined],
-    ]);
   });
 
   it('nothing of snapshots by earlier versions of the library, and of others only what it knows', () => {

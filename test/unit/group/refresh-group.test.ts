@@ -183,7 +183,7 @@ describe('the options of a group', () => {
       ['e', 'paused'],
     ]);
     expect(group.health({ start: false }).problems).toEqual(problems);
-    expect(group.inspect({ members: false })).toMatchObject({ name: 'group', paused: false, members: [] });
+    expect(group.inspect({ members: false })).toMatchObject({ name: 'group', closed: false, members: [] });
     expect(() => group.inspect({ members: 1 as never })).toThrow(/members/);
   });
 

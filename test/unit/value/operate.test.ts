@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PeriodicExecutor, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
+import { PeriodicExecutor, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { warmOne } from '../../support/cluster.ts';
 import { recordEvents, recordLines, wordsOf } from '../../support/events.ts';
@@ -7,7 +7,6 @@ import { fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
-import { unspread } from '../../support/unspread.ts';
 
 describe('cancel', () => {
   function make() {
@@ -102,29 +101,6 @@ describe('cancel', () => {
       lastError: 'v: cancelled: stop',
     });
   });
-});
-
-it('pause and resume of a group are those of all members, also of later ones', async () => {
-  const clock = new FakeClock();
-  const group = new RefreshGroup({ clock, schedule: 1000, logger: false });
-  let loads = 0;
-  const load = async (): Promise<number> => ++loads;
-  const value = group.value({ name: 'v', load });
-  const cache = group.cache({ name: 'c', load, random: unspread });
-  value.set(0);
-  cache.set('a', 0);
-  group.pause();
-  const later = group.value({ name: 'later', load });
-  later.set(0);
-  await clock.advance(5000);
-  group.requestStart();
-  expect([value.current, cache.current('a'), later.current]).toEqual([0, 0, 0]);
-  await clock.flush();
-  expect([loads, group.inspect().paused, group.health().problems.length]).toEqual([0, true, 3]);
-  group.resume();
-  group.requestStart();
-  await clock.flush();
-  expect([loads, group.inspect().paused, group.health().problems]).toEqual([3, false, []]);
 });
 
 it('reschedule of a cache computes the due times of all keys anew, spread within the new schedule', async () => {

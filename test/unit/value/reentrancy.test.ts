@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTicklessError, keep, loaded, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isTicklessError, keep, loaded, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { onEnded, recordEvents, wordsOf } from '../../support/events.ts';
@@ -350,8 +350,7 @@ it('refresh() resolves at once when set() supersedes its load, also behind a loc
 it('a promise about versions that is dropped is no unhandled rejection', async () => {
   const unhandled = unhandledRejections();
   const value = new RefreshingValue({ name: 'v', load: () => 1, logger: false });
-  const cache = new RefreshingCache<string, number>({ name: 'c', load: () => 1, logger: false });
-  const dropped = [value.history(), value.rollback({ to: 1, by: 'me' }), value.unpin(), cache.history('k')];
+  const dropped = [value.history(), value.rollback({ to: 1, by: 'me' }), value.unpin()];
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(unhandled).toEqual([]);
   for (const promise of dropped) expect(await rejectionOf(promise)).toMatchObject({ code: 'OPTION' });
