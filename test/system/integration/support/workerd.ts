@@ -60,12 +60,35 @@ export async function startWorkerd(
     ],
   });
   await miniflare.ready;
+  const namespaces = new Map<string, Promise<ObjectNamespace>>();
+  const namespaceOf = async (binding: string): Promise<ObjectNamespace> =>
+    askedOnce((await miniflare.getDurableObjectNamespace(binding, 'one')) as ObjectNamespace);
   return {
     miniflare,
-    objects: async (binding) =>
-      (await miniflare.getDurableObjectNamespace(binding, 'one')) as ObjectNamespace,
+    objects: (binding) => {
+      const namespace = namespaces.get(binding) ?? namespaceOf(binding);
+      namespaces.set(binding, namespace);
+      return namespace;
+    },
     send: async (name, path) =>
       (await (await miniflare.getWorker(name)).fetch(`http://worker${path}`)).json(),
+  };
+}
+
+/**
+ * Asks Miniflare for each object once: it blocks the process for the answer, and once it has missed one, all later
+ * ones fail with `false == true`.
+ */
+function askedOnce(namespace: ObjectNamespace): ObjectNamespace {
+  const stubs = new Map<string, ReturnType<ObjectNamespace['get']>>();
+  return {
+    idFromName: (name) => ({ name }),
+    get: (id) => {
+      const { name } = id as { readonly name: string };
+      const stub = stubs.get(name) ?? namespace.get(namespace.idFromName(name));
+      stubs.set(name, stub);
+      return stub;
+    },
   };
 }
 
