@@ -154,6 +154,15 @@ export class LockCaseContext {
     return acquired;
   }
 
+  /** The listed records, once there are as many, or after a while: some backends list a name a moment after it was acquired. */
+  async listed(count: number, prefix: string, limit?: number): Promise<readonly LockRecord[]> {
+    for (const begin = performance.now(); ; await sleep(this.unit / 10)) {
+      const records = await this.other.list({ prefix, limit });
+      const isOver = performance.now() - begin >= PATIENCE_UNITS * this.unit;
+      if (records.length >= count || isOver) return records;
+    }
+  }
+
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const begin = performance.now();
     while (!(await holds())) {

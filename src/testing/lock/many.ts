@@ -246,7 +246,7 @@ export const MANY: readonly Case[] = [
     same(extended.indexOf(false), -1, 'the index of an extension without effect');
     const ended = await one.release(leases, { as: 'done', holdFor: 0 });
     same(ended.indexOf(false), -1, 'the index of a release without effect');
-    const listed = await context.other.list({ prefix: context.name, limit: names.length + 1 });
+    const listed = await context.listed(names.length, context.name, names.length + 1);
     same(listed.length, names.length, 'how many records');
     same(listed.filter(({ state }) => state === 'done').length, names.length, 'how many are done');
   }),

@@ -15,7 +15,7 @@ export const NAMES: readonly Case[] = [
       same(record.token, tokens.get(name), `token of ${JSON.stringify(name)}`);
       same((await context.held({ name })).token, tokens.get(name), `token of ${JSON.stringify(name)}`);
     }
-    const listed = await context.other.list({ prefix: context.name });
+    const listed = await context.listed(names.length, context.name);
     sameList(namesOf(listed).sort(), names.toSorted(), 'the names listed');
   }),
 

@@ -115,9 +115,10 @@ describe.each([
     expect((await another.getMany(KEYS)).size).toBe(KEYS.length);
     await another.close();
     expect(loaded).toHaveLength(KEYS.length);
-    expect((await lock.list()).map(({ name, state }) => `${name} ${state}`)).toEqual(
-      KEYS.map((key) => `c["${key}"] done`).sort(), // the names of all nodes
-    );
+    const listed = async (): Promise<string[]> =>
+      (await lock.list()).map(({ name, state }) => `${name} ${state}`);
+    await expect.poll(listed).toEqual(KEYS.map((key) => `c["${key}"] done`).sort()); // the names of all nodes
+
     const found = await spread(`${space}${tag}:store:snapshot/c`);
     expect(found.reduce((sum, count) => sum + count)).toBe(KEYS.length);
     expect(found.filter((count) => count > 0)).toHaveLength(nodes);
