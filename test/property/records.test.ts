@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../src/backends/cas/text-cells.ts';
 import {
   edited,
   foundBy,
@@ -94,7 +95,9 @@ it('records that are swapped, by two clients, answer as the definition does', ()
     // Stores that share a backend keep the same number of versions.
     fc.asyncProperty(fc.constantFrom(0, 2), fc.array(step, { maxLength: 25 }), async (older, steps) => {
       const server = new Server();
-      const clients: Records[] = [0, 1].map(() => new SwappedRecords(new MemoryTexts(server), Infinity));
+      const clients: Records[] = [0, 1].map(
+        () => new SwappedRecords(new TextCells(new MemoryTexts(server)), Infinity),
+      );
       const definition = new Definition();
       const last = new Map<string, number>();
       for (const { client, edit: drawn, passes } of steps) {

@@ -3,10 +3,26 @@ import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../../records/edited.ts';
 import type { Row } from '../../records/records.ts';
 import type { ClockSpan } from './date-clock.ts';
-import type { Parts } from './text-parts.ts';
 
-/** How the text of a record is kept: within the record, or in parts. */
-export type Text = string | Parts;
+/** A text beside the record. */
+export interface Long {
+  readonly id: string;
+  /** Of the text, in UTF-8. */
+  readonly bytes: number;
+}
+
+/** How the text of a record is kept: within the record, or beside it. */
+export type Text = string | Long;
+
+export function isLong(text: Text | undefined): text is Long {
+  return typeof text === 'object';
+}
+
+/** The ids of the long texts of a record. */
+export function idsIn(record: TextRecord | undefined): string[] {
+  if (record === undefined) return [];
+  return [record, ...record.older].flatMap(({ text }) => (isLong(text) ? text.id : []));
+}
 
 /** A record as the text that is swapped. */
 export interface TextRecord extends StoredRecord<Text> {
@@ -90,13 +106,9 @@ export function recordIn(stored: string | undefined): TextRecord | undefined {
 
 function hasText({ text }: Edition<Text>): boolean {
   if (typeof text === 'string') return true;
-  const { id, count, bytes, keptUntil = 0 } = text;
-  const isCount = count >= 1 && count <= MOST_PARTS && Number.isSafeInteger(bytes);
-  return typeof id === 'string' && isCount && typeof keptUntil === 'number';
+  const { id, bytes } = (text ?? {}) as Partial<Long>;
+  return typeof id === 'string' && id !== '' && Number.isSafeInteger(bytes);
 }
-
-/** Of a text of a gigabyte, which no engine has, in the shortest parts. */
-const MOST_PARTS = 10_000;
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && value > 0 ? value : undefined;

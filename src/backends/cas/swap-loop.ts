@@ -1,8 +1,8 @@
 import { systemClock } from '../../time/clock.ts';
+import type { Cells, Change, Seen, Swap } from './cells.ts';
 import type { ClockSpan } from './date-clock.ts';
-import type { SwappableTexts, TextKey } from './texts.ts';
 
-/** After a long rest the clock is less well known than by an answer, which tells it to a second: a read comes first. */
+/** After a long rest the clock is less well known than by an answer, which may tell it to a second: a look comes first. */
 const WIDEST_MS = 1500;
 
 /** Clocks count milliseconds. */
@@ -10,9 +10,28 @@ const SAME_MS = 1;
 
 /** The decision of a step on a text. */
 export interface Decision<R> {
-  /** The next text, and for how long it is kept at least, in milliseconds. `undefined`: the step changes nothing. */
-  readonly next?: { readonly text: string; readonly keepForMs: number } | undefined;
+  /** `undefined`: the step changes nothing. */
+  readonly swap?: Omit<Swap, 'before'> | undefined;
   readonly answer: R;
+}
+
+/** A step on the text of a name. */
+export interface Step<R> {
+  readonly name: string;
+  /** A look comes first where the text was not seen before; else the first try takes it for absent. */
+  readonly looksFirst?: boolean | undefined;
+  /** Gets the text and the backend's clock at that moment. Pure: it may be called again. */
+  readonly decide: (text: string | undefined, span: ClockSpan) => Decision<R>;
+}
+
+/** A step without an answer yet. */
+interface Open<R> {
+  readonly step: Step<R>;
+  readonly index: number;
+  /** `unknown`: a look comes next. */
+  known: 'unknown' | 'remembered' | 'present';
+  text: string | undefined;
+  decision: Decision<R> | undefined;
 }
 
 /** How many texts are remembered. */
@@ -22,64 +41,100 @@ const MOST_KNOWN = 1000;
 const LONGEST_KNOWN = 8192;
 
 /**
- * Steps that read a text, decide and swap. A step begins with the text that it has seen last under the key: where no other
- * instance has changed it, the step is one command, and where the decision changes nothing, or the swap fails, it decides
- * again by the present text.
+ * Steps that decide by a text, and swap it. A step begins with the text that it has seen last under the name: where no other
+ * instance has changed it, the step is one command. Where the decision changes nothing, or the swap fails, it decides again by
+ * the present text, which the answer has. Steps of several names share their commands.
  */
 export class SwapLoop {
-  readonly #texts: SwappableTexts;
+  readonly #cells: Cells;
   readonly #known: Map<string, string> = new Map();
 
-  constructor(texts: SwappableTexts) {
-    this.#texts = texts;
+  constructor(cells: Cells) {
+    this.#cells = cells;
+  }
+
+  /** The text that was seen last. */
+  known(name: string): string | undefined {
+    return this.#known.get(name);
   }
 
   /**
-   * @param decide is called with the text and the backend's clock at that moment. Pure: it may be called again.
+   * @param looks are sent with the first command of the steps.
+   * @returns the answer or the error of each.
    * @throws at the deadline: no command begins after it. One that was sent before may still take effect.
    */
-  async run<R>(key: TextKey, decide: (text: string | undefined, span: ClockSpan) => Decision<R>): Promise<R> {
-    const endAt = systemClock.monotonic() + this.#texts.timeoutMs;
-    const id = idOf(key);
-    const remembered = this.#isClockKnown() ? this.#known.get(id) : undefined;
-    let isPresent = remembered === undefined;
-    let text = remembered ?? (await this.#read(key));
-    for (;;) {
+  async run<R>(
+    steps: readonly Step<R>[],
+    looks: readonly Change[] = [],
+  ): Promise<{ readonly answers: readonly (R | Error)[]; readonly seen: readonly (Seen | Error)[] }> {
+    const endAt = systemClock.monotonic() + this.#cells.timeoutMs;
+    const answers: (R | Error)[] = [];
+    let seen: readonly (Seen | Error)[] = [];
+    let open = this.#begun(steps);
+    for (let isFirst = true; ; isFirst = false) {
       const decidedAt = systemClock.monotonic();
-      const span = this.#texts.span();
-      const { next, answer } = decide(text, span);
-      if (next === undefined) {
-        if (isPresent) return answer;
-        text = await this.#read(key);
-      } else {
-        const swapped = await this.#texts.swap(key, text, next.text, next.keepForMs);
-        text = swapped.isDone ? next.text : swapped.present;
-        this.#remember(id, text);
-        if (swapped.isDone && !this.#wasBehind(span, decidedAt)) return answer;
+      const span = this.#decide(open, answers);
+      open = open.filter(({ index }) => !(index in answers));
+      const changes = [...open.map(changeOf), ...(isFirst ? looks : [])];
+      if (changes.length === 0) return { answers, seen };
+      if (!isFirst && decidedAt >= endAt) throw new Error('other instances were faster until the timeout');
+      const results = await this.#cells.swap(changes);
+      const wasBehind = span !== undefined && this.#wasBehind(span, decidedAt);
+      for (const [i, one] of open.entries()) {
+        const result = results[i] as Seen | Error;
+        if (result instanceof Error) answers[one.index] = result;
+        else if (this.#learn(one, result) && !wasBehind)
+          answers[one.index] = (one.decision as Decision<R>).answer;
       }
-      isPresent = true;
-      if (systemClock.monotonic() >= endAt) throw new Error('other instances were faster until the timeout');
+      if (isFirst) {
+        seen = results.slice(open.length);
+        for (const [i, { name }] of looks.entries()) this.#remember(name, seen[i]);
+      }
+      open = open.filter(({ index }) => !(index in answers));
     }
+  }
+
+  #begun<R>(steps: readonly Step<R>[]): Open<R>[] {
+    const isClockKnown = this.#isClockKnown();
+    return steps.map((step, index): Open<R> => {
+      const text = this.#known.get(step.name);
+      const isKnown = isClockKnown && (text !== undefined || step.looksFirst !== true);
+      return { step, index, text, known: isKnown ? 'remembered' : 'unknown', decision: undefined };
+    });
+  }
+
+  /** Answers the steps that change nothing at the present text. @returns the clock that was used, if it was. */
+  #decide<R>(open: readonly Open<R>[], answers: (R | Error)[]): ClockSpan | undefined {
+    if (open.every(({ known }) => known === 'unknown')) return undefined;
+    const span = this.#cells.span();
+    for (const one of open) {
+      one.decision = one.known === 'unknown' ? undefined : one.step.decide(one.text, span);
+      if (one.known === 'present' && one.decision?.swap === undefined)
+        answers[one.index] = (one.decision as Decision<R>).answer;
+    }
+    return span;
+  }
+
+  /** @returns whether the swap of the step is done. */
+  #learn<R>(one: Open<R>, seen: Seen): boolean {
+    const { isDone, text } = seen;
+    const before = one.text;
+    const swap = one.decision?.swap;
+    one.text = isDone ? swap?.after : text;
+    // Some statements show the text as it was when they began.
+    const isOfBefore = !isDone && swap !== undefined && text === before;
+    one.known = isOfBefore ? 'unknown' : 'present';
+    this.#remember(one.step.name, { isDone, text: one.text });
+    return isDone;
   }
 
   #isClockKnown(): boolean {
     try {
-      const { earliest, latest } = this.#texts.span();
+      const { earliest, latest } = this.#cells.span();
       return latest - earliest <= WIDEST_MS;
     } catch {
       return false;
     }
-  }
-
-  /** The present texts, which the next steps begin with. */
-  async read(keys: readonly TextKey[]): Promise<(string | undefined)[]> {
-    const texts = await this.#texts.read(keys);
-    for (const [i, key] of keys.entries()) this.#remember(idOf(key), texts[i]);
-    return texts;
-  }
-
-  async #read(key: TextKey): Promise<string | undefined> {
-    return (await this.read([key]))[0];
   }
 
   /**
@@ -88,19 +143,22 @@ export class SwapLoop {
    */
   #wasBehind({ latest }: ClockSpan, decidedAt: number): boolean {
     const passed = systemClock.monotonic() - decidedAt;
-    return this.#texts.span().earliest > latest + passed + SAME_MS;
+    return this.#cells.span().earliest > latest + passed + SAME_MS;
   }
 
-  #remember(id: string, text: string | undefined): void {
-    this.#known.delete(id);
+  #remember(name: string, seen: Seen | Error | undefined): void {
+    if (seen === undefined || seen instanceof Error) return;
+    this.#known.delete(name);
+    const { text } = seen;
     if (text === undefined || text.length > LONGEST_KNOWN) return;
-    this.#known.set(id, text);
+    this.#known.set(name, text);
     if (this.#known.size <= MOST_KNOWN) return;
     const [oldest] = this.#known.keys();
     this.#known.delete(oldest as string);
   }
 }
 
-function idOf({ partition, sort }: TextKey): string {
-  return `${partition}\0${sort}`;
+function changeOf({ step: { name }, text, decision }: Open<unknown>): Change {
+  const swap = decision?.swap;
+  return swap === undefined ? { name } : { name, swap: { ...swap, before: text } };
 }

@@ -1,224 +1,222 @@
 import { bytesOf } from '../../cluster/history.ts';
-import { oneByOne } from '../../cluster/one-by-one.ts';
-import { damageOf, edited, foundBy, isExpired } from '../../records/edited.ts';
+import { randomId } from '../../cluster/identity.ts';
+import { edited, foundBy, isExpired } from '../../records/edited.ts';
 import { REPORT } from '../../records/names.ts';
-import type { Amend, Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
-import { systemClock } from '../../time/clock.ts';
+import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
+import type { Cells, Change, Seen, Swap } from './cells.ts';
 import type { ClockSpan } from './date-clock.ts';
-import { Keeping, partsIn, partsOf } from './keeping.ts';
-import { closed, instantOf, middle, recordIn, rowAt, type Text, type TextRecord } from './stored-text.ts';
-import { type Decision, SwapLoop } from './swap-loop.ts';
-import { firstPart, type Parts, TextParts } from './text-parts.ts';
-import type { SwappableTexts, TextKey } from './texts.ts';
+import {
+  closed,
+  idsIn,
+  instantOf,
+  isLong,
+  type Long,
+  middle,
+  recordIn,
+  rowAt,
+  type Text,
+  type TextRecord,
+} from './stored-text.ts';
+import { type Step, SwapLoop } from './swap-loop.ts';
 
-/** Shorter texts are in the record itself, so that a read is one command. In bytes of UTF-8. */
+/** Shorter texts of all editions together are in the record itself. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
+
+/** The answer to an edit; `doubt`: a long text of the same token and length is there, which may be that of the put. */
+interface Outcome {
+  readonly answer: Answer;
+  readonly doubt?: Long | undefined;
+}
 
 /**
  * Records at a backend that computes nothing: a record is a text, which is read, edited here by the backend's clock, and
- * replaced if it is still the one that was read. A long text of a record is in parts, which are written before the record
- * that names them, and deleted after the last one that does.
+ * replaced if it is still the one that was read. A long text of a record is beside it.
  *
  * The server clock is known only as [earliest, latest]. Leases are written until `latest` and their length, and compared with
  * `earliest`, so no client sees a lease end too early.
  */
 export class SwappedRecords implements Records {
   readonly mostEdits: number;
-  readonly sharesCommands: boolean;
-  readonly #texts: SwappableTexts;
+  readonly #cells: Cells;
   readonly #loop: SwapLoop;
-  readonly #parts: TextParts;
-  readonly #keeping: Keeping;
+  readonly #retentionMs: number;
 
   /** @param retentionMs a record is kept for this long after its end, at least. */
-  constructor(texts: SwappableTexts, retentionMs: number) {
-    this.mostEdits = texts.mostEdits;
-    this.sharesCommands = texts.mostEdits > 1;
-    this.#texts = texts;
-    this.#loop = new SwapLoop(texts);
-    this.#parts = new TextParts(texts);
-    this.#keeping = new Keeping(texts, this.#loop, this.#parts, retentionMs);
+  constructor(cells: Cells, retentionMs: number) {
+    this.mostEdits = cells.mostEdits;
+    this.#cells = cells;
+    this.#loop = new SwapLoop(cells);
+    this.#retentionMs = retentionMs;
+  }
+
+  get sharesCommands(): boolean {
+    return this.#cells.sharesCommands;
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const keys = edits.filter(({ op }) => op === 'read').map(({ name }) => keyOf(name));
-    const found = keys.length === 0 ? [] : await this.#loop.read(keys);
-    let next = 0;
-    const texts = edits.map(({ op }) => (op === 'read' ? found[next++] : undefined));
-    const answers = await oneByOne([...edits.keys()], (i) => this.#answer(edits[i] as Edit, texts[i]));
-    return { now: middle(this.#texts.span()), answers };
-  }
-
-  /** @param text the one that was found, for a read. */
-  #answer(edit: Edit, text: string | undefined): Promise<Answer> {
-    switch (edit.op) {
-      case 'read':
-        return this.#read(edit, text);
-      case 'put':
-        return this.#put(edit);
-      case 'delete':
-        return this.#delete(edit.name);
-      case 'amend':
-        return this.#amend(edit);
-      case 'claim':
-        return this.#loop.run(keyOf(edit.name), (present, span) => this.#decided(edit, present, span));
-    }
-  }
-
-  #decided(edit: Edit<Text>, text: string | undefined, span: ClockSpan): Decision<Answer> & Written {
-    const record = recordIn(text);
-    const { next, isDone } = edited(record, widened(edit, widthOf(span)), instantOf(span));
-    const rowOf = (one: TextRecord, isHolder: boolean): Row => {
-      const row = rowAt(one, span, isHolder);
-      return edit.op === 'claim' ? row : { ...row, text: '' };
-    };
-    if (next === undefined || next === record)
-      return { record: next, answer: { isDone, row: next && rowOf(next, isDone) } };
-    const written = closed(next, span);
+    const reads = edits.filter((edit) => edit.op === 'read');
+    const changes = edits.filter((edit) => edit.op !== 'read');
+    const { answers: changed, seen } = await this.#loop.run(
+      changes.map((edit) => this.#stepOf(edit)),
+      reads.map((read) => this.#lookOf(read)),
+    );
+    const settled = [
+      ...changes.map((edit, i) => this.#settled(edit, changed[i] as Outcome | Error)),
+      ...reads.map((read, i) => this.#found(read, seen[i] as Seen | Error)),
+    ];
+    const found = await Promise.all(settled.map((one) => one.catch((error: Error) => error)));
+    const answers = new Map([...changes, ...reads].map((edit, i) => [edit, found[i] as Answer | Error]));
     return {
-      record: written,
-      next: { text: JSON.stringify(written), keepForMs: this.#keeping.ofRecord(next) },
-      answer: { isDone, row: rowOf(written, true) },
+      now: middle(this.#cells.span()),
+      answers: edits.map((edit) => answers.get(edit) as Answer | Error),
     };
   }
 
-  async #amend(edit: Amend): Promise<Answer> {
-    const key = keyOf(edit.name);
-    let written: TextRecord | undefined;
-    const answer = await this.#loop.run(key, (present, span) => {
-      const decision = this.#decided(edit, present, span);
-      written = decision.record;
-      return decision;
-    });
-    if (answer.isDone) void this.#keeping.after(key, written);
-    return answer;
+  /** A long text that the reader has, as its record was seen, does not travel again. */
+  #lookOf({ name, newerThan = -1, isBrief }: Read): Change {
+    const before = recordIn(this.#loop.known(name));
+    const isHeld = before !== undefined && before.token <= newerThan && isLong(before.text);
+    return { name, isWhole: isBrief !== true, known: isHeld ? (before.text as Long).id : undefined };
   }
 
-  async #put(edit: Put): Promise<Answer> {
-    const key = keyOf(edit.name);
-    let text: Text = edit.text;
-    const older = edit.keepMs === undefined ? edit.older : 0;
-    // Those that are listed are in one text each.
-    if (!edit.name.startsWith(REPORT) && (older > 0 || bytesOf(text) > MOST_INLINE)) {
-      const [present] = await this.#loop.read([key]);
-      const span = this.#texts.span();
-      const { answer } = this.#decided({ ...edit, text: '' }, present, span);
-      if (!answer.isDone) return answer;
-      const record = recordIn(present);
-      // A text in parts is another one for each put.
-      const isSame = record !== undefined && record.token === edit.token && record.keepMs === edit.keepMs;
-      if (isSame && damageOf(record, instantOf(span)) === undefined) {
-        if ((await this.#wholeText(key, record)) === edit.text) return found(rowAt(record, span, true), '');
-      }
-      text = await this.#parts.write(key.partition, edit.text, this.#keeping.ofParts(older, edit.keepMs));
-    }
-    const own = partsOf([{ text }]);
-    let seen = own;
-    let gone: readonly Parts[] = [];
-    let written: TextRecord | undefined;
-    const answer = await this.#loop.run(key, (present, span) => {
-      const decision = this.#decided({ ...edit, text }, present, span);
-      const { isDone } = decision.answer;
-      // The edit may be made again after it was done, and finds its own record then.
-      if (isDone) seen = [...seen, ...partsIn(recordIn(present))];
-      written = decision.record;
-      const kept = new Set(partsIn(written).map(({ id }) => id));
-      gone = (isDone ? seen : own).filter(({ id }) => !kept.has(id));
-      return decision;
-    });
-    void this.#parts.delete(key.partition, gone);
-    if (answer.isDone) void this.#keeping.after(key, written); // parts of older editions
-    return answer;
+  async #found(read: Read, seen: Seen | Error): Promise<Answer> {
+    if (seen instanceof Error) throw seen;
+    const present = recordIn(seen.text);
+    const record = foundBy<Text>(present, read);
+    if (record === undefined) return NOT_DONE;
+    const row = rowAt(record, this.#cells.span(), false);
+    if (read.isBrief === true || row.damage !== undefined) return { isDone: true, row: { ...row, text: '' } };
+    const isMain = isLong(record.text) && record.text === present?.text;
+    const text = (isMain ? seen.main : undefined) ?? (await this.#textOf(read.name, record));
+    const found = text === undefined ? { ...row, text: '', damage: 'text' } : { ...row, text };
+    return { isDone: true, row: found };
   }
 
-  async #delete(name: string): Promise<Answer> {
-    const key = keyOf(name);
-    const record = recordIn(await this.#texts.take(key));
-    void this.#parts.delete(key.partition, partsIn(record));
-    return { isDone: record !== undefined, row: undefined };
+  async #textOf(name: string, { text }: TextRecord): Promise<string | undefined> {
+    if (!isLong(text)) return text;
+    const [whole] = await this.#cells.long(name, [text.id], Infinity);
+    return whole;
   }
 
-  async #read(edit: Read, first: string | undefined): Promise<Answer> {
-    const endAt = systemClock.monotonic() + this.#texts.timeoutMs;
-    const key = keyOf(edit.name);
-    for (let text = first, before: string | undefined; ; ) {
-      const record = foundBy<Text>(recordIn(text), edit);
-      if (record === undefined) return { isDone: false, row: undefined };
-      const row = rowAt(record, this.#texts.span(), false);
-      if (edit.isBrief === true || row.damage !== undefined) return found(row, '');
-      const whole = await this.#wholeText(key, record);
-      if (whole !== undefined) return found(row, whole);
-      // Deleted by a later put, or by hand.
-      if (text === before || systemClock.monotonic() >= endAt) return found({ ...row, damage: 'text' }, '');
-      before = text;
-      [text] = await this.#loop.read([key]);
-    }
+  /** Takes a put again that may have been made before, now that this is known. */
+  async #settled(edit: Exclude<Edit, Read>, outcome: Outcome | Error): Promise<Answer> {
+    if (outcome instanceof Error) throw outcome;
+    const { answer, doubt } = outcome;
+    if (doubt === undefined || edit.op !== 'put') return answer;
+    const [text] = await this.#cells.long(edit.name, [doubt.id], Infinity);
+    const { answers } = await this.#loop.run([
+      this.#stepOf(edit, { long: doubt, isSame: text === edit.text }),
+    ]);
+    const again = answers[0] as Outcome | Error;
+    if (again instanceof Error) throw again;
+    return again.answer;
   }
 
-  async #wholeText({ partition }: TextKey, { text }: TextRecord): Promise<string | undefined> {
-    return typeof text === 'string' ? text : this.#parts.read(partition, text);
+  /** @param compared the long text that is there, and whether it is that of the put. */
+  #stepOf(
+    edit: Exclude<Edit, Read>,
+    compared?: { readonly long: Long; readonly isSame: boolean },
+  ): Step<Outcome> {
+    const put = edit.op === 'put' && isLarge(edit) ? edit : undefined;
+    const long = put && { id: randomId(), bytes: bytesOf(put.text) };
+    return {
+      name: edit.name,
+      looksFirst: put !== undefined,
+      decide: (stored, span) => {
+        const before = recordIn(stored);
+        const alike = put && long && alikeIn(before, put, long);
+        if (alike !== undefined && alike.id !== compared?.long.id)
+          return { answer: { answer: NOT_DONE, doubt: alike } };
+        const text = alike !== undefined && compared?.isSame ? alike : long;
+        const given: Edit<Text> = put === undefined || text === undefined ? edit : { ...put, text };
+        const { next, isDone } = edited(before, widened(given, widthOf(span)), instantOf(span));
+        const row = (record: TextRecord, isHolder: boolean): Row => {
+          const shown = rowAt(record, span, isHolder);
+          return edit.op === 'claim' ? shown : { ...shown, text: '' };
+        };
+        if (next === before) return { answer: { answer: { isDone, row: next && row(next, isDone) } } };
+        const written = next && closed(next, span);
+        const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
+        return {
+          swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
+          answer: { answer: { isDone, row: written && row(written, true) } },
+        };
+      },
+    };
+  }
+
+  #keepFor({ until, keepMs }: TextRecord, { earliest }: ClockSpan): number {
+    return Math.max(0, until - earliest) + Math.min(this.#retentionMs, keepMs ?? Infinity);
   }
 
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
-    const isReport = prefix.startsWith(REPORT);
-    const texts = isReport
-      ? await this.#texts.ofPartition(REPORT, prefix.slice(REPORT.length), limit)
-      : await this.#texts.ofPartitions(prefix, ONLY, limit);
-    const span = this.#texts.span();
-    const rows = texts.flatMap(({ key, text }) => {
+    const texts = await this.#cells.list(prefix, limit);
+    const span = this.#cells.span();
+    const rows = texts.flatMap(([name, text]) => {
       const record = recordIn(text) as TextRecord;
-      const name = isReport ? REPORT + key.sort : key.partition;
       return isExpired(record, span.earliest) ? [] : [[name, rowAt(record, span, false)] as const];
     });
-    return {
-      now: middle(span),
-      rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit),
-    };
+    return { now: middle(span), rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit) };
   }
 
-  /** Parts that are missing may be those of a put meanwhile. */
-  async editions(name: string): Promise<ListedEdition[]> {
-    const editions = await this.#editions(name);
-    return editions.some(({ row }) => row.damage === 'text') ? this.#editions(name) : editions;
+  /** A long text that is missing may have been dropped by a put meanwhile. */
+  async editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
+    const editions = await this.#editions(name, beginning);
+    return editions.some(({ row }) => row.damage === 'text') ? this.#editions(name, beginning) : editions;
   }
 
-  async #editions(name: string): Promise<ListedEdition[]> {
-    const key = keyOf(name);
-    const [text] = await this.#loop.read([key]);
-    const record = recordIn(text);
+  async #editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
+    const { seen } = await this.#loop.run([], [{ name }]);
+    const [found] = seen as readonly [Seen | Error];
+    if (found instanceof Error) throw found;
+    const record = recordIn(found.text);
     if (record === undefined) return [];
+    const ids = idsIn(record);
+    const texts = ids.length === 0 ? [] : await this.#cells.long(name, ids, beginning);
+    const span = this.#cells.span();
     const editions = [record, ...record.older.map((one) => ({ ...record, ...one, changedAt: one.at }))];
-    const inParts = partsOf(editions);
-    const keys = inParts.map((parts) => firstPart(key.partition, parts));
-    const firstTexts = keys.length === 0 ? [] : await this.#texts.read(keys);
-    const span = this.#texts.span();
     return editions.map((edition): ListedEdition => {
       const row = rowAt(edition, span, false);
-      if (typeof edition.text === 'string') return { row, bytes: bytesOf(edition.text) };
-      const beginning = firstTexts[inParts.indexOf(edition.text)];
-      const { bytes } = edition.text;
-      if (beginning === undefined) return { row: { ...row, damage: row.damage ?? 'text' }, bytes };
-      return { row: { ...row, text: beginning }, bytes };
+      const { text } = edition;
+      if (!isLong(text)) return { row, bytes: bytesOf(text) };
+      const shown = texts[ids.indexOf(text.id)];
+      if (shown === undefined) return { row: { ...row, damage: row.damage ?? 'text' }, bytes: text.bytes };
+      return { row: { ...row, text: shown }, bytes: text.bytes };
     });
+  }
+
+  async warning(): Promise<string | undefined> {
+    return this.#cells.warning?.();
   }
 }
 
-/** The record after a decision. */
-interface Written {
-  readonly record: TextRecord | undefined;
+/** Reports are listed with their texts. */
+function isLarge({ name, text, older }: Put): boolean {
+  return !name.startsWith(REPORT) && bytesOf(text) > MOST_INLINE / (older + 1);
 }
 
-/** The version of the format. */
-const ONLY = 'v1';
+const NOT_DONE: Answer = { isDone: false, row: undefined };
 
-function keyOf(name: string): TextKey {
-  return name.startsWith(REPORT)
-    ? { partition: REPORT, sort: name.slice(REPORT.length) }
-    : { partition: name, sort: ONLY };
+/** A long text that may be the same put, made before. */
+function alikeIn(before: TextRecord | undefined, { token }: Put, { id, bytes }: Long): Long | undefined {
+  if (before === undefined || before.token !== token || !isLong(before.text)) return undefined;
+  return before.text.bytes === bytes && before.text.id !== id ? before.text : undefined;
 }
 
-function found(row: Row, text: string): Answer {
-  return { isDone: true, row: { ...row, text } };
+function swapTo(
+  before: TextRecord | undefined,
+  after: TextRecord | undefined,
+  adds: Swap['adds'],
+  keepForMs: number,
+): Omit<Swap, 'before'> {
+  const named = idsIn(after);
+  return {
+    after: after && JSON.stringify(after),
+    main: isLong(after?.text) ? after.text.id : undefined,
+    adds,
+    drops: idsIn(before).filter((id) => !named.includes(id)),
+    keepForMs,
+  };
 }
 
 function widthOf({ earliest, latest }: ClockSpan): number {

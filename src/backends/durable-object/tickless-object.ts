@@ -1,4 +1,5 @@
 import { SwappedRecords } from '../cas/swapped-records.ts';
+import { TextCells } from '../cas/text-cells.ts';
 import { ExpiryAlarm } from './expiry-alarm.ts';
 import type { ObjectState, ObjectStorage } from './object-state.ts';
 import { ObjectTexts } from './object-texts.ts';
@@ -50,7 +51,7 @@ export class TicklessObject {
       expiresAt = Math.min(expiresAt, at);
     });
     try {
-      return await answerOf(new SwappedRecords(texts, step.retentionMs), step);
+      return await answerOf(new SwappedRecords(new TextCells(texts), step.retentionMs), step);
     } finally {
       await this.#alarm.setBy(expiresAt); // a step that has failed may have written too
     }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
 import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
 import {
@@ -81,7 +82,7 @@ describe('DynamoDB by dynalite', () => {
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
     new SwappedRecords(
-      new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless'),
+      new TextCells(new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless')),
       WEEK_MS,
     );
   const [records, other] = [open(here), open(there)];

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
 import { lockOn } from '../../support/parts.ts';
 import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 
 function lockOf(texts: MemoryTexts): Lock {
-  return lockOn(new SwappedRecords(texts, Infinity), {}, { longestName: undefined, options: [] });
+  return lockOn(
+    new SwappedRecords(new TextCells(texts), Infinity),
+    {},
+    { longestName: undefined, options: [] },
+  );
 }
 
 async function leaseOf(lock: Lock, leaseFor: number) {

@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { systemClock } from '../../../src/time/clock.ts';
@@ -13,7 +14,7 @@ describe.concurrent('memory', () => {
 describe.concurrent.each(CLOCKS)('texts that are swapped, where %s', (_, one, another) => {
   const server = Server.ofNow();
   const [records, other] = [one, another].map(
-    (bounds) => new SwappedRecords(new MemoryTexts(server, ...bounds), Infinity),
+    (bounds) => new SwappedRecords(new TextCells(new MemoryTexts(server, ...bounds)), Infinity),
   ) as [SwappedRecords, SwappedRecords];
   for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
     it(name, run);
