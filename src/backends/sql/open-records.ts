@@ -19,7 +19,7 @@ export interface SqlOptions {
   readonly table?: string | undefined;
   /**
    * How long the record of a name is kept: of a lock after its lease and its hold, of a store after the last write. Older
-   * ones are deleted after a write or a release, at most once an hour (once in ten minutes while there are absent keys); errors of
+   * ones are deleted after a change, at most once an hour (once in ten minutes while there are absent keys); errors of
    * that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
