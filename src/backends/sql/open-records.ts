@@ -1,9 +1,9 @@
 import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
-import { SwappedRecords } from '../cas/swapped-records.ts';
 import type { SqlClient } from './client.ts';
 import { type CellStatements, SqlCells } from './sql-cells.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';

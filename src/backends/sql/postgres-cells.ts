@@ -1,4 +1,4 @@
-import type { Change } from '../cas/cells.ts';
+import type { Change } from '../../records/cells/cells.ts';
 import { durationParameter } from './client.ts';
 import type { PostgresSql } from './postgres.ts';
 import { type CellStatements, keptFor } from './sql-cells.ts';

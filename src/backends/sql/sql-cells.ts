@@ -1,5 +1,5 @@
+import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import { endOf } from './end-of.ts';
 import { inStatements, MOST_NAMES } from './in-statements.ts';
