@@ -19,7 +19,7 @@ import type { BackendOptions } from '../../../../src/records/backend-options.ts'
 import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 import { lockOf, lockOn, storeOf, storeOn } from '../../../support/parts.ts';
-import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
+import { redisDamage, sqlDamage, sqlPostdated } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
 /** A client of a server, as an application has it. */
@@ -117,13 +117,13 @@ function postgres(
     },
     async damage(space, name, field) {
       await query(
-        `UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = 'lock/' || $1`,
+        `UPDATE "${lockTable(space)}" SET ${sqlDamage('postgres', field)} WHERE name = 'lock/' || $1`,
         name,
       );
     },
     async postdate(space, name, ms) {
       await query(
-        `UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = 'snapshot/' || $1`,
+        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', ms)} WHERE name = 'snapshot/' || $1`,
         name,
       );
     },
@@ -140,10 +140,10 @@ function mysql(client: MysqlClient): Adapters {
       await edit(`DELETE FROM ${lockTable(space)}`, `lock/${name}`);
     },
     async damage(space, name, field) {
-      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage(field, FAR.mysql)}`, `lock/${name}`);
+      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage('mysql', field)}`, `lock/${name}`);
     },
     async postdate(space, name, ms) {
-      await edit(`UPDATE ${storeTable(space)} SET ${POSTDATED.mysql(ms)}`, `snapshot/${name}`);
+      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', ms)}`, `snapshot/${name}`);
     },
   };
 }

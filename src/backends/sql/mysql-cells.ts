@@ -1,0 +1,196 @@
+import { systemClock } from '../../time/clock.ts';
+import type { Change, Swap } from '../cas/cells.ts';
+import type { SqlRow } from './client.ts';
+import type { MysqlSql } from './mysql.ts';
+import { MysqlRows, type MysqlValue } from './mysql-rows.ts';
+import { type CellStatements, keptFor, type NameRange } from './sql-cells.ts';
+import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';
+
+/** Epoch milliseconds; one instant per statement. */
+const NOW = `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)`;
+
+/** Milliseconds that the statement has waited by now for a row that another session holds: SYSDATE advances within a statement. */
+const WAITED = '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)';
+
+/** In the mode EMPTY_STRING_IS_NULL `''` means NULL. */
+const EMPTY = `X''`;
+
+/** Else a text would have the charset of the connection. */
+const inBytes = (column: string): string => `CAST(${column} AS BINARY)`;
+
+/** A swap of a name. */
+type Named = Swap & { readonly name: string };
+
+/** Swaps in a table of MySQL and MariaDB. A row that a statement finds is locked before its conditions are looked at. */
+export class MysqlCells implements CellStatements {
+  readonly sharesCommands: boolean = false;
+  readonly #client: MysqlSql;
+  readonly #table: string;
+
+  /** @param table a result of `tableName`. */
+  constructor(client: MysqlSql, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async swap(changes: readonly Change[], endAt: number): Promise<readonly SqlRow[]> {
+    const rows = new MysqlRows();
+    const swaps = changes.flatMap(({ name, swap }) => (swap === undefined ? [] : { name, ...swap }));
+    const statements = this.#changesOf(swaps, rows, endAt);
+    const answer = this.#answer(changes, rows);
+    const isWhole = swaps.some((swap) => partsOf(swap).length > 0);
+    const batch = { changes: statements, answer, isWhole };
+    const { rows: found, matched } = await this.#client.batch(batch, rows.parameters, endAt);
+    const isDone = swaps.length > 0 && statements.length === 1 ? isDoneBy(swaps, matched) : undefined;
+    return isDone === undefined ? found : found.map((row) => ({ ...row, is_done: isDone }));
+  }
+
+  /**
+   * Each of the statements keeps the rules by itself, in any state of the table: where MySQL has no blocks, they are under way when
+   * one before them fails. A long text is written before a record names it, and deleted after.
+   */
+  #changesOf(swaps: readonly Named[], rows: MysqlRows, endAt: number): string[] {
+    const deleted = swaps.filter(({ after }) => after === undefined);
+    const kept = swaps.filter(({ after }) => after !== undefined);
+    const made = kept.filter(({ before }) => before === undefined);
+    const changed = kept.filter(({ before }) => before !== undefined);
+    const added = kept.filter(({ adds }) => adds !== undefined);
+    const parts = kept.flatMap((swap) => partsOf(swap).map((id) => ({ name: swap.name, id })));
+    const patienceMs = Math.max(0, endAt - systemClock.monotonic());
+    return [
+      ...(added.length > 0 ? [this.#add(added, rows)] : []),
+      ...(made.length > 0 ? [this.#insert(made, rows)] : []),
+      ...(changed.length > 0 ? [this.#update(changed, rows, patienceMs)] : []),
+      ...(deleted.length > 0 ? [this.#delete(deleted, rows)] : []),
+      ...(parts.length > 0 ? [this.#drop(parts, rows)] : []),
+    ];
+  }
+
+  #add(swaps: readonly Named[], rows: MysqlRows): string {
+    const given = rows.of(
+      swaps.map(({ name, adds }) => ({ ...keyOf(name), id: [adds?.id, 'key'], long: [adds?.text, 'long'] })),
+    );
+    return `INSERT INTO ${this.#table} (name, part, body) SELECT g_name, g_id, g_long FROM ${given} ${this.#keepsPresent}`;
+  }
+
+  #insert(swaps: readonly Named[], rows: MysqlRows): string {
+    const { from, where } = this.#withAdded(swaps);
+    return `INSERT INTO ${this.#table} (name, part, body, main, expires_at) SELECT g_name, ${EMPTY}, g_after, g_main, ${NOW} + g_keep
+      FROM ${rows.of(swaps.map(afterOf))} ${from} WHERE ${where} ${this.#keepsPresent}`;
+  }
+
+  /** A swap that has waited for its row for longer than its caller did changes nothing: its lease would have no holder. */
+  #update(swaps: readonly Named[], rows: MysqlRows, patienceMs: number): string {
+    const given = rows.of(
+      swaps.map((swap) => ({ ...afterOf(swap), before: [swap.before, 'long'], patience: [patienceMs] })),
+    );
+    const { from, where } = this.#withAdded(swaps);
+    return `UPDATE ${given} JOIN ${this.#present} ${from}
+      SET r.body = g_after, r.main = g_main, r.expires_at = ${NOW} + ${WAITED} + g_keep
+      WHERE CASE WHEN r.body = g_before THEN ${WAITED} <= g_patience ELSE FALSE END AND ${where}`;
+  }
+
+  #delete(swaps: readonly Named[], rows: MysqlRows): string {
+    const given = rows.of(swaps.map(({ name, before }) => ({ ...keyOf(name), before: [before, 'long'] })));
+    return `DELETE v FROM ${given} JOIN ${this.#present} JOIN ${this.#table} AS v ON v.name = r.name WHERE r.body = g_before`;
+  }
+
+  /** Of these long texts those that no record names. */
+  #drop(parts: readonly { readonly name: string; readonly id: string }[], rows: MysqlRows): string {
+    const given = rows.of(parts.map(({ name, id }) => ({ ...keyOf(name), id: [id, 'key'] })));
+    return `DELETE v FROM ${given} JOIN ${this.#table} AS v ON v.name = g_name AND v.part = g_id LEFT JOIN ${this.#present}
+      WHERE r.body IS NULL OR LOCATE(g_id, r.body) = 0`;
+  }
+
+  /** The long text that a swap adds is there. */
+  #withAdded(swaps: readonly Named[]): { readonly from: string; readonly where: string } {
+    if (swaps.every(({ adds }) => adds === undefined)) return { from: '', where: 'TRUE' };
+    const from = `LEFT JOIN ${this.#table} AS p ON p.name = g_name AND p.part = g_id`;
+    return { from, where: '(g_id IS NULL OR p.part IS NOT NULL)' };
+  }
+
+  #answer(changes: readonly Change[], rows: MysqlRows): string {
+    const isWhole = changes.some((change) => change.isWhole === true);
+    const given = rows.of(
+      changes.map((change, i) => ({
+        i: [i],
+        ...keyOf(change.name),
+        ...(isWhole ? { whole: [Number(change.isWhole === true)], known: [change.known, 'key'] } : {}),
+      })),
+    );
+    const main = isWhole
+      ? `LEFT JOIN ${this.#table} AS p ON p.name = r.name AND p.part = r.main AND g_whole = 1 AND NOT p.part <=> g_known`
+      : '';
+    return `SELECT g_i AS i, ${inBytes('r.body')} AS body, ${isWhole ? inBytes('p.body') : 'NULL'} AS main, ${NOW} AS now
+      FROM ${given} LEFT JOIN ${this.#present} ${main}`;
+  }
+
+  long(name: string, ids: readonly string[], most: number, endAt: number): Promise<readonly SqlRow[]> {
+    const rows = new MysqlRows();
+    const given = rows.of(ids.map((id) => ({ ...keyOf(name), id: [id, 'key'] })));
+    const sql = `SELECT ${inBytes('g_id')} AS part, ${inBytes('LEFT(p.body, :most)')} AS body, ${NOW} AS now
+      FROM ${given} LEFT JOIN ${this.#table} AS p ON p.name = g_name AND p.part = g_id`;
+    return this.#client.query(sql, { ...rows.parameters, most }, endAt);
+  }
+
+  list(range: NameRange, endAt: number): Promise<readonly SqlRow[]> {
+    const found = `SELECT name, body FROM ${this.#table}
+      WHERE name >= :prefix AND name < :end AND part = ${EMPTY} AND coalesce(expires_at > ${NOW}, TRUE) ORDER BY name LIMIT :limit`;
+    const sql = `SELECT ${inBytes('name')} AS name, ${inBytes('body')} AS body, ${NOW} AS now FROM (SELECT 1) AS one LEFT JOIN (${found}) AS found ON TRUE`;
+    return this.#client.query(sql, range, endAt);
+  }
+
+  /** Of an INSERT. IGNORE would also cut off values instead of refusing them. */
+  get #keepsPresent(): string {
+    return `ON DUPLICATE KEY UPDATE ${this.#table}.body = ${this.#table}.body`;
+  }
+
+  get #present(): string {
+    return `${this.#table} AS r ON r.name = g_name AND r.part = ${EMPTY}`;
+  }
+}
+
+function keyOf(name: string): { readonly name: MysqlValue } {
+  return { name: [name, 'key'] };
+}
+
+function afterOf(swap: Named): Readonly<Record<string, MysqlValue>> {
+  const { name, after, main, adds } = swap;
+  return {
+    ...keyOf(name),
+    after: [after, 'long'],
+    main: [main, 'key'],
+    id: [adds?.id, 'key'],
+    keep: [keptFor(swap)],
+  };
+}
+
+/** The long texts that a record may no longer name after a swap, or not yet. */
+function partsOf({ after, adds, drops }: Swap): string[] {
+  if (after === undefined) return [];
+  return adds === undefined ? [...drops] : [...drops, adds.id];
+}
+
+/**
+ * Whether all swaps of a statement are done, if it tells: others may have swapped before the rows were read. An INSERT matches the
+ * rows that it has found, too.
+ */
+function isDoneBy(swaps: readonly Swap[], matched: number | undefined): boolean | undefined {
+  const [{ before, after }, ...others] = swaps as [Swap, ...Swap[]];
+  if (matched === undefined || before === undefined) return undefined;
+  if (after === undefined) return others.length === 0 ? matched > 0 : undefined;
+  return matched === swaps.length || undefined;
+}
+
+/** @param table a result of `tableName`. */
+export function mysqlPurge(table: string): Pick<SqlTableOptions, 'expired' | 'purge'> {
+  const present = `${table} AS r ON r.name = v.name AND r.part = ${EMPTY}`;
+  return {
+    expired: `SELECT DISTINCT ${inBytes('v.name')} AS name FROM ${table} AS v LEFT JOIN ${present}
+      WHERE v.name > :after AND v.name < :before AND (r.name IS NULL OR r.expires_at < ${NOW}) ORDER BY name LIMIT :limit`,
+    purge: [
+      `DELETE v FROM ${table} AS v WHERE v.name IN (${PURGED_NAMES}) AND v.part = ${EMPTY} AND v.expires_at < ${NOW}`,
+      `DELETE v FROM ${table} AS v LEFT JOIN ${present} WHERE v.name IN (${PURGED_NAMES}) AND v.part <> ${EMPTY} AND r.name IS NULL`,
+    ],
+  };
+}
