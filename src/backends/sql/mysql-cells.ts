@@ -176,9 +176,9 @@ function partsOf({ after, adds, drops }: Swap): string[] {
  * rows that it has found, too.
  */
 function isDoneBy(swaps: readonly Swap[], matched: number | undefined): boolean | undefined {
-  const [{ before, after }, ...others] = swaps as [Swap, ...Swap[]];
+  const [{ before, after }] = swaps as [Swap];
   if (matched === undefined || before === undefined) return undefined;
-  if (after === undefined) return others.length === 0 ? matched > 0 : undefined;
+  if (after === undefined) return matched > 0; // it is alone
   return matched === swaps.length || undefined;
 }
 

@@ -87,7 +87,7 @@ export class SqlCells implements Cells {
     const endAt =
       isMixed && behindLooksMs !== undefined ? systemClock.monotonic() + behindLooksMs : undefined;
     return inStatements(changes, {
-      kindOf: (change) => (this.sharesCommands ? '' : String(isLook(change))),
+      kindOf: (change) => (this.sharesCommands ? '' : kindOf(change)),
       isOfValues: this.#isOfValues,
       send: async (some) => {
         const rows = await this.#ask((end) => this.#statements.swap(some, end), endAt);
@@ -122,6 +122,12 @@ export class SqlCells implements Cells {
       return rows;
     }, until);
   }
+}
+
+/** A look, a swap, or one deletion: the rows after several would not tell which of them has found its own. */
+function kindOf({ name, swap }: Change): string {
+  if (swap === undefined) return 'look';
+  return swap.after === undefined ? `delete ${name}` : 'swap';
 }
 
 function isLook({ swap }: Change): boolean {
