@@ -15,6 +15,9 @@ const WAITED = '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)';
 /** In the mode EMPTY_STRING_IS_NULL `''` means NULL. */
 const EMPTY = `X''`;
 
+/** In the mode ORACLE a word of the language. */
+const BODY = '`body`';
+
 /** Else a text would have the charset of the connection. */
 const inBytes = (column: string): string => `CAST(${column} AS BINARY)`;
 
@@ -34,15 +37,26 @@ export class MysqlCells implements CellStatements {
   }
 
   async swap(changes: readonly Change[], endAt: number): Promise<readonly SqlRow[]> {
+    const [{ name, swap }] = changes as readonly [Change];
+    if (swap !== undefined && swap.after === undefined) return this.#delete(name, swap, endAt);
     const rows = new MysqlRows();
-    const swaps = changes.flatMap(({ name, swap }) => (swap === undefined ? [] : { name, ...swap }));
+    const swaps = changes.flatMap((one) => (one.swap === undefined ? [] : { ...one.swap, name: one.name }));
     const statements = this.#changesOf(swaps, rows, endAt);
-    const answer = this.#answer(changes, rows);
-    const isWhole = swaps.some((swap) => partsOf(swap).length > 0);
-    const batch = { changes: statements, answer, isWhole };
+    const isWhole = swaps.some((one) => partsOf(one).length > 0);
+    const batch = { changes: statements, answer: this.#answer(changes, rows), isWhole };
     const { rows: found, matched } = await this.#client.batch(batch, rows.parameters, endAt);
-    const isDone = swaps.length > 0 && statements.length === 1 ? isDoneBy(swaps, matched) : undefined;
-    return isDone === undefined ? found : found.map((row) => ({ ...row, is_done: isDone }));
+    // Others may have swapped before the rows were read. An INSERT also counts the rows that it has found.
+    const areDone = matched === swaps.length && swaps.every(({ before }) => before !== undefined);
+    return areDone && statements.length === 1 ? found.map((row) => ({ ...row, is_done: true })) : found;
+  }
+
+  /** It is alone: its statement counts the rows of one name. */
+  async #delete(name: string, { before }: Swap, endAt: number): Promise<readonly SqlRow[]> {
+    const rows = new MysqlRows();
+    const given = rows.of([{ ...keyOf(name), before: [before, 'long'] }]);
+    const statement = `DELETE v FROM ${given} JOIN ${this.#present} JOIN ${this.#table} AS v ON v.name = r.name WHERE r.${BODY} = g_before`;
+    if ((await this.#client.change(statement, rows.parameters, endAt)) > 0) return [{ i: 0, is_done: true }];
+    return (await this.swap([{ name }], endAt)).map((row) => ({ ...row, is_done: false }));
   }
 
   /**
@@ -50,18 +64,15 @@ export class MysqlCells implements CellStatements {
    * one before them fails. A long text is written before a record names it, and deleted after.
    */
   #changesOf(swaps: readonly Named[], rows: MysqlRows, endAt: number): string[] {
-    const deleted = swaps.filter(({ after }) => after === undefined);
-    const kept = swaps.filter(({ after }) => after !== undefined);
-    const made = kept.filter(({ before }) => before === undefined);
-    const changed = kept.filter(({ before }) => before !== undefined);
-    const added = kept.filter(({ adds }) => adds !== undefined);
-    const parts = kept.flatMap((swap) => partsOf(swap).map((id) => ({ name: swap.name, id })));
+    const added = swaps.filter(({ adds }) => adds !== undefined);
+    const made = swaps.filter(({ before }) => before === undefined);
+    const changed = swaps.filter(({ before }) => before !== undefined);
+    const parts = swaps.flatMap((swap) => partsOf(swap).map((id) => ({ name: swap.name, id })));
     const patienceMs = Math.max(0, endAt - systemClock.monotonic());
     return [
       ...(added.length > 0 ? [this.#add(added, rows)] : []),
       ...(made.length > 0 ? [this.#insert(made, rows)] : []),
       ...(changed.length > 0 ? [this.#update(changed, rows, patienceMs)] : []),
-      ...(deleted.length > 0 ? [this.#delete(deleted, rows)] : []),
       ...(parts.length > 0 ? [this.#drop(parts, rows)] : []),
     ];
   }
@@ -70,12 +81,12 @@ export class MysqlCells implements CellStatements {
     const given = rows.of(
       swaps.map(({ name, adds }) => ({ ...keyOf(name), id: [adds?.id, 'key'], long: [adds?.text, 'long'] })),
     );
-    return `INSERT INTO ${this.#table} (name, part, body) SELECT g_name, g_id, g_long FROM ${given} ${this.#keepsPresent}`;
+    return `INSERT INTO ${this.#table} (name, part, ${BODY}) SELECT g_name, g_id, g_long FROM ${given} ${this.#keepsPresent}`;
   }
 
   #insert(swaps: readonly Named[], rows: MysqlRows): string {
     const { from, where } = this.#withAdded(swaps);
-    return `INSERT INTO ${this.#table} (name, part, body, main, expires_at) SELECT g_name, ${EMPTY}, g_after, g_main, ${NOW} + g_keep
+    return `INSERT INTO ${this.#table} (name, part, ${BODY}, main, expires_at) SELECT g_name, ${EMPTY}, g_after, g_main, ${NOW} + g_keep
       FROM ${rows.of(swaps.map(afterOf))} ${from} WHERE ${where} ${this.#keepsPresent}`;
   }
 
@@ -86,20 +97,15 @@ export class MysqlCells implements CellStatements {
     );
     const { from, where } = this.#withAdded(swaps);
     return `UPDATE ${given} JOIN ${this.#present} ${from}
-      SET r.body = g_after, r.main = g_main, r.expires_at = ${NOW} + ${WAITED} + g_keep
-      WHERE CASE WHEN r.body = g_before THEN ${WAITED} <= g_patience ELSE FALSE END AND ${where}`;
-  }
-
-  #delete(swaps: readonly Named[], rows: MysqlRows): string {
-    const given = rows.of(swaps.map(({ name, before }) => ({ ...keyOf(name), before: [before, 'long'] })));
-    return `DELETE v FROM ${given} JOIN ${this.#present} JOIN ${this.#table} AS v ON v.name = r.name WHERE r.body = g_before`;
+      SET r.${BODY} = g_after, r.main = g_main, r.expires_at = ${NOW} + ${WAITED} + g_keep
+      WHERE CASE WHEN r.${BODY} = g_before THEN ${WAITED} <= g_patience ELSE FALSE END AND ${where}`;
   }
 
   /** Of these long texts those that no record names. */
   #drop(parts: readonly { readonly name: string; readonly id: string }[], rows: MysqlRows): string {
     const given = rows.of(parts.map(({ name, id }) => ({ ...keyOf(name), id: [id, 'key'] })));
     return `DELETE v FROM ${given} JOIN ${this.#table} AS v ON v.name = g_name AND v.part = g_id LEFT JOIN ${this.#present}
-      WHERE r.body IS NULL OR LOCATE(g_id, r.body) = 0`;
+      WHERE r.${BODY} IS NULL OR LOCATE(g_id, r.${BODY}) = 0`;
   }
 
   /** The long text that a swap adds is there. */
@@ -121,28 +127,28 @@ export class MysqlCells implements CellStatements {
     const main = isWhole
       ? `LEFT JOIN ${this.#table} AS p ON p.name = r.name AND p.part = r.main AND g_whole = 1 AND NOT p.part <=> g_known`
       : '';
-    return `SELECT g_i AS i, ${inBytes('r.body')} AS body, ${isWhole ? inBytes('p.body') : 'NULL'} AS main, ${NOW} AS now
+    return `SELECT g_i AS i, ${inBytes(`r.${BODY}`)} AS ${BODY}, ${isWhole ? inBytes(`p.${BODY}`) : 'NULL'} AS main, ${NOW} AS now
       FROM ${given} LEFT JOIN ${this.#present} ${main}`;
   }
 
   long(name: string, ids: readonly string[], most: number, endAt: number): Promise<readonly SqlRow[]> {
     const rows = new MysqlRows();
     const given = rows.of(ids.map((id) => ({ ...keyOf(name), id: [id, 'key'] })));
-    const sql = `SELECT ${inBytes('g_id')} AS part, ${inBytes('LEFT(p.body, :most)')} AS body, ${NOW} AS now
+    const sql = `SELECT ${inBytes('g_id')} AS part, ${inBytes(`LEFT(p.${BODY}, :most)`)} AS ${BODY}, ${NOW} AS now
       FROM ${given} LEFT JOIN ${this.#table} AS p ON p.name = g_name AND p.part = g_id`;
     return this.#client.query(sql, { ...rows.parameters, most }, endAt);
   }
 
   list(range: NameRange, endAt: number): Promise<readonly SqlRow[]> {
-    const found = `SELECT name, body FROM ${this.#table}
+    const found = `SELECT name, ${BODY} FROM ${this.#table}
       WHERE name >= :prefix AND name < :end AND part = ${EMPTY} AND coalesce(expires_at > ${NOW}, TRUE) ORDER BY name LIMIT :limit`;
-    const sql = `SELECT ${inBytes('name')} AS name, ${inBytes('body')} AS body, ${NOW} AS now FROM (SELECT 1) AS one LEFT JOIN (${found}) AS found ON TRUE`;
+    const sql = `SELECT ${inBytes('name')} AS name, ${inBytes(BODY)} AS ${BODY}, ${NOW} AS now FROM (SELECT 1) AS one LEFT JOIN (${found}) AS found ON TRUE`;
     return this.#client.query(sql, range, endAt);
   }
 
   /** Of an INSERT. IGNORE would also cut off values instead of refusing them. */
   get #keepsPresent(): string {
-    return `ON DUPLICATE KEY UPDATE ${this.#table}.body = ${this.#table}.body`;
+    return `ON DUPLICATE KEY UPDATE ${this.#table}.${BODY} = ${this.#table}.${BODY}`;
   }
 
   get #present(): string {
@@ -166,20 +172,8 @@ function afterOf(swap: Named): Readonly<Record<string, MysqlValue>> {
 }
 
 /** The long texts that a record may no longer name after a swap, or not yet. */
-function partsOf({ after, adds, drops }: Swap): string[] {
-  if (after === undefined) return [];
+function partsOf({ adds, drops }: Swap): string[] {
   return adds === undefined ? [...drops] : [...drops, adds.id];
-}
-
-/**
- * Whether all swaps of a statement are done, if it tells: others may have swapped before the rows were read. An INSERT matches the
- * rows that it has found, too.
- */
-function isDoneBy(swaps: readonly Swap[], matched: number | undefined): boolean | undefined {
-  const [{ before, after }] = swaps as [Swap];
-  if (matched === undefined || before === undefined) return undefined;
-  if (after === undefined) return matched > 0; // it is alone
-  return matched === swaps.length || undefined;
 }
 
 /** @param table a result of `tableName`. */

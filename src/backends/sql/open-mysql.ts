@@ -54,7 +54,7 @@ export function mysqlTable(table: string = TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (
   name VARCHAR(600) NOT NULL,
   part VARCHAR(100) NOT NULL,
-  body LONGTEXT NOT NULL,
+  \`body\` LONGTEXT NOT NULL,
   main VARCHAR(100),
   expires_at DOUBLE,
   PRIMARY KEY (name, part)
