@@ -12,6 +12,9 @@ import type { RealServer } from './support/servers.ts';
 /** Between two checks: what is counted are the commands of rounds. */
 const RARE = { days: 1000 } as const;
 
+/** Each client has names that no other one has changed. */
+const spaceOf = (client: string): string => client.replaceAll(/\W+/g, '_');
+
 describe.each(ownKinds)('%s', (kind) => {
   let server: RealServer;
   beforeAll(async () => {
@@ -22,14 +25,15 @@ describe.each(ownKinds)('%s', (kind) => {
   const ofThisKind = backends.filter(({ engine }) => engine === kind);
   it.each(ofThisKind)(
     '$name: each step is one command',
-    async ({ connect, acquireCommands: changing = 1 }) => {
+    async ({ name: own, connect, acquireCommands: changing = 1 }) => {
       const proxy = await startProxy(server);
       const client = await connect(proxy.url);
       onTestFinished(async () => {
         client.destroy();
         await proxy.close();
       });
-      const [lock, store] = [client.lock('commands'), client.store('commands')];
+      const place = spaceOf(own);
+      const [lock, store] = [client.lock(place), client.store(place)];
       const counts = async (): Promise<{ server: number; wire: number }> => ({
         server: await server.commandsServed(),
         wire: proxy.commands.length,
@@ -55,7 +59,7 @@ describe.each(ownKinds)('%s', (kind) => {
       await store.write('warm-up', 'payload', 1);
       await store.read('warm-up');
       await store.delete('warm-up');
-      const older = client.store('commands', { keepVersions: 3 });
+      const older = client.store(place, { keepVersions: 3 });
       for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
       await older.read('warm-up', undefined, 1);
       await older.history('warm-up');
@@ -122,7 +126,7 @@ describe.each(ownKinds)('%s', (kind) => {
       const client = await connect(server.url);
       onTestFinished(() => client.destroy());
       const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
-      const place = own.replaceAll(/\W+/g, '_');
+      const place = spaceOf(own);
       const space = { backend: { lock: client.lock(place, patient), store: client.store(place, patient) } };
       const open = (name: string) =>
         new RefreshingCache({

@@ -12,11 +12,16 @@ const WITH_FIELDS = {
   sqlite: (fields: string): string => `body = json_patch(body, ${fields})`,
 } as const;
 
-type Dialect = keyof typeof WITH_FIELDS;
+export type Dialect = keyof typeof WITH_FIELDS;
+
+/** The assignment of fields of a record. @param fields as JSON. */
+export function sqlFields(dialect: Dialect, fields: string): string {
+  return WITH_FIELDS[dialect](`'${fields}'`);
+}
 
 /** The assignment of a damaged field. */
 export function sqlDamage(dialect: Dialect, field: DamagedField): string {
-  return WITH_FIELDS[dialect](`'${JSON.stringify(textDamage(field))}'`);
+  return sqlFields(dialect, JSON.stringify(textDamage(field)));
 }
 
 /** A damaged field of a hash, and its value. */
