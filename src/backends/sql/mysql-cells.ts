@@ -6,11 +6,14 @@ import { MysqlRows, type MysqlValue } from './mysql-rows.ts';
 import { type CellStatements, keptFor, type NameRange } from './sql-cells.ts';
 import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';
 
-/** Epoch milliseconds; one instant per statement. */
-const NOW = `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)`;
+const NOW = 'UTC_TIMESTAMP(6)'; // one instant per statement
+
+const EPOCH_MS = `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${NOW}) / 1000)`;
 
 /** Milliseconds that the statement has waited by now for a row that another session holds: SYSDATE advances within a statement. */
 const WAITED = '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)';
+
+const after = (ms: string): string => `${NOW} + INTERVAL ROUND((${ms}) * 1000) MICROSECOND`;
 
 /** In the mode EMPTY_STRING_IS_NULL `''` means NULL. */
 const EMPTY = `X''`;
@@ -86,7 +89,7 @@ export class MysqlCells implements CellStatements {
 
   #insert(swaps: readonly Named[], rows: MysqlRows): string {
     const { from, where } = this.#withAdded(swaps);
-    return `INSERT INTO ${this.#table} (name, part, ${BODY}, main, expires_at) SELECT g_name, ${EMPTY}, g_after, g_main, ${NOW} + g_keep
+    return `INSERT INTO ${this.#table} (name, part, ${BODY}, main, expires_at) SELECT g_name, ${EMPTY}, g_after, g_main, ${after('g_keep')}
       FROM ${rows.of(swaps.map(afterOf))} ${from} WHERE ${where} ${this.#keepsPresent}`;
   }
 
@@ -97,7 +100,7 @@ export class MysqlCells implements CellStatements {
     );
     const { from, where } = this.#withAdded(swaps);
     return `UPDATE ${given} JOIN ${this.#present} ${from}
-      SET r.${BODY} = g_after, r.main = g_main, r.expires_at = ${NOW} + ${WAITED} + g_keep
+      SET r.${BODY} = g_after, r.main = g_main, r.expires_at = ${after(`${WAITED} + g_keep`)}
       WHERE CASE WHEN r.${BODY} = g_before THEN ${WAITED} <= g_patience ELSE FALSE END AND ${where}`;
   }
 
@@ -127,14 +130,14 @@ export class MysqlCells implements CellStatements {
     const main = isWhole
       ? `LEFT JOIN ${this.#table} AS p ON p.name = r.name AND p.part = r.main AND g_whole = 1 AND NOT p.part <=> g_known`
       : '';
-    return `SELECT g_i AS i, ${inBytes(`r.${BODY}`)} AS ${BODY}, ${isWhole ? inBytes(`p.${BODY}`) : 'NULL'} AS main, ${NOW} AS now
+    return `SELECT g_i AS i, ${inBytes(`r.${BODY}`)} AS ${BODY}, ${isWhole ? inBytes(`p.${BODY}`) : 'NULL'} AS main, ${EPOCH_MS} AS now
       FROM ${given} LEFT JOIN ${this.#present} ${main}`;
   }
 
   long(name: string, ids: readonly string[], most: number, endAt: number): Promise<readonly SqlRow[]> {
     const rows = new MysqlRows();
     const given = rows.of(ids.map((id) => ({ ...keyOf(name), id: [id, 'key'] })));
-    const sql = `SELECT ${inBytes('g_id')} AS part, ${inBytes(`LEFT(p.${BODY}, :most)`)} AS ${BODY}, ${NOW} AS now
+    const sql = `SELECT ${inBytes('g_id')} AS part, ${inBytes(`LEFT(p.${BODY}, :most)`)} AS ${BODY}, ${EPOCH_MS} AS now
       FROM ${given} LEFT JOIN ${this.#table} AS p ON p.name = g_name AND p.part = g_id`;
     return this.#client.query(sql, { ...rows.parameters, most }, endAt);
   }
@@ -142,7 +145,7 @@ export class MysqlCells implements CellStatements {
   list(range: NameRange, endAt: number): Promise<readonly SqlRow[]> {
     const found = `SELECT name, ${BODY} FROM ${this.#table}
       WHERE name >= :prefix AND name < :end AND part = ${EMPTY} AND coalesce(expires_at > ${NOW}, TRUE) ORDER BY name LIMIT :limit`;
-    const sql = `SELECT ${inBytes('name')} AS name, ${inBytes(BODY)} AS ${BODY}, ${NOW} AS now FROM (SELECT 1) AS one LEFT JOIN (${found}) AS found ON TRUE`;
+    const sql = `SELECT ${inBytes('name')} AS name, ${inBytes(BODY)} AS ${BODY}, ${EPOCH_MS} AS now FROM (SELECT 1) AS one LEFT JOIN (${found}) AS found ON TRUE`;
     return this.#client.query(sql, range, endAt);
   }
 

@@ -56,7 +56,7 @@ export function mysqlTable(table: string = TABLE): string {
   part VARCHAR(100) NOT NULL,
   \`body\` LONGTEXT NOT NULL,
   main VARCHAR(100),
-  expires_at DOUBLE,
+  expires_at DATETIME(6),
   PRIMARY KEY (name, part)
 ) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
 }
