@@ -1,6 +1,5 @@
 import { systemClock } from '../../time/clock.ts';
 import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
-import { type ClockSpan, DateClock } from '../cas/date-clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import { endOf } from './end-of.ts';
 import { inStatements, MOST_NAMES } from './in-statements.ts';
@@ -47,7 +46,6 @@ export class SqlCells implements Cells {
   readonly #table: SqlTable;
   readonly #statements: CellStatements;
   readonly #isOfValues: (error: unknown) => boolean;
-  readonly #clock: DateClock = new DateClock(systemClock.monotonic);
   #isReadOnly = false;
 
   /** @param isOfValues as of `SqlClient`. @param timeoutMs how long the caller of a step waits. */
@@ -67,11 +65,7 @@ export class SqlCells implements Cells {
     return this.#statements.sharesCommands && !this.#isReadOnly;
   }
 
-  span(): ClockSpan {
-    return this.#clock.span();
-  }
-
-  async swap(changes: readonly Change[]): Promise<readonly (Seen | Error)[]> {
+  async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
     const isMixed = changes.some(isLook) && !changes.every(isLook);
     const seen = await this.#inStatements(changes, isMixed).catch((error) => {
       if (this.#isReadOnly || !isMixed || this.#statements.isDenied?.(error) !== true) throw error;
@@ -82,46 +76,44 @@ export class SqlCells implements Cells {
     return seen;
   }
 
-  #inStatements(changes: readonly Change[], isMixed: boolean): Promise<(Seen | Error)[]> {
+  async #inStatements(changes: readonly Change[], isMixed: boolean): ReturnType<Cells['swap']> {
     const { behindLooksMs } = this.#statements;
     const endAt =
       isMixed && behindLooksMs !== undefined ? systemClock.monotonic() + behindLooksMs : undefined;
-    return inStatements(changes, {
+    let now = NaN;
+    const answers = await inStatements(changes, {
       kindOf: (change) => (this.sharesCommands ? '' : kindOf(change)),
       isOfValues: this.#isOfValues,
       send: async (some) => {
-        const rows = await this.#ask((end) => this.#statements.swap(some, end), endAt);
+        const rows = await this.#table.run((end) => this.#statements.swap(some, end), endAt);
+        now = clockIn(rows);
         const found = new Map(rows.map((row) => [Number(row.i), row]));
         return some.map((change, i) => seenIn(change, found.get(i)));
       },
     });
+    return { now, answers };
   }
 
   async long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]> {
     const characters = Math.min(most, MOST_CHARACTERS);
-    const rows = await this.#ask((endAt) => this.#statements.long(name, ids, characters, endAt));
+    const rows = await this.#table.run((endAt) => this.#statements.long(name, ids, characters, endAt));
     const found = new Map(rows.map(({ part, body }) => [textOf(part), textOf(body)]));
     return ids.map((id) => found.get(id));
   }
 
-  async list(prefix: string, limit: number): Promise<readonly (readonly [name: string, text: string])[]> {
+  async list(prefix: string, limit: number): ReturnType<Cells['list']> {
     const range = { prefix, end: endOf(prefix), limit };
-    const rows = await this.#ask((endAt) => this.#statements.list(range, endAt));
-    return rows.flatMap(({ name, body }) => {
+    const rows = await this.#table.run((endAt) => this.#statements.list(range, endAt));
+    const texts = rows.flatMap(({ name, body }) => {
       const known = textOf(name);
       return known === undefined ? [] : [[known, textOf(body) ?? ''] as const];
     });
+    return { now: clockIn(rows), texts };
   }
+}
 
-  /** Each attempt tells the clock by itself. */
-  #ask(ask: (endAt: number) => Promise<readonly SqlRow[]>, until?: number): Promise<readonly SqlRow[]> {
-    return this.#table.run(async (endAt) => {
-      const sentAt = this.#clock.now();
-      const rows = await ask(endAt);
-      this.#clock.learnInstant(Number(rows[0]?.now), sentAt);
-      return rows;
-    }, until);
-  }
+function clockIn([first]: readonly SqlRow[]): number {
+  return Number(first?.now);
 }
 
 /** A look, a swap, or one deletion: the rows after several would not tell which of them has found its own. */
