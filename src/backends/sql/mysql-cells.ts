@@ -1,6 +1,6 @@
 import { systemClock } from '../../time/clock.ts';
 import type { Change, Swap } from '../cas/cells.ts';
-import type { SqlRow } from './client.ts';
+import { durationParameter, type SqlRow } from './client.ts';
 import type { MysqlSql } from './mysql.ts';
 import { MysqlRows, type MysqlValue } from './mysql-rows.ts';
 import { type CellStatements, keptFor, type NameRange } from './sql-cells.ts';
@@ -71,11 +71,10 @@ export class MysqlCells implements CellStatements {
     const made = swaps.filter(({ before }) => before === undefined);
     const changed = swaps.filter(({ before }) => before !== undefined);
     const parts = swaps.flatMap((swap) => partsOf(swap).map((id) => ({ name: swap.name, id })));
-    const patienceMs = Math.max(0, endAt - systemClock.monotonic());
     return [
       ...(added.length > 0 ? [this.#add(added, rows)] : []),
       ...(made.length > 0 ? [this.#insert(made, rows)] : []),
-      ...(changed.length > 0 ? [this.#update(changed, rows, patienceMs)] : []),
+      ...(changed.length > 0 ? [this.#update(changed, rows, endAt)] : []),
       ...(parts.length > 0 ? [this.#drop(parts, rows)] : []),
     ];
   }
@@ -94,9 +93,10 @@ export class MysqlCells implements CellStatements {
   }
 
   /** A swap that has waited for its row for longer than its caller did changes nothing: its lease would have no holder. */
-  #update(swaps: readonly Named[], rows: MysqlRows, patienceMs: number): string {
+  #update(swaps: readonly Named[], rows: MysqlRows, endAt: number): string {
+    const patience = durationParameter(Math.max(0, endAt - systemClock.monotonic()));
     const given = rows.of(
-      swaps.map((swap) => ({ ...afterOf(swap), before: [swap.before, 'long'], patience: [patienceMs] })),
+      swaps.map((swap) => ({ ...afterOf(swap), before: [swap.before, 'long'], patience: [patience] })),
     );
     const { from, where } = this.#withAdded(swaps);
     return `UPDATE ${given} JOIN ${this.#present} ${from}
