@@ -82,7 +82,7 @@ export class SqlCells implements Cells {
       isMixed && behindLooksMs !== undefined ? systemClock.monotonic() + behindLooksMs : undefined;
     let now = NaN;
     const answers = await inStatements(changes, {
-      kindOf: (change) => (this.sharesCommands ? '' : String(isLook(change))),
+      kindOf: (change) => (this.sharesCommands ? '' : kindOf(change)),
       isOfValues: this.#isOfValues,
       send: async (some) => {
         const rows = await this.#table.run((end) => this.#statements.swap(some, end), endAt);
@@ -114,6 +114,12 @@ export class SqlCells implements Cells {
 
 function clockIn([first]: readonly SqlRow[]): number {
   return Number(first?.now);
+}
+
+/** A look, a swap, or one deletion: the rows after several would not tell which of them has found its own. */
+function kindOf({ name, swap }: Change): string {
+  if (swap === undefined) return 'look';
+  return swap.after === undefined ? `delete ${name}` : 'swap';
 }
 
 function isLook({ swap }: Change): boolean {
