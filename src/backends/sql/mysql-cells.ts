@@ -1,5 +1,5 @@
-import { systemClock } from '../../time/clock.ts';
 import type { Change, Swap } from '../../records/cells/cells.ts';
+import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import type { MysqlSql } from './mysql.ts';
 import { MysqlRows, type MysqlValue } from './mysql-rows.ts';
