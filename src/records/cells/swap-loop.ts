@@ -11,6 +11,8 @@ const SAME_MS = 1;
 export interface Decision<R> {
   /** `undefined`: the step changes nothing. */
   readonly swap?: Omit<Swap, 'before'> | undefined;
+  /** The text has the end of a lease or a hold. */
+  readonly isTimed?: boolean | undefined;
   readonly answer: R;
 }
 
@@ -73,7 +75,7 @@ export class SwapLoop {
     steps: readonly Step<R>[],
     looks: readonly Change[] = [],
   ): Promise<{ readonly answers: readonly (R | Error)[]; readonly seen: readonly (Seen | Error)[] }> {
-    const endAt = this.#clock.now() + this.#cells.timeoutMs;
+    const endAt = this.#clock.now() + (this.#cells.timeoutMs ?? Infinity);
     const answers: (R | Error)[] = [];
     let seen: readonly (Seen | Error)[] = [];
     let open = this.#begun(steps);
@@ -90,7 +92,7 @@ export class SwapLoop {
       for (const [i, one] of open.entries()) {
         const result = results[i] as Seen | Error;
         if (result instanceof Error) answers[one.index] = result;
-        else if (this.#learn(one, result) && !wasBehind)
+        else if (this.#learn(one, result) && !(wasBehind && one.decision?.isTimed === true))
           answers[one.index] = (one.decision as Decision<R>).answer;
       }
       if (isFirst) {

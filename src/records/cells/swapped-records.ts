@@ -44,14 +44,14 @@ export class SwappedRecords implements Records {
 
   /** @param retentionMs a record is kept for this long after its end, at least. @param clock of the backend. */
   constructor(cells: Cells, retentionMs: number, clock: KnownClock = new KnownClock(systemClock.monotonic)) {
-    this.mostEdits = cells.mostEdits;
+    this.mostEdits = cells.mostEdits ?? 1;
     this.#cells = cells;
     this.#loop = new SwapLoop(cells, clock);
     this.#retentionMs = retentionMs;
   }
 
   get sharesCommands(): boolean {
-    return this.#cells.sharesCommands;
+    return this.#cells.sharesCommands ?? false;
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
@@ -89,8 +89,11 @@ export class SwappedRecords implements Records {
     if (read.isBrief === true || row.damage !== undefined) return { isDone: true, row: { ...row, text: '' } };
     const isMain = isLong(record.text) && record.text === present?.text;
     const text = (isMain ? seen.main : undefined) ?? (await this.#textOf(read.name, record));
-    const found = text === undefined ? { ...row, text: '', damage: 'text' } : { ...row, text };
-    return { isDone: true, row: found };
+    if (text !== undefined) return { isDone: true, row: { ...row, text } };
+    const [again] = (await this.#loop.run([], [this.#lookOf(read)])).seen as readonly [Seen | Error];
+    // The long text was dropped by a put meanwhile, or by hand.
+    const isOther = again instanceof Error || again.text !== seen.text;
+    return isOther ? this.#found(read, again) : { isDone: true, row: { ...row, text: '', damage: 'text' } };
   }
 
   async #textOf(name: string, { text }: TextRecord): Promise<string | undefined> {
@@ -140,6 +143,7 @@ export class SwappedRecords implements Records {
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
         return {
           swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
+          isTimed: written !== undefined && written.until > 0,
           answer: { answer: { isDone, row: written && row(written, true) } },
         };
       },

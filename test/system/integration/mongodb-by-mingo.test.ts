@@ -6,7 +6,7 @@ import { type MongodbBackendOptions, mongodbBackend } from '../../../src/backend
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type ConformanceSubject, conformance } from './support/conformance.ts';
@@ -61,7 +61,7 @@ describe('records in MongoDB, by mingo', () => {
   });
   const open = (some: MongoCollection) => new MongoRecords(new MongoDocuments(some, 10_000), WEEK_MS);
   const subject = { records: () => open(collection), other: () => open(other as MongoCollection) };
-  for (const { name, run } of recordsConformance(subject)) it(name, run);
+  for (const { name, run } of recordsCases(subject)) it(name, run);
 });
 
 /** A lock over an evaluated collection whose clock stands still unless the test moves it. */
