@@ -5,9 +5,9 @@ import type { BackendOptions } from '../records/backend-options.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
+import { SwappedRecords } from './cas/swapped-records.ts';
 import type { MongoCollection } from './mongodb/collection.ts';
-import { MongoDocuments } from './mongodb/documents.ts';
-import { MongoRecords } from './mongodb/mongo-records.ts';
+import { MongoCells } from './mongodb/mongo-cells.ts';
 
 export type { Backend } from '../engine/backend.ts';
 export type { MongoCollection } from './mongodb/collection.ts';
@@ -68,10 +68,10 @@ function openMongodb(
   checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
   const retentionMs = checks.duration('retention', retention);
   checks.done();
-  const documents = new MongoDocuments(collection, commandTimeoutMs(part, timeout));
+  const cells = new MongoCells(collection, commandTimeoutMs(part, timeout));
   return {
     backend: 'mongodb',
-    records: new MongoRecords(documents, retentionMs),
+    records: new SwappedRecords(cells, retentionMs),
     options: ['collection', 'retention'],
   };
 }
