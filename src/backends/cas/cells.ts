@@ -50,6 +50,8 @@ export interface Cells {
   /** As of `Records`. */
   readonly mostEdits: number;
   readonly sharesCommands: boolean;
+  /** The most bytes of all texts of a name, in UTF-8: earlier editions that do not fit are left out. @default Infinity */
+  readonly mostBytes?: number | undefined;
   /** How long a command may take, in milliseconds. */
   readonly timeoutMs: number;
   /**

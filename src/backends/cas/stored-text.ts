@@ -1,4 +1,5 @@
 import { parseJson } from '../../bounded-json.ts';
+import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../../records/edited.ts';
 import type { Row } from '../../records/records.ts';
@@ -69,6 +70,22 @@ export function closed(record: StoredRecord<Text>, { earliest, latest }: ClockSp
   // Without a hold the name is free at once, whatever others know of the clock.
   const until = record.until > earliest ? record.until : 0;
   return { ...record, until, longest: Math.max(0, until - latest) };
+}
+
+/** The record with as many earlier editions, newest first, as fit beside its text. */
+export function fitting(record: StoredRecord<Text>, mostBytes: number): StoredRecord<Text> {
+  const { older } = record;
+  let left = mostBytes - bytesIn(record);
+  const isOver = (edition: Edition<Text>): boolean => {
+    left -= bytesIn(edition);
+    return left < 0;
+  };
+  const end = older.findIndex(isOver);
+  return end === -1 ? record : { ...record, older: older.slice(0, end) };
+}
+
+function bytesIn({ text }: Edition<Text>): number {
+  return isLong(text) ? text.bytes : bytesOf(text);
 }
 
 /** In place of a text in another format. Its token is damaged, unless that is all that is left of it. */
