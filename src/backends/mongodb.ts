@@ -16,7 +16,7 @@ export type { MongoCollection } from './mongodb/collection.ts';
 export interface MongodbBackendOptions extends BackendOptions {
   /**
    * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `lock/`, `snapshot/` or
-   * `report/` and the name. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
+   * `report/` and the name, but for the one that tells the time, `clock`. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
    */
   readonly collection: MongoCollection;
   /**

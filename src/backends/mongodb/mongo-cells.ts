@@ -1,7 +1,7 @@
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
-import { idsIn, recordIn } from '../cas/stored-text.ts';
 import type { MongoCollection } from './collection.ts';
+import { beginnings, deletedBy, keptFrom, mainOf, NOW, swapped, TICK } from './pipelines.ts';
 
 /** The most edits of one call: a server takes 100,000 in one `bulkWrite`. */
 const MOST_EDITS = 500;
@@ -15,12 +15,6 @@ const MOST_TRIES = 4;
 
 /** Greatest `maxTimeMS` that the server accepts. */
 const MAX_TIME_MS = 2 ** 31 - 1;
-
-/** A hundred years, which still gives a valid date. */
-const LONGEST_MS = 100 * 365 * 86_400_000;
-
-/** The server's clock: one instant per command. */
-const NOW = '$$NOW';
 
 /** The document that is found where no other is, and so tells the clock. */
 const CLOCK = 'clock';
@@ -109,7 +103,7 @@ export class MongoCells implements Cells {
       const { deletedCount } = await this.#collection.deleteOne(deletedBy(name, swap), this.#safely);
       return deletedCount > 0 ? { now: UNTOLD, answers: [{ isDone: true }] } : this.#compare([change]);
     }
-    const found = await this.#update(name, pipelineOf(swap), swap.before === undefined);
+    const found = await this.#update(name, swapped(swap), swap.before === undefined);
     const { text } = seenIn(found);
     return { now: found?.askedAt.getTime() ?? UNTOLD, answers: [{ isDone: text === swap.after, text }] };
   }
@@ -122,7 +116,7 @@ export class MongoCells implements Cells {
         : {
             updateOne: {
               filter: { _id: name },
-              update: pipelineOf(swap),
+              update: swapped(swap),
               upsert: swap.before === undefined,
             },
           },
@@ -150,7 +144,10 @@ export class MongoCells implements Cells {
     } catch (error) {
       const failed = [(error as BulkWriteError).writeErrors ?? []].flat();
       if (failed.length === 0) throw error;
-      return new Map(failed.flatMap((one) => (isDuplicateKey(one) ? [] : [[one.index, one] as const])));
+      const real = failed.filter((one) => !isDuplicateKey(one)); // the text of another upsert is there
+      return new Map(
+        real.map(({ index, code, errmsg }) => [index, Object.assign(new Error(errmsg), { code })]),
+      );
     }
   }
 
@@ -177,19 +174,13 @@ export class MongoCells implements Cells {
   }
 
   async long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]> {
-    const asked = { $filter: { input: LONG, as: 'one', cond: { $in: ['$$one.id', literal(ids)] } } };
-    const beginning = { $substrCP: ['$$one.text', 0, most] };
-    const text = most === Infinity ? '$$one.text' : { $cond: [isText('$$one.text'), beginning, null] };
-    const long = { $map: { input: asked, as: 'one', in: { id: '$$one.id', text } } };
-    const { documents } = await this.#find({ _id: name }, [], { long });
+    const { documents } = await this.#find({ _id: name }, [], { long: beginnings(ids, most) });
     return ids.map((id) => textIn(documents[0]?.long?.find((one) => one.id === id)));
   }
 
   async list(prefix: string, limit: number): ReturnType<Cells['list']> {
-    const isKept = { $or: [{ $eq: [{ $ifNull: ['$expireAt', null] }, null] }, { $gt: ['$expireAt', NOW] }] };
-    const match = { _id: { $regex: `^${escaped(prefix)}` }, $expr: isKept };
     const first = [{ $sort: { _id: 1 } }, { $limit: limit + 1 }];
-    const { now, documents } = await this.#find(match, first, {}, limit);
+    const { now, documents } = await this.#find(keptFrom(prefix), first, {}, limit);
     return { now, texts: documents.map((one) => [one._id, seenIn(one).text ?? ''] as const) };
   }
 
@@ -215,7 +206,7 @@ export class MongoCells implements Cells {
       ...(most > 100 && { batchSize: most + 2 }),
     };
     const found = (await this.#collection.aggregate(pipeline, options).toArray()) as Found[];
-    const [first = await this.#update(CLOCK, [{ $set: { askedAt: NOW } }], true)] = found;
+    const [first = await this.#update(CLOCK, TICK, true)] = found;
     return {
       now: first?.askedAt.getTime() ?? UNTOLD,
       documents: found.filter(({ _id }) => _id !== CLOCK),
@@ -240,57 +231,6 @@ export class MongoCells implements Cells {
   }
 }
 
-// Types are checked, because people edit documents, and MongoDB orders values of different types.
-
-const LONG = { $cond: [{ $isArray: '$long' }, '$long', []] };
-
-function isText(field: string): object {
-  return { $eq: [{ $type: field }, 'string'] };
-}
-
-/** A value of the caller, which may mean something in a pipeline. */
-function literal(value: unknown): object {
-  return { $literal: value ?? null };
-}
-
-/** The main texts of looks, but for those that are known. */
-function mainOf(whole: readonly Change[]): object {
-  const names = whole.map(({ name }) => name);
-  const known = whole.flatMap(({ known: id }) => id ?? []);
-  const isMain = { $eq: ['$$one.id', '$main'] };
-  const isNew = { $not: [{ $in: ['$main', literal(known)] }] };
-  const cond = { $and: [isMain, { $in: ['$_id', literal(names)] }, isNew] };
-  return { $arrayElemAt: [{ $filter: { input: LONG, as: 'one', cond } }, 0] };
-}
-
-/** Where there was no document, an upsert begins with one that has only its `_id`. */
-function isAsBefore({ before }: Swap): object {
-  if (before === undefined) return { $eq: ['$$ROOT', { _id: '$_id' }] };
-  return { $eq: [{ $cond: [isText('$record'), '$record', ''] }, literal(before)] };
-}
-
-/** The document after a swap. If its text is another one, only the instant is changed: the answer needs the server's clock. */
-function pipelineOf(swap: Swap): object[] {
-  const { after, main, adds, keepForMs } = swap;
-  const isKept = { $in: ['$$one.id', literal(idsIn(recordIn(after)))] };
-  const kept = { $filter: { input: LONG, as: 'one', cond: isKept } };
-  const keptFor = Math.min(Math.ceil(keepForMs), LONGEST_MS);
-  const next = {
-    _id: '$_id',
-    record: literal(after),
-    main: literal(main),
-    long: { $concatArrays: [kept, literal(adds === undefined ? [] : [adds])] },
-    askedAt: NOW,
-    expireAt: keepForMs === Infinity ? null : { $add: [NOW, keptFor] },
-  };
-  const unchanged = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
-  return [{ $replaceWith: { $cond: [isAsBefore(swap), next, unchanged] } }];
-}
-
-function deletedBy(name: string, swap: Swap): object {
-  return { _id: name, $expr: isAsBefore(swap) };
-}
-
 /** A document without a text was edited by hand, and counts as an empty text. */
 function seenIn(found: Found | undefined): Seen {
   if (found === undefined) return { isDone: false };
@@ -307,13 +247,13 @@ interface BulkWriteError {
   readonly writeErrors?: WriteError | readonly WriteError[];
 }
 
-type WriteError = Error & { readonly index: number };
+/** No `Error`. */
+interface WriteError {
+  readonly index: number;
+  readonly code: number;
+  readonly errmsg?: string;
+}
 
 function isDuplicateKey(error: unknown): boolean {
   return (error as { code?: unknown } | null | undefined)?.code === DUPLICATE_KEY;
-}
-
-/** Escapes a text for a regular expression. */
-function escaped(prefix: string): string {
-  return prefix.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
