@@ -27,10 +27,10 @@ export interface MongodbBackendOptions extends BackendOptions {
 }
 
 /**
- * A backend in MongoDB (4.4 or newer): a document for each name and kind of record. Each step is one command that runs at the primary
- * and uses its clock, to the millisecond. In a sharded cluster it uses the clock of the `mongos` that receives the
+ * A backend in MongoDB (4.4 or newer): a document for each name and kind of record. Each step is one command that runs at the primary,
+ * and whose answer tells its clock. In a sharded cluster that is the clock of the `mongos` that receives the
  * command: synchronize their clocks. The majority of a replica set acknowledges each step, so that a failover loses no
- * lease. Names may have any length. A document takes at most 16 MB, so a payload some hundred bytes less; a longer one is not published.
+ * lease. Names may have any length. A document takes at most 16 MB, so a payload some kilobytes less; a longer one is not published.
  * With `keepVersions` the older versions are in the same document, as many of them as fit into 16 MB with the present one. The reports of
  * instances are documents of the same collection; a check with a report takes two commands, and none go with reads and writes.
  *
