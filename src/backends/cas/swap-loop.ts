@@ -140,6 +140,7 @@ export class SwapLoop {
     // Some statements show the text as it was when they began.
     const isOfBefore = !isDone && swap !== undefined && text === before;
     one.known = isOfBefore ? 'unknown' : 'present';
+    if (isOfBefore) one.decision = undefined;
     this.#remember(one.step.name, { isDone, text: one.text });
     return isDone;
   }
