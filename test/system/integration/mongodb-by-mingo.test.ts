@@ -364,6 +364,7 @@ describe('a long payload in MongoDB, by mingo', () => {
     sent();
     expect(await store.confirm?.('rates', 1, 'checked')).toMatchObject({ kind: 'written' });
     expect(await store.read('rates', 1)).toBeUndefined();
+    expect(await store.versions(['rates'])).toEqual([1]);
     expect(JSON.stringify([sent(), shown])).not.toContain('$x$x');
     expect(await store.read('rates')).toMatchObject({ payload: LONG });
     expect(JSON.stringify(shown)).toContain('$x$x');
