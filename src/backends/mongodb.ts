@@ -2,10 +2,10 @@ import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
-import { SwappedRecords } from './cas/swapped-records.ts';
 import type { MongoCollection } from './mongodb/collection.ts';
 import { MongoCells } from './mongodb/mongo-cells.ts';
 

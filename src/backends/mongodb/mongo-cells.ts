@@ -1,5 +1,5 @@
 import { oneByOne } from '../../cluster/one-by-one.ts';
-import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
+import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
 import type { MongoCollection } from './collection.ts';
 import { beginnings, deletedBy, keptFrom, mainOf, NOW, swapped, TICK } from './pipelines.ts';
 

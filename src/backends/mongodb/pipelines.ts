@@ -1,5 +1,5 @@
-import type { Change, Swap } from '../cas/cells.ts';
-import { idsIn, recordIn } from '../cas/stored-text.ts';
+import type { Change, Swap } from '../../records/cells/cells.ts';
+import { idsIn, recordIn } from '../../records/cells/stored-text.ts';
 
 // The document of a name: `_id`, its text `record`, the id `main`, its long texts `long`, `askedAt` (the server's clock), and
 // `expireAt`. Types are checked, because people edit documents, and MongoDB orders values of different types.

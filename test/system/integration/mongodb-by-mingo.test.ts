@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import type { MongoCollection } from '../../../src/backends/mongodb/collection.ts';
 import { MongoCells } from '../../../src/backends/mongodb/mongo-cells.ts';
 import { type MongodbBackendOptions, mongodbBackend } from '../../../src/backends/mongodb.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';

@@ -1,4 +1,5 @@
-import type { Cells, Change, Seen } from '../../../src/backends/cas/cells.ts';
+import type { Cells, Change, Seen } from '../../../src/records/cells/cells.ts';
+import { KnownClock } from '../../../src/records/cells/known-clock.ts';
 
 /** Cells of one server whose clock the test moves; each call of `swap` is noted. */
 export class FakeCells implements Cells {
@@ -7,9 +8,10 @@ export class FakeCells implements Cells {
   readonly timeoutMs: number = 1000;
   mostBytes: number | undefined;
   now: number = Date.UTC(2026, 0, 1);
-  /** Of this machine, too. */
-  readonly clock = { monotonic: (): number => this.now };
+  /** As an instance knows it, whose machine has the same one. */
+  readonly clock: KnownClock = new KnownClock(() => this.now, 0);
   readonly texts: Map<string, string> = new Map();
+  readonly #main: Map<string, string | undefined> = new Map();
   readonly longs: Map<string, string> = new Map();
   readonly calls: (readonly Change[])[] = [];
   /** Called before a command takes effect. */
@@ -41,8 +43,6 @@ export class FakeCells implements Cells {
     this.#main.set(name, swap.main);
     return { isDone: true };
   }
-
-  readonly #main: Map<string, string | undefined> = new Map();
 
   async long(_: string, ids: readonly string[]): ReturnType<Cells['long']> {
     return ids.map((id) => this.longs.get(id));

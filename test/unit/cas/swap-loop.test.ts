@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Step, SwapLoop } from '../../../src/backends/cas/swap-loop.ts';
+import { type Step, SwapLoop } from '../../../src/records/cells/swap-loop.ts';
 import { FakeCells } from './fake-cells.ts';
 
 /** Adds a letter to the text, and answers with the text before. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Answer, Edit, Put } from '../../../src/records/records.ts';
 import { FakeCells } from './fake-cells.ts';
 
