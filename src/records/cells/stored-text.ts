@@ -1,6 +1,7 @@
 import { parseJson } from '../../bounded-json.ts';
 import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
+import { ownOptions } from '../../option-checks.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
 import type { Row } from '../records.ts';
 import type { ClockSpan } from './known-clock.ts';
@@ -104,7 +105,7 @@ const UNREADABLE: TextRecord = {
 export function recordIn(stored: string | undefined): TextRecord | undefined {
   if (stored === undefined) return undefined;
   try {
-    const record = parseJson(stored) as TextRecord;
+    const record = ownOptions(parseJson(stored)) as TextRecord;
     const { token, longest, keepMs, note, replaced, older } = record;
     const known = isPlausibleToken(token, Infinity) ? token : NaN;
     if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
