@@ -35,7 +35,7 @@ export interface Change {
 /** The answer to a change: where it isn't done, and to a look, the present text. */
 export interface Seen {
   readonly isDone: boolean;
-  /** `undefined`: there is none. Not told of a swap that is done. */
+  /** `undefined`: there is none. Not returned with a swap that is done. */
   readonly text?: string | undefined;
   /** `undefined`: it was not asked for, or is not there. */
   readonly main?: string | undefined;

@@ -8,7 +8,7 @@ const WIDEST_MS = 1500;
 const SAME_MS = 1;
 
 /** The decision of a step on a text. */
-export interface Decision<R> {
+interface Decision<R> {
   /** `undefined`: the step changes nothing. */
   readonly swap?: Omit<Swap, 'before'> | undefined;
   readonly answer: R;
