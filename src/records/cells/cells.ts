@@ -38,7 +38,7 @@ export interface Change {
 /** The answer to a change: where it isn't done, and to a look, the present text. */
 export interface Seen {
   readonly isDone: boolean;
-  /** `undefined`: there is none. Not told of a swap that is done. */
+  /** `undefined`: there is none. Not returned with a swap that is done. */
   readonly text?: string | undefined;
   /** `undefined`: it was not asked for, or is not there. */
   readonly main?: string | undefined;
@@ -56,6 +56,8 @@ export interface Cells {
   readonly sharesCommands?: boolean | undefined;
   /** After this time no further try of a step begins, in milliseconds. @default Infinity: while other instances are faster */
   readonly timeoutMs?: number | undefined;
+  /** The most bytes of all texts of a name, in UTF-8: earlier editions that do not fit are left out. @default Infinity */
+  readonly mostBytes?: number | undefined;
   /**
    * Any number of changes, each of another name and atomic.
    *

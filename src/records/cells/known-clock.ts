@@ -51,7 +51,7 @@ export class KnownClock {
 
   /** @throws before the first answer that tells it. */
   span(): ClockSpan {
-    if (this.#offset === undefined) throw new Error('the server has not told its clock yet');
+    if (this.#offset === undefined) throw new Error('no answer of the server has had its clock yet');
     const at = this.#monotonic();
     const { earliest, latest } = this.#drifted(this.#offset, at);
     return { earliest: earliest + at, latest: latest + at };

@@ -8,7 +8,7 @@ const WIDEST_MS = 1500;
 const SAME_MS = 1;
 
 /** The decision of a step on a text. */
-export interface Decision<R> {
+interface Decision<R> {
   /** `undefined`: the step changes nothing. */
   readonly swap?: Omit<Swap, 'before'> | undefined;
   /** The text has the end of a lease or a hold. */
@@ -141,6 +141,7 @@ export class SwapLoop {
     // Some statements show the text as it was when they began.
     const isOfBefore = !isDone && swap !== undefined && text === before;
     one.known = isOfBefore ? 'unknown' : 'present';
+    if (isOfBefore) one.decision = undefined;
     this.#remember(one.step.name, { isDone, text: one.text });
     return isDone;
   }

@@ -8,6 +8,7 @@ import type { Cells, Change, Seen, Swap } from './cells.ts';
 import { type ClockSpan, KnownClock } from './known-clock.ts';
 import {
   closed,
+  fitting,
   idsIn,
   instantOf,
   isLong,
@@ -139,7 +140,7 @@ export class SwappedRecords implements Records {
           return edit.op === 'claim' ? shown : { ...shown, text: '' };
         };
         if (next === before) return { answer: { answer: { isDone, row: next && row(next, isDone) } } };
-        const written = next && closed(next, span);
+        const written = next && closed(fitting(next, this.#cells.mostBytes ?? Infinity), span);
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
         return {
           swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
