@@ -9,7 +9,7 @@ export class FakeCells implements Cells {
   mostBytes: number | undefined;
   now: number = Date.UTC(2026, 0, 1);
   /** As an instance knows it, whose machine has the same one. */
-  readonly clock: KnownClock = new KnownClock(() => this.now, 0);
+  readonly clock: KnownClock = new KnownClock(() => this.now, true);
   readonly texts: Map<string, string> = new Map();
   readonly #main: Map<string, string | undefined> = new Map();
   readonly longs: Map<string, string> = new Map();
