@@ -220,23 +220,3 @@ export function isExpired(
   if (![until, changedAt, keepMs].every(Number.isFinite)) return false;
   return Math.max(until, changedAt) + keepMs <= at;
 }
-
-/** Whether an edit is done, as the record shows after it. Another edit in between may hide it; a put without a token shows nothing. */
-export function isDoneIn(row: Row, edit: Edit): boolean {
-  const isHeld = row.phase === 'held';
-  switch (edit.op) {
-    case 'read':
-      return true;
-    case 'delete':
-      return false;
-    case 'claim':
-      return !isHeld && row.id === edit.id;
-    case 'put':
-      return edit.token === undefined || row.token === edit.token;
-    case 'amend': {
-      const isOwn = row.token === edit.token && (edit.id ?? row.id) === row.id && row.damage === undefined;
-      if (edit.phase === 'held') return isOwn && isHeld && row.note === (edit.note ?? '');
-      return isOwn && (edit.id === undefined || (!isHeld && row.left > 0));
-    }
-  }
-}
