@@ -1,8 +1,8 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
+import type { Cells, Change, LongText, Seen, Swap } from '../../records/cells/cells.ts';
+import { idsIn, isLong, recordIn } from '../../records/cells/stored-text.ts';
 import { REPORT } from '../../records/names.ts';
-import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
-import { idsIn, isLong, recordIn } from './stored-text.ts';
 import type { SwappableTexts, TextKey } from './texts.ts';
 
 /** The version of the format. */

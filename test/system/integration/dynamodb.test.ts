@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
 import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
@@ -10,6 +9,7 @@ import {
   dynamodbBackend,
   dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';

@@ -1,12 +1,12 @@
 import { describe, it } from 'vitest';
-import type { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
-import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import type { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { CLOCKS, MemoryTexts, Server, swappedIn } from '../cas/memory-texts.ts';
 
 describe.concurrent('memory', () => {
-  const records = new MemoryRecords(systemClock);
+  const records = memoryRecords(systemClock);
   for (const { name, run } of recordsConformance({ records: () => records })) it(name, run);
 });
 

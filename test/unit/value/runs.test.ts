@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBackend } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, PeriodicExecutor, type TaskOptions } from '../../../src/index.ts';
-import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -75,7 +75,7 @@ describe('the runs of an executor', () => {
 
   it('an execution in which the task is not called is none: the lock is down', async () => {
     const clock = new FakeClock();
-    const records = new MemoryRecords(clock);
+    const records = memoryRecords(clock);
     let isDown = false;
     const { lock } = createBackend({
       mostEdits: records.mostEdits,

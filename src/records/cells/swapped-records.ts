@@ -1,11 +1,11 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
-import { edited, foundBy, isExpired } from '../../records/edited.ts';
-import { REPORT } from '../../records/names.ts';
-import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
-import { type Clock, systemClock } from '../../time/clock.ts';
+import { systemClock } from '../../time/clock.ts';
+import { edited, foundBy, isExpired } from '../edited.ts';
+import { REPORT } from '../names.ts';
+import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../records.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
-import type { ClockSpan } from './date-clock.ts';
+import { type ClockSpan, KnownClock } from './known-clock.ts';
 import {
   closed,
   idsIn,
@@ -42,8 +42,8 @@ export class SwappedRecords implements Records {
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
 
-  /** @param retentionMs a record is kept for this long after its end, at least. @param clock of this machine. */
-  constructor(cells: Cells, retentionMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
+  /** @param retentionMs a record is kept for this long after its end, at least. @param clock of the backend. */
+  constructor(cells: Cells, retentionMs: number, clock: KnownClock = new KnownClock(systemClock.monotonic)) {
     this.mostEdits = cells.mostEdits;
     this.#cells = cells;
     this.#loop = new SwapLoop(cells, clock);

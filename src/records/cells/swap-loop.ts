@@ -1,6 +1,5 @@
-import type { Clock } from '../../time/clock.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
-import { type ClockSpan, DateClock } from './date-clock.ts';
+import type { ClockSpan, KnownClock } from './known-clock.ts';
 
 /** After a long rest the clock is less well known than by an answer, which may tell it to a second: a look comes first. */
 const WIDEST_MS = 1500;
@@ -47,12 +46,12 @@ const LONGEST_KNOWN = 8192;
  */
 export class SwapLoop {
   readonly #cells: Cells;
-  readonly #clock: DateClock;
+  readonly #clock: KnownClock;
   readonly #known: Map<string, string> = new Map();
 
-  constructor(cells: Cells, clock: Pick<Clock, 'monotonic'>) {
+  constructor(cells: Cells, clock: KnownClock) {
     this.#cells = cells;
-    this.#clock = new DateClock(() => clock.monotonic());
+    this.#clock = clock;
   }
 
   /** The backend's clock at this moment, as learnt with its answers. @throws before the first answer. */

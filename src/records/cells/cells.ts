@@ -1,4 +1,4 @@
-import type { ServerTime } from './date-clock.ts';
+import type { ServerTime } from './known-clock.ts';
 
 /** A long text of a record, beside it. It is written once, never changed, and gone with its record. */
 export interface LongText {

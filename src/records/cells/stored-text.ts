@@ -1,8 +1,8 @@
 import { parseJson } from '../../bounded-json.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
-import { type Edition, type Instant, rowOf, type StoredRecord } from '../../records/edited.ts';
-import type { Row } from '../../records/records.ts';
-import type { ClockSpan } from './date-clock.ts';
+import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
+import type { Row } from '../records.ts';
+import type { ClockSpan } from './known-clock.ts';
 
 /** A text beside the record. */
 export interface Long {
