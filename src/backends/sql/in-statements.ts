@@ -1,5 +1,5 @@
 import { oneByOne } from '../../cluster/one-by-one.ts';
-import type { Change } from '../cas/cells.ts';
+import type { Change } from '../../records/cells/cells.ts';
 
 /** The most names of one statement, and the most characters of their texts, unless it has only one name. */
 export const MOST_NAMES = 500;

@@ -1,5 +1,5 @@
+import type { Change, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { Change, Swap } from '../cas/cells.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import type { MysqlSql } from './mysql.ts';
 import { type MysqlValue, rowsOf } from './mysql-rows.ts';

@@ -1,9 +1,9 @@
 import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
-import { SwappedRecords } from '../cas/swapped-records.ts';
 import type { SqlClient } from './client.ts';
 import { type CellStatements, SqlCells } from './sql-cells.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
@@ -19,7 +19,7 @@ export interface SqlOptions {
   readonly table?: string | undefined;
   /**
    * How long the record of a name is kept: of a lock after its lease and its hold, of a store after the last write. Older
-   * ones are deleted after a write or a release, at most once an hour (once in ten minutes while there are absent keys); errors of
+   * ones are deleted after a change, at most once an hour (once in ten minutes while there are absent keys); errors of
    * that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;

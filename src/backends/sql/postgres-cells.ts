@@ -1,4 +1,4 @@
-import type { Change } from '../cas/cells.ts';
+import type { Change } from '../../records/cells/cells.ts';
 import { durationParameter } from './client.ts';
 import type { PostgresSql } from './postgres.ts';
 import { type CellStatements, keptFor } from './sql-cells.ts';
@@ -112,7 +112,7 @@ function swaps(table: string, kinds: Kinds): string {
         ]
       : []),
   ];
-  const isDone = 'EXISTS (SELECT FROM done AS d WHERE d.name = j.name) OR coalesce(j.body = j.after, FALSE)';
+  const isDone = 'j.name IN (SELECT name FROM done) OR coalesce(j.body = j.after, FALSE)';
   // The text of a swap that is done is known.
   const answers = `SELECT ${asText('i')} AS i, ${asText('is_done')} AS is_done, CASE WHEN NOT is_done THEN body END AS body, NULL AS main,
     ${asText(NOW)} AS now FROM (SELECT j.i, j.body, j.now, ${isDone} AS is_done FROM judged AS j) AS answered`;
@@ -165,9 +165,9 @@ export function postgresPurge(table: string): Pick<SqlTableOptions, 'expired' | 
     expired: `SELECT DISTINCT r.name FROM ${table} AS r WHERE r.name > :after AND r.name < :before
       AND CASE WHEN r.part = '' THEN r.expires_at < statement_timestamp() ELSE ${isLost} END ORDER BY r.name LIMIT :limit`,
     purge: [
-      `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND part = '' AND expires_at < statement_timestamp()`,
-      // A long text and the text that names it are written in one statement.
-      `DELETE FROM ${table} AS r WHERE r.name IN (${PURGED_NAMES}) AND r.part <> '' AND ${isLost}`,
+      // At once, as is a long text written with the text that names it: none is lost, and none is left.
+      `WITH gone AS (DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND part = '' AND expires_at < statement_timestamp() RETURNING name)
+        DELETE FROM ${table} AS r WHERE r.name IN (${PURGED_NAMES}) AND r.part <> '' AND (r.name IN (SELECT name FROM gone) OR ${isLost})`,
     ],
   };
 }

@@ -1,5 +1,5 @@
+import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import { endOf } from './end-of.ts';
 import { inStatements, MOST_NAMES } from './in-statements.ts';
@@ -8,7 +8,7 @@ import type { SqlTable } from './sql-table.ts';
 /**
  * The statements on the table of one database. A row has the text of a name, and its `part` is empty; or it has a long text of it,
  * and `part` is its id. Each answer has a row at least, and each of its rows the server's clock as `now`, in epoch milliseconds.
- * What is no text in a row counts as an empty one.
+ * A value of another type counts as an empty text.
  */
 export interface CellStatements {
   /** Looks and swaps may be in one statement. */

@@ -1,6 +1,6 @@
+import type { Swap } from '../../records/cells/cells.ts';
 import { REPORT } from '../../records/names.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { Swap } from '../cas/cells.ts';
 import type { SqlClient, SqlParameters } from './client.ts';
 import { endOf } from './end-of.ts';
 

@@ -1,5 +1,5 @@
+import type { Change, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { Change, Swap } from '../cas/cells.ts';
 import type { SqlRow } from './client.ts';
 import { type CellStatements, keptFor } from './sql-cells.ts';
 import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Change } from '../../../src/backends/cas/cells.ts';
 import { inStatements, type Sending } from '../../../src/backends/sql/in-statements.ts';
+import type { Change } from '../../../src/records/cells/cells.ts';
 
 const lookAt = (name: string): Change => ({ name });
 /** Each of its texts has a third of the length. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Change, Swap } from '../../../src/backends/cas/cells.ts';
 import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
 import { MysqlCells } from '../../../src/backends/sql/mysql-cells.ts';
+import type { Change, Swap } from '../../../src/records/cells/cells.ts';
 
 // Without a server, as MySQL, which has no blocks of statements; test/system/integration has those with one.
 
