@@ -5,7 +5,7 @@ import { SwappedRecords } from './cells/swapped-records.ts';
 
 /** Records in the memory of this process. @param now epoch milliseconds. @default as `clock` began: no lease ends as it is set */
 export function memoryRecords(clock: Clock, now: () => number = clockOf(clock)): SwappedRecords {
-  const known = new KnownClock(() => clock.monotonic(), 0);
+  const known = new KnownClock(() => clock.monotonic(), true);
   return new SwappedRecords(new MemoryCells(now), Infinity, known);
 }
 

@@ -22,12 +22,12 @@ const SAME_CLOCK_MS = 250;
 export class KnownClock {
   #offset: Offset | undefined;
   readonly #monotonic: () => number;
-  readonly #drift: number;
+  readonly #isOwn: boolean;
 
-  /** @param drift 0: the two clocks are one. */
-  constructor(monotonic: () => number, drift: number = DRIFT) {
+  /** @param isOwn the server counts the time by this clock: it is known exactly. */
+  constructor(monotonic: () => number, isOwn: boolean = false) {
     this.#monotonic = monotonic;
-    this.#drift = drift;
+    this.#isOwn = isOwn;
   }
 
   now(): number {
@@ -36,7 +36,8 @@ export class KnownClock {
 
   /** @param time in an answer. @param sentAt when its command was sent, by {@link now}. */
   learnTime(time: ServerTime, sentAt: number): void {
-    if (typeof time === 'number') this.learnBetween(time, time, sentAt);
+    const isRounded = Number.isInteger(time) && !this.#isOwn;
+    if (typeof time === 'number') this.learnBetween(time, isRounded ? time + 1 : time, sentAt);
     else this.learnBetween(time.earliest, time.latest, this.#monotonic());
   }
 
@@ -50,14 +51,14 @@ export class KnownClock {
 
   /** @throws before the first answer that tells it. */
   span(): ClockSpan {
-    if (this.#offset === undefined) throw new Error('the server has not told its clock yet');
+    if (this.#offset === undefined) throw new Error('no answer of the server has had its clock yet');
     const at = this.#monotonic();
     const { earliest, latest } = this.#drifted(this.#offset, at);
     return { earliest: earliest + at, latest: latest + at };
   }
 
   #drifted({ earliest, latest, at: then }: Offset, at: number): Offset {
-    const drift = (at - then) * this.#drift;
+    const drift = this.#isOwn ? 0 : (at - then) * DRIFT;
     return { earliest: earliest - drift, latest: latest + drift, at };
   }
 }

@@ -10,9 +10,7 @@ interface Cell {
 
 /** Cells in the memory of this process. */
 export class MemoryCells implements Cells {
-  readonly mostEdits: number = 1;
   readonly sharesCommands: boolean = true;
-  readonly timeoutMs: number = Infinity;
   readonly #now: () => number;
   readonly #cells: ExpiringMap<Cell> = new ExpiringMap(({ keptUntil }) => keptUntil);
 
@@ -33,7 +31,7 @@ export class MemoryCells implements Cells {
       return { isDone: true };
     }
     const main = isWhole && cell?.main !== known ? cell?.longs.get(cell.main ?? '') : undefined;
-    return { isDone: swap !== undefined && cell?.text === swap.after, text: cell?.text, main };
+    return { isDone: cell !== undefined && cell.text === swap?.after, text: cell?.text, main };
   }
 
   #replace(

@@ -8,9 +8,11 @@ const WIDEST_MS = 1500;
 const SAME_MS = 1;
 
 /** The decision of a step on a text. */
-export interface Decision<R> {
+interface Decision<R> {
   /** `undefined`: the step changes nothing. */
   readonly swap?: Omit<Swap, 'before'> | undefined;
+  /** The text has the end of a lease or a hold. */
+  readonly isTimed?: boolean | undefined;
   readonly answer: R;
 }
 
@@ -73,7 +75,7 @@ export class SwapLoop {
     steps: readonly Step<R>[],
     looks: readonly Change[] = [],
   ): Promise<{ readonly answers: readonly (R | Error)[]; readonly seen: readonly (Seen | Error)[] }> {
-    const endAt = this.#clock.now() + this.#cells.timeoutMs;
+    const endAt = this.#clock.now() + (this.#cells.timeoutMs ?? Infinity);
     const answers: (R | Error)[] = [];
     let seen: readonly (Seen | Error)[] = [];
     let open = this.#begun(steps);
@@ -93,7 +95,7 @@ export class SwapLoop {
       for (const [i, one] of open.entries()) {
         const result = results[i] as Seen | Error;
         if (result instanceof Error) answers[one.index] = result;
-        else if (this.#learn(one, result) && !wasBehind)
+        else if (this.#learn(one, result) && !(wasBehind && one.decision?.isTimed === true))
           answers[one.index] = (one.decision as Decision<R>).answer;
       }
       if (isFirst) {
@@ -142,6 +144,7 @@ export class SwapLoop {
     // Some statements show the text as it was when they began.
     const isOfBefore = !isDone && swap !== undefined && text === before;
     one.known = isOfBefore ? 'unknown' : 'present';
+    if (isOfBefore) one.decision = undefined;
     this.#remember(one.step.name, { isDone, text: one.text });
     return isDone;
   }

@@ -28,14 +28,12 @@ export function virtualBackend(
 
 /** All machines count the time alike. */
 function clockOn(machine: VirtualMachine): KnownClock {
-  return new KnownClock(() => machine.monotonic(), 0);
+  return new KnownClock(() => machine.monotonic(), true);
 }
 
 /** The cells of a backend, as a process has them over its connection. */
 class VirtualCells implements Cells {
-  readonly mostEdits: number = 1;
   readonly sharesCommands: boolean = true;
-  readonly timeoutMs: number = Infinity;
   readonly #send: <R>(command: (cells: Cells) => Promise<R>) => Promise<R>;
 
   constructor(name: string, machine: VirtualMachine, backend: VirtualBackend<MemoryCells>) {

@@ -10,7 +10,7 @@ import {
   dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -86,8 +86,7 @@ describe('records in DynamoDB', { concurrent: true }, () => {
       WEEK_MS,
     );
   const [records, other] = [open(here), open(there)];
-  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
-    it(name, run);
+  for (const { name, run } of recordsCases({ records: () => records, other: () => other })) it(name, run);
 });
 
 describe('an item in DynamoDB that was edited to one without a text', () => {

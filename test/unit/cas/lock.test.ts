@@ -144,9 +144,10 @@ describe('a lock on records that are swapped', () => {
     for (let i = 1; i < 1000; i += 1) await commandsOf(String(i));
     expect(await commandsOf('a')).toEqual(['swap', 'swap']);
     await commandsOf('another');
-    expect(await commandsOf('1')).toEqual(['read', 'swap', 'swap']);
+    const taken = ['swap', 'swap', 'swap']; // an unknown record is taken for absent at first
+    expect(await commandsOf('1')).toEqual(taken);
     await commandsOf('a', 'x'.repeat(16_000));
-    expect(await commandsOf('a')).toEqual(['read', 'swap', 'swap']);
+    expect(await commandsOf('a')).toEqual(taken);
   });
 
   it('where the clock is known to more than a second and a half, it is asked first', async () => {

@@ -123,7 +123,7 @@ export function swappedIn(texts: MemoryTexts, retentionMs: number = Infinity): S
   return new SwappedRecords(
     new TextCells(texts),
     retentionMs,
-    new KnownClock(() => texts.clock.monotonic(), 0),
+    new KnownClock(() => texts.clock.monotonic(), true),
   );
 }
 

@@ -30,12 +30,6 @@ export function redisDamage(field: DamagedField): [field: string, value: string]
   return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
 }
 
-/** A damaged field of a document. */
-export function mongoDamage(field: DamagedField): object {
-  if (field === 'token') return { token: HUGE_TOKEN };
-  return field === 'state' ? { phase: 'abc' } : { until: new Date(farInstant()) };
-}
-
 /** Two years ahead. */
 function farInstant(): number {
   return Date.now() + 2 * 365 * 86_400_000;
