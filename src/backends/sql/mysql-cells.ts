@@ -2,7 +2,7 @@ import type { Change, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import type { MysqlSql } from './mysql.ts';
-import { MysqlRows, type MysqlValue } from './mysql-rows.ts';
+import { type MysqlValue, rowsOf } from './mysql-rows.ts';
 import { type CellStatements, keptFor, type NameRange } from './sql-cells.ts';
 import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';
 
@@ -42,12 +42,11 @@ export class MysqlCells implements CellStatements {
   async swap(changes: readonly Change[], endAt: number): Promise<readonly SqlRow[]> {
     const [{ name, swap }] = changes as readonly [Change];
     if (swap !== undefined && swap.after === undefined) return this.#delete(name, swap, endAt);
-    const rows = new MysqlRows();
     const swaps = changes.flatMap((one) => (one.swap === undefined ? [] : { ...one.swap, name: one.name }));
-    const statements = this.#changesOf(swaps, rows, endAt);
+    const statements = this.#changesOf(swaps, endAt);
     const isWhole = swaps.some((one) => partsOf(one).length > 0);
-    const batch = { changes: statements, answer: this.#answer(changes, rows), isWhole };
-    const { rows: found, matched } = await this.#client.batch(batch, rows.parameters, endAt);
+    const batch = { changes: statements, answer: this.#answer(changes), isWhole };
+    const { rows: found, matched } = await this.#client.batch(batch, endAt);
     // Others may have swapped before the rows were read. An INSERT also counts the rows that it has found.
     const areDone = matched === swaps.length && swaps.every(({ before }) => before !== undefined);
     return areDone && statements.length === 1 ? found.map((row) => ({ ...row, is_done: true })) : found;
@@ -55,10 +54,9 @@ export class MysqlCells implements CellStatements {
 
   /** It is alone: its statement counts the rows of one name. */
   async #delete(name: string, { before }: Swap, endAt: number): Promise<readonly SqlRow[]> {
-    const rows = new MysqlRows();
-    const given = rows.of([{ ...keyOf(name), before: [before, 'long'] }]);
+    const given = rowsOf([{ ...keyOf(name), before: [before, 'long'] }]);
     const statement = `DELETE v FROM ${given} JOIN ${this.#present} JOIN ${this.#table} AS v ON v.name = r.name WHERE r.${BODY} = g_before`;
-    if ((await this.#client.change(statement, rows.parameters, endAt)) > 0) return [{ i: 0, is_done: true }];
+    if ((await this.#client.change(statement, {}, endAt)) > 0) return [{ i: 0, is_done: true }];
     return (await this.swap([{ name }], endAt)).map((row) => ({ ...row, is_done: false }));
   }
 
@@ -66,36 +64,36 @@ export class MysqlCells implements CellStatements {
    * Each of the statements keeps the rules by itself, in any state of the table: where MySQL has no blocks, they are under way when
    * one before them fails. A long text is written before a record names it, and deleted after.
    */
-  #changesOf(swaps: readonly Named[], rows: MysqlRows, endAt: number): string[] {
+  #changesOf(swaps: readonly Named[], endAt: number): string[] {
     const added = swaps.filter(({ adds }) => adds !== undefined);
     const made = swaps.filter(({ before }) => before === undefined);
     const changed = swaps.filter(({ before }) => before !== undefined);
     const parts = swaps.flatMap((swap) => partsOf(swap).map((id) => ({ name: swap.name, id })));
     return [
-      ...(added.length > 0 ? [this.#add(added, rows)] : []),
-      ...(made.length > 0 ? [this.#insert(made, rows)] : []),
-      ...(changed.length > 0 ? [this.#update(changed, rows, endAt)] : []),
-      ...(parts.length > 0 ? [this.#drop(parts, rows)] : []),
+      ...(added.length > 0 ? [this.#add(added)] : []),
+      ...(made.length > 0 ? [this.#insert(made)] : []),
+      ...(changed.length > 0 ? [this.#update(changed, endAt)] : []),
+      ...(parts.length > 0 ? [this.#drop(parts)] : []),
     ];
   }
 
-  #add(swaps: readonly Named[], rows: MysqlRows): string {
-    const given = rows.of(
+  #add(swaps: readonly Named[]): string {
+    const given = rowsOf(
       swaps.map(({ name, adds }) => ({ ...keyOf(name), id: [adds?.id, 'key'], long: [adds?.text, 'long'] })),
     );
     return `INSERT INTO ${this.#table} (name, part, ${BODY}) SELECT g_name, g_id, g_long FROM ${given} ${this.#keepsPresent}`;
   }
 
-  #insert(swaps: readonly Named[], rows: MysqlRows): string {
+  #insert(swaps: readonly Named[]): string {
     const { from, where } = this.#withAdded(swaps);
     return `INSERT INTO ${this.#table} (name, part, ${BODY}, main, expires_at) SELECT g_name, ${EMPTY}, g_after, g_main, ${after('g_keep')}
-      FROM ${rows.of(swaps.map(afterOf))} ${from} WHERE ${where} ${this.#keepsPresent}`;
+      FROM ${rowsOf(swaps.map(afterOf))} ${from} WHERE ${where} ${this.#keepsPresent}`;
   }
 
   /** A swap that has waited for its row for longer than its caller did changes nothing: its lease would have no holder. */
-  #update(swaps: readonly Named[], rows: MysqlRows, endAt: number): string {
+  #update(swaps: readonly Named[], endAt: number): string {
     const patience = durationParameter(Math.max(0, endAt - systemClock.monotonic()));
-    const given = rows.of(
+    const given = rowsOf(
       swaps.map((swap) => ({ ...afterOf(swap), before: [swap.before, 'long'], patience: [patience] })),
     );
     const { from, where } = this.#withAdded(swaps);
@@ -105,8 +103,8 @@ export class MysqlCells implements CellStatements {
   }
 
   /** Of these long texts those that no record names. */
-  #drop(parts: readonly { readonly name: string; readonly id: string }[], rows: MysqlRows): string {
-    const given = rows.of(parts.map(({ name, id }) => ({ ...keyOf(name), id: [id, 'key'] })));
+  #drop(parts: readonly { readonly name: string; readonly id: string }[]): string {
+    const given = rowsOf(parts.map(({ name, id }) => ({ ...keyOf(name), id: [id, 'key'] })));
     return `DELETE v FROM ${given} JOIN ${this.#table} AS v ON v.name = g_name AND v.part = g_id LEFT JOIN ${this.#present}
       WHERE r.${BODY} IS NULL OR LOCATE(g_id, r.${BODY}) = 0`;
   }
@@ -118,9 +116,9 @@ export class MysqlCells implements CellStatements {
     return { from, where: '(g_id IS NULL OR p.part IS NOT NULL)' };
   }
 
-  #answer(changes: readonly Change[], rows: MysqlRows): string {
+  #answer(changes: readonly Change[]): string {
     const isWhole = changes.some((change) => change.isWhole === true);
-    const given = rows.of(
+    const given = rowsOf(
       changes.map((change, i) => ({
         i: [i],
         ...keyOf(change.name),
@@ -135,11 +133,10 @@ export class MysqlCells implements CellStatements {
   }
 
   long(name: string, ids: readonly string[], most: number, endAt: number): Promise<readonly SqlRow[]> {
-    const rows = new MysqlRows();
-    const given = rows.of(ids.map((id) => ({ ...keyOf(name), id: [id, 'key'] })));
+    const given = rowsOf(ids.map((id) => ({ ...keyOf(name), id: [id, 'key'] })));
     const sql = `SELECT ${inBytes('g_id')} AS part, ${inBytes(`LEFT(p.${BODY}, :most)`)} AS ${BODY}, ${EPOCH_MS} AS now
       FROM ${given} LEFT JOIN ${this.#table} AS p ON p.name = g_name AND p.part = g_id`;
-    return this.#client.query(sql, { ...rows.parameters, most }, endAt);
+    return this.#client.query(sql, { most }, endAt);
   }
 
   list(range: NameRange, endAt: number): Promise<readonly SqlRow[]> {
