@@ -6,10 +6,11 @@ import type { OpenRecords } from '../records/records-kind.ts';
 import { isSignals } from '../signals/create-signals.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
+import { SwappedRecords } from './cas/swapped-records.ts';
 import type { RedisClient } from './redis/client.ts';
 import { ClientErrors } from './redis/client-errors.ts';
 import { PREFIX } from './redis/hashes.ts';
-import { RedisRecords } from './redis/redis-records.ts';
+import { RedisCells } from './redis/redis-cells.ts';
 import { type RedisSubscriber, redisSignals } from './redis/redis-signals.ts';
 
 export type { Backend } from '../engine/backend.ts';
@@ -99,9 +100,10 @@ export function redisBackend(given: RedisBackendOptions): Backend {
 }
 
 function openRedis(part: 'lock' | 'store', options: Omit<RedisBackendOptions, 'signals'>): OpenRecords {
+  const cells = new RedisCells(part, options);
   return {
     backend: 'redis',
-    records: new RedisRecords(part, options),
+    records: new SwappedRecords(cells, cells.retentionMs),
     options: ['client', 'prefix', 'retention'],
     explain: ClientErrors.of(options.client).explain,
   };

@@ -1,3 +1,4 @@
+import type { Edit } from '../../records/records.ts';
 import type { ClockSpan } from './date-clock.ts';
 
 /** A long text of a record, beside it. It is written once, never changed, and gone with its record. */
@@ -20,6 +21,8 @@ export interface Swap {
   readonly drops: readonly string[];
   /** It is kept at least for this long, in milliseconds, with its long texts; `Infinity`: for ever. */
   readonly keepForMs: number;
+  /** The edit that it is: callers wait for some of them longer than for others. */
+  readonly op?: Edit['op'] | undefined;
 }
 
 /** A change of one name, or a look at it. */

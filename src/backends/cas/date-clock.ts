@@ -46,9 +46,17 @@ export class DateClock {
    */
   learn(date: string | null | undefined, sentAt: number): void {
     const second = parseHttpDate(date ?? undefined, Date.now());
-    if (second === undefined) return;
+    if (second !== undefined) this.#learn(second, SECOND_MS + this.#staleMs, sentAt);
+  }
+
+  /** @param instant the server's clock in an answer, in epoch milliseconds. @param sentAt as of {@link learn}. */
+  learnInstant(instant: number, sentAt: number): void {
+    if (Number.isFinite(instant)) this.#learn(instant, 0, sentAt);
+  }
+
+  #learn(instant: number, uncertainMs: number, sentAt: number): void {
     const at = this.#monotonic();
-    const seen = { earliest: second - at, latest: second + SECOND_MS + this.#staleMs - sentAt, at };
+    const seen = { earliest: instant - at, latest: instant + uncertainMs - sentAt, at };
     this.#offset = this.#offset === undefined ? seen : narrowed(drifted(this.#offset, at), seen);
   }
 

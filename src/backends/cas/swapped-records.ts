@@ -138,7 +138,10 @@ export class SwappedRecords implements Records {
         const written = next && closed(next, span);
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
         return {
-          swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
+          swap: {
+            ...swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
+            op: edit.op,
+          },
           answer: { answer: { isDone, row: written && row(written, true) } },
         };
       },

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
 import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { Edit } from '../../../src/records/records.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { redisRecords } from '../../support/redis-records.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);
@@ -42,7 +42,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   const storeIn = (...of: Parameters<typeof backendIn>) => storeOf(backendIn(...of));
 
   it.each(['{rounds}', 'rounds'])('a report goes with a write to the same slot: %s', async (space) => {
-    const records = new RedisRecords('store', { client, prefix: `${space}:`, timeout: 10_000 });
+    const records = redisRecords({ client, prefix: `${space}:`, timeout: 10_000 });
     for (const text of ['first', 'second'])
       expect((await records.apply([PUT, reportOf(text)])).answers).toMatchObject([{ isDone: true }, DONE]);
     expect(records.sharesCommands).toBe(!isCluster || space.startsWith('{')); // found out by the first
@@ -53,7 +53,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const store = storeIn('{lost}');
     await client.set('{lost}:{report}//i', 'not ours');
     const report = { instance: 'i', text: '[]', keepFor: 60_000 };
-    const records = new RedisRecords('store', { client, prefix: '{lost}:', timeout: 10_000 });
+    const records = redisRecords({ client, prefix: '{lost}:', timeout: 10_000 });
     expect((await records.apply([PUT, reportOf('[]')])).answers[0]).toMatchObject({ isDone: true });
     expect(await store.versions(['n'], report)).toEqual([7]);
   });

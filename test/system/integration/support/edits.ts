@@ -18,12 +18,6 @@ export function sqlDamage(field: DamagedField, far: string): string {
 
 export const FAR = { postgres: `'infinity'`, mysql: `'9999-12-31 23:59:59'`, sqlite: '9e15' } as const;
 
-/** A damaged field of a hash, and its value. */
-export function redisDamage(field: DamagedField): [field: string, value: string] {
-  if (field === 'state') return ['phase', 'abc'];
-  return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
-}
-
 /** A damaged field of a document. */
 export function mongoDamage(field: DamagedField): object {
   if (field === 'token') return { token: HUGE_TOKEN };

@@ -1,0 +1,159 @@
+import { REPORT, SNAPSHOT } from '../../records/names.ts';
+import type { Edit } from '../../records/records.ts';
+import { systemClock } from '../../time/clock.ts';
+import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
+import { type ClockSpan, DateClock } from '../cas/date-clock.ts';
+import { CELLS } from './cell-script.ts';
+import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
+import { durationOf, INDEXED_LONGER_MS, IndexedNames, indexCalls, LOCKS, REPORTS } from './name-index.ts';
+import type { NameCall } from './script.ts';
+
+/** As many as a member sends in one command. */
+const MOST_EDITS = 500;
+
+/**
+ * How long a slot of a cluster may be silent where others have answered, as a part of the time-out: less than the caller waits. A
+ * reader without a value waits for the store for 0.75 of it, and for the lock after a store that was silent for 1 less that time;
+ * others for a time-out, and for a write three.
+ */
+const PATIENCE: Readonly<Record<Edit['op'], number>> = {
+  claim: 0.4,
+  read: 0.4,
+  amend: 0.8,
+  delete: 0.8,
+  put: 2.4,
+};
+
+/** Characters take up to four bytes. */
+const BYTES_OF_CHARACTER = 4;
+
+/** No text of a server is longer. */
+const MOST_BYTES = 2 ** 31 - 1;
+
+/** The reply for a name, after the server's clock. */
+type Fields = readonly (string | null)[];
+
+/** Cells in Redis: a hash for each name, and an index of the names of locks and one of those of reports. */
+export class RedisCells implements Cells {
+  readonly mostEdits: number = MOST_EDITS;
+  readonly timeoutMs: number;
+  readonly retentionMs: number;
+  readonly #hashes: RedisHashes;
+  readonly #clock: DateClock = new DateClock(systemClock.monotonic);
+  readonly #indexed: IndexedNames = new IndexedNames();
+
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+  constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
+    this.#hashes = new RedisHashes(part, options);
+    this.timeoutMs = this.#hashes.timeoutMs;
+    this.retentionMs = this.#hashes.retentionMs;
+  }
+
+  /** In a cluster names may be in several slots, which are as many commands. */
+  get sharesCommands(): boolean {
+    return !this.#hashes.isSlotted;
+  }
+
+  span(): ClockSpan {
+    return this.#clock.span();
+  }
+
+  async swap(changes: readonly Change[]): Promise<readonly (Seen | Error)[]> {
+    const calls = changes.map((change) => this.#callOf(change));
+    const indexed = indexCalls(REPORTS, changes);
+    if (!this.#hashes.isSlotted) indexed.push(...indexCalls(LOCKS, changes));
+    const replies = await this.#run([...calls, ...indexed], Math.min(...changes.map(patienceOf)));
+    const seen = changes.map((change, i) => seenBy(change, replies[i] as Fields | Error));
+    if (this.#hashes.isSlotted) this.#indexApart(changes.filter((_, i) => isDone(seen[i])));
+    return seen;
+  }
+
+  #callOf({ name, swap, isWhole, known }: Change): NameCall {
+    if (swap !== undefined) return callOf(name, 'swap', ...this.#argsOf(swap));
+    const retention = name.startsWith(SNAPSHOT) ? durationOf(this.retentionMs) : '';
+    return callOf(name, 'look', flag(isWhole === true), known ?? '', retention);
+  }
+
+  #argsOf({ before, after, main, adds, drops, keepForMs }: Swap): string[] {
+    const isBrief = keepForMs < this.retentionMs;
+    return [
+      ...[flag(before !== undefined), before ?? '', flag(after !== undefined), after ?? '', main ?? ''],
+      ...[durationOf(keepForMs), isBrief ? '1' : '', adds?.id ?? '', adds?.text ?? '', ...drops],
+    ];
+  }
+
+  /** A command more, for each name once in a while. No caller waits for it. */
+  #indexApart(changes: readonly Change[]): void {
+    const due = this.#indexed.due(changes, systemClock.monotonic());
+    const calls = indexCalls(LOCKS, due, 'indexApart', INDEXED_LONGER_MS);
+    if (calls.length > 0) this.#run(calls, PATIENCE.claim).catch(() => this.#indexed.forget(due));
+  }
+
+  async long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]> {
+    const bytes = Math.min(BYTES_OF_CHARACTER * most, MOST_BYTES);
+    const [texts] = await this.#run([callOf(name, 'long', String(bytes), ...ids)], PATIENCE.read);
+    if (texts instanceof Error) throw texts;
+    return ids.map((_, i) => texts?.[i] ?? undefined);
+  }
+
+  async list(prefix: string, limit: number): Promise<readonly (readonly [name: string, text: string])[]> {
+    const { beginning, key } = prefix.startsWith(REPORT) ? REPORTS : LOCKS;
+    const call = { name: key, args: ['list', prefix.slice(beginning.length)] };
+    const [found] = await this.#run([call], PATIENCE.read);
+    if (found instanceof Error) throw found;
+    const names = (found ?? []).map((name) => `${beginning}${name}`).sort();
+    const listed: (readonly [string, string])[] = [];
+    const most = Math.min(limit, MOST_EDITS);
+    for (let at = 0; at < names.length && listed.length < limit; at += most) {
+      const page = names.slice(at, at + most);
+      for (const [i, seen] of (await this.swap(page.map((name) => ({ name })))).entries()) {
+        if (seen instanceof Error) throw seen; // a list without the names of a slot would look whole
+        if (seen.text !== undefined) listed.push([page[i] as string, seen.text]);
+      }
+    }
+    return listed;
+  }
+
+  async warning(): Promise<string | undefined> {
+    const policy = await this.#hashes.evictionPolicy();
+    if (policy === undefined) return undefined;
+    return `the Redis server evicts keys when its memory is full (maxmemory-policy ${policy}): leases and holds may be lost, expected noeviction`;
+  }
+
+  /** Each reply begins with the clock of its server, in microseconds. */
+  async #run(calls: readonly NameCall[], patience: number): Promise<readonly (Fields | Error)[]> {
+    const sentAt = this.#clock.now();
+    const replies = await this.#hashes.runMany(CELLS, calls, patience);
+    return replies.map((reply) => {
+      if (reply instanceof Error) return reply;
+      if (!Array.isArray(reply)) throw new Error(`unexpected reply of a script: ${String(reply)}`);
+      const [micros, ...fields] = reply as string[];
+      this.#clock.learnInstant(Number(micros) / 1000, sentAt);
+      return fields;
+    });
+  }
+}
+
+function patienceOf({ swap }: Change): number {
+  return PATIENCE[swap === undefined ? 'read' : (swap.op ?? 'put')];
+}
+
+function seenBy({ swap }: Change, fields: Fields | Error): Seen | Error {
+  if (fields instanceof Error) return fields;
+  if (swap === undefined)
+    return { isDone: false, text: fields[0] ?? undefined, main: fields[1] ?? undefined };
+  return { isDone: fields[0] === '1', text: fields[1] ?? undefined };
+}
+
+function isDone(seen: Seen | Error | undefined): boolean {
+  return seen !== undefined && !(seen instanceof Error) && seen.isDone;
+}
+
+function callOf(name: string, ...args: readonly string[]): NameCall {
+  const key = name.startsWith(REPORT) ? REPORTS.records + name.slice(REPORT.length) : name;
+  return { name: key, args };
+}
+
+function flag(isSet: boolean): string {
+  return isSet ? '1' : '0';
+}
