@@ -133,9 +133,8 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
       lock,
       store,
       async edit(what, edits) {
-        const [inHash, inRecord] = [true, false].map((of) =>
-          edits.filter(([field]) => HASH.includes(field) === of),
-        ) as [readonly Edit[], readonly Edit[]];
+        const inHash = edits.filter(([field]) => HASH.includes(field));
+        const inRecord = edits.filter(([field]) => !HASH.includes(field));
         const fields = inRecord.map(([field, value]) => [field, field === 'text' ? value : anyOf(value)]);
         await editRecord(admin, keys[what], () => Object.fromEntries(fields));
         for (const [field, value] of inHash) await admin.hset(keys[what], field, value);
