@@ -1,7 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
-import { TextCells } from '../../src/backends/cas/text-cells.ts';
 import {
   edited,
   foundBy,
@@ -11,7 +9,7 @@ import {
   type StoredRecord,
 } from '../../src/records/edited.ts';
 import type { Answer, Edit, Records } from '../../src/records/records.ts';
-import { MemoryTexts, Server } from '../unit/cas/memory-texts.ts';
+import { MemoryTexts, Server, swappedIn } from '../unit/cas/memory-texts.ts';
 
 /** The definition, as a backend of two names. */
 class Definition {
@@ -95,13 +93,12 @@ it('records that are swapped, by two clients, answer as the definition does', ()
     // Stores that share a backend keep the same number of versions.
     fc.asyncProperty(fc.constantFrom(0, 2), fc.array(step, { maxLength: 25 }), async (older, steps) => {
       const server = new Server();
-      const clients: Records[] = [0, 1].map(
-        () => new SwappedRecords(new TextCells(new MemoryTexts(server)), Infinity),
-      );
+      const clients: Records[] = [0, 1].map(() => swappedIn(new MemoryTexts(server)));
       const definition = new Definition();
       const last = new Map<string, number>();
       for (const { client, edit: drawn, passes } of steps) {
         server.now += passes;
+        await (clients[client] as Records).apply([{ op: 'read', name: 'lock/none' }]); // it knows the clock exactly
         const now = { at: server.now, wall: server.now };
         const met = meeting(drawn, last.get(drawn.name) ?? 3);
         const next = met.op === 'put' ? { ...met, older } : met;

@@ -1,5 +1,5 @@
 import type { Edit } from '../../records/records.ts';
-import type { ClockSpan } from './date-clock.ts';
+import type { ServerTime } from './date-clock.ts';
 
 /** A long text of a record, beside it. It is written once, never changed, and gone with its record. */
 export interface LongText {
@@ -55,18 +55,24 @@ export interface Cells {
   readonly sharesCommands: boolean;
   /** How long a command may take, in milliseconds. */
   readonly timeoutMs: number;
-  /** The backend's clock at this moment, as learnt with its answers. @throws before the first answer. */
-  span(): ClockSpan;
   /**
    * Any number of changes, each of another name and atomic.
    *
    * @returns the answers at their indexes; an `Error`: that change alone has failed. Rejects where all have.
    */
-  swap(changes: readonly Change[]): Promise<readonly (Seen | Error)[]>;
+  swap(
+    changes: readonly Change[],
+  ): Promise<{ readonly now: ServerTime; readonly answers: readonly (Seen | Error)[] }>;
   /** Long texts of a name: as many characters of each, or more. `undefined`: it is not there. */
   long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]>;
   /** At least the first `limit` names that begin with a text, if there are as many, with their texts. */
-  list(prefix: string, limit: number): Promise<readonly (readonly [name: string, text: string])[]>;
+  list(
+    prefix: string,
+    limit: number,
+  ): Promise<{
+    readonly now: ServerTime;
+    readonly texts: readonly (readonly [name: string, text: string])[];
+  }>;
   /** As of `Records`. */
   warning?(): Promise<string | undefined>;
 }

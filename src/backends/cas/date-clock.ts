@@ -6,6 +6,9 @@ export interface ClockSpan {
   readonly latest: number;
 }
 
+/** A server's wall clock in an answer: an instant between its command and now, or a span that holds now. */
+export type ServerTime = number | ClockSpan;
+
 /** How far ahead of the machine's monotonic clock the server's clock is, in milliseconds: between the two, as of `at`. */
 interface Offset extends ClockSpan {
   readonly at: number;
@@ -46,17 +49,21 @@ export class DateClock {
    */
   learn(date: string | null | undefined, sentAt: number): void {
     const second = parseHttpDate(date ?? undefined, Date.now());
-    if (second !== undefined) this.#learn(second, SECOND_MS + this.#staleMs, sentAt);
+    if (second === undefined) return;
+    this.#learn(second, second + SECOND_MS + this.#staleMs, sentAt);
   }
 
-  /** @param instant the server's clock in an answer, in epoch milliseconds. @param sentAt as of {@link learn}. */
-  learnInstant(instant: number, sentAt: number): void {
-    if (Number.isFinite(instant)) this.#learn(instant, 0, sentAt);
+  /** @param time in an answer. @param sentAt when its command was sent, by {@link now}. */
+  learnTime(time: ServerTime, sentAt: number): void {
+    if (typeof time === 'number') this.#learn(time, time, sentAt);
+    else this.#learn(time.earliest, time.latest, this.#monotonic());
   }
 
-  #learn(instant: number, uncertainMs: number, sentAt: number): void {
+  /** The server's clock was between the two at a moment since then. */
+  #learn(earliest: number, latest: number, since: number): void {
+    if (!Number.isFinite(earliest + latest)) return;
     const at = this.#monotonic();
-    const seen = { earliest: instant - at, latest: instant + uncertainMs - sentAt, at };
+    const seen = { earliest: earliest - at, latest: latest - since, at };
     this.#offset = this.#offset === undefined ? seen : narrowed(drifted(this.#offset, at), seen);
   }
 

@@ -1,6 +1,6 @@
-import { systemClock } from '../../time/clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
-import type { ClockSpan } from './date-clock.ts';
+import { type ClockSpan, DateClock } from './date-clock.ts';
 
 /** After a long rest the clock is less well known than by an answer, which may tell it to a second: a look comes first. */
 const WIDEST_MS = 1500;
@@ -47,10 +47,17 @@ const LONGEST_KNOWN = 8192;
  */
 export class SwapLoop {
   readonly #cells: Cells;
+  readonly #clock: DateClock;
   readonly #known: Map<string, string> = new Map();
 
-  constructor(cells: Cells) {
+  constructor(cells: Cells, clock: Pick<Clock, 'monotonic'>) {
     this.#cells = cells;
+    this.#clock = new DateClock(() => clock.monotonic());
+  }
+
+  /** The backend's clock at this moment, as learnt with its answers. @throws before the first answer. */
+  span(): ClockSpan {
+    return this.#clock.span();
   }
 
   /** The text that was seen last. */
@@ -67,18 +74,19 @@ export class SwapLoop {
     steps: readonly Step<R>[],
     looks: readonly Change[] = [],
   ): Promise<{ readonly answers: readonly (R | Error)[]; readonly seen: readonly (Seen | Error)[] }> {
-    const endAt = systemClock.monotonic() + this.#cells.timeoutMs;
+    const endAt = this.#clock.now() + this.#cells.timeoutMs;
     const answers: (R | Error)[] = [];
     let seen: readonly (Seen | Error)[] = [];
     let open = this.#begun(steps);
     for (let isFirst = true; ; isFirst = false) {
-      const decidedAt = systemClock.monotonic();
+      const decidedAt = this.#clock.now();
       const span = this.#decide(open, answers);
       open = open.filter(({ index }) => !(index in answers));
       const changes = [...open.map(changeOf), ...(isFirst ? looks : [])];
       if (changes.length === 0) return { answers, seen };
       if (!isFirst && decidedAt >= endAt) throw new Error('other instances were faster until the timeout');
-      const results = await this.#cells.swap(changes);
+      const { now, answers: results } = await this.#cells.swap(changes);
+      this.#clock.learnTime(now, decidedAt);
       const wasBehind = span !== undefined && this.#wasBehind(span, decidedAt);
       for (const [i, one] of open.entries()) {
         const result = results[i] as Seen | Error;
@@ -94,6 +102,14 @@ export class SwapLoop {
     }
   }
 
+  /** As of `Cells`. */
+  async list(prefix: string, limit: number): Promise<readonly (readonly [name: string, text: string])[]> {
+    const sentAt = this.#clock.now();
+    const { now, texts } = await this.#cells.list(prefix, limit);
+    this.#clock.learnTime(now, sentAt);
+    return texts;
+  }
+
   #begun<R>(steps: readonly Step<R>[]): Open<R>[] {
     const isClockKnown = this.#isClockKnown();
     return steps.map((step, index): Open<R> => {
@@ -106,7 +122,7 @@ export class SwapLoop {
   /** Answers the steps that change nothing at the present text. @returns the clock that was used, if it was. */
   #decide<R>(open: readonly Open<R>[], answers: (R | Error)[]): ClockSpan | undefined {
     if (open.every(({ known }) => known === 'unknown')) return undefined;
-    const span = this.#cells.span();
+    const span = this.#clock.span();
     for (const one of open) {
       one.decision = one.known === 'unknown' ? undefined : one.step.decide(one.text, span);
       if (one.known === 'present' && one.decision?.swap === undefined)
@@ -130,7 +146,7 @@ export class SwapLoop {
 
   #isClockKnown(): boolean {
     try {
-      const { earliest, latest } = this.#cells.span();
+      const { earliest, latest } = this.#clock.span();
       return latest - earliest <= WIDEST_MS;
     } catch {
       return false;
@@ -142,8 +158,8 @@ export class SwapLoop {
    * set forward. The lease would end too early, so the step is taken again.
    */
   #wasBehind({ latest }: ClockSpan, decidedAt: number): boolean {
-    const passed = systemClock.monotonic() - decidedAt;
-    return this.#cells.span().earliest > latest + passed + SAME_MS;
+    const passed = this.#clock.now() - decidedAt;
+    return this.#clock.span().earliest > latest + passed + SAME_MS;
   }
 
   #remember(name: string, seen: Seen | Error | undefined): void {

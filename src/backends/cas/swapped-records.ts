@@ -3,6 +3,7 @@ import { randomId } from '../../cluster/identity.ts';
 import { edited, foundBy, isExpired } from '../../records/edited.ts';
 import { REPORT } from '../../records/names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
+import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
 import type { ClockSpan } from './date-clock.ts';
 import {
@@ -41,11 +42,11 @@ export class SwappedRecords implements Records {
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
 
-  /** @param retentionMs a record is kept for this long after its end, at least. */
-  constructor(cells: Cells, retentionMs: number) {
+  /** @param retentionMs a record is kept for this long after its end, at least. @param clock of this machine. */
+  constructor(cells: Cells, retentionMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.mostEdits = cells.mostEdits;
     this.#cells = cells;
-    this.#loop = new SwapLoop(cells);
+    this.#loop = new SwapLoop(cells, clock);
     this.#retentionMs = retentionMs;
   }
 
@@ -67,7 +68,7 @@ export class SwappedRecords implements Records {
     const found = await Promise.all(settled.map((one) => one.catch((error: Error) => error)));
     const answers = new Map([...changes, ...reads].map((edit, i) => [edit, found[i] as Answer | Error]));
     return {
-      now: middle(this.#cells.span()),
+      now: middle(this.#loop.span()),
       answers: edits.map((edit) => answers.get(edit) as Answer | Error),
     };
   }
@@ -84,7 +85,7 @@ export class SwappedRecords implements Records {
     const present = recordIn(seen.text);
     const record = foundBy<Text>(present, read);
     if (record === undefined) return NOT_DONE;
-    const row = rowAt(record, this.#cells.span(), false);
+    const row = rowAt(record, this.#loop.span(), false);
     if (read.isBrief === true || row.damage !== undefined) return { isDone: true, row: { ...row, text: '' } };
     const isMain = isLong(record.text) && record.text === present?.text;
     const text = (isMain ? seen.main : undefined) ?? (await this.#textOf(read.name, record));
@@ -153,8 +154,8 @@ export class SwappedRecords implements Records {
   }
 
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
-    const texts = await this.#cells.list(prefix, limit);
-    const span = this.#cells.span();
+    const texts = await this.#loop.list(prefix, limit);
+    const span = this.#loop.span();
     const rows = texts.flatMap(([name, text]) => {
       const record = recordIn(text) as TextRecord;
       return isExpired(record, span.earliest) ? [] : [[name, rowAt(record, span, false)] as const];
@@ -176,7 +177,7 @@ export class SwappedRecords implements Records {
     if (record === undefined) return [];
     const ids = idsIn(record);
     const texts = ids.length === 0 ? [] : await this.#cells.long(name, ids, beginning);
-    const span = this.#cells.span();
+    const span = this.#loop.span();
     const editions = [record, ...record.older.map((one) => ({ ...record, ...one, changedAt: one.at }))];
     return editions.map((edition): ListedEdition => {
       const row = rowAt(edition, span, false);

@@ -2,7 +2,6 @@ import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import { REPORT } from '../../records/names.ts';
 import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
-import type { ClockSpan } from './date-clock.ts';
 import { idsIn, isLong, recordIn } from './stored-text.ts';
 import type { SwappableTexts, TextKey } from './texts.ts';
 
@@ -40,19 +39,16 @@ export class TextCells implements Cells {
     this.#texts = texts;
   }
 
-  span(): ClockSpan {
-    return this.#texts.span();
-  }
-
-  async swap(changes: readonly Change[]): Promise<readonly (Seen | Error)[]> {
+  async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
     const looks = changes.filter(({ swap }) => swap === undefined);
     const found = looks.length === 0 ? [] : await this.#texts.read(looks.map(({ name }) => keyOf(name)));
     const texts = new Map(looks.map((look, i) => [look, found[i]]));
-    return oneByOne(changes, (change) =>
+    const answers = await oneByOne(changes, (change) =>
       change.swap === undefined
         ? this.#seen(change, texts.get(change))
         : this.#swap(change.name, change.swap),
     );
+    return { now: this.#texts.span(), answers };
   }
 
   /** The long text may have been deleted by a later swap, or by hand. */
@@ -145,12 +141,13 @@ export class TextCells implements Cells {
     await oneByOne(ids, remove).catch(() => {});
   }
 
-  async list(prefix: string, limit: number): Promise<readonly (readonly [name: string, text: string])[]> {
+  async list(prefix: string, limit: number): ReturnType<Cells['list']> {
     const isReport = prefix.startsWith(REPORT);
     const found = isReport
       ? await this.#texts.ofPartition(REPORT, prefix.slice(REPORT.length), limit)
       : await this.#texts.ofPartitions(prefix, ONLY, limit);
-    return found.map(({ key, text }) => [isReport ? REPORT + key.sort : key.partition, text] as const);
+    const texts = found.map(({ key, text }) => [isReport ? REPORT + key.sort : key.partition, text] as const);
+    return { now: this.#texts.span(), texts };
   }
 }
 

@@ -2,7 +2,7 @@ import { REPORT, SNAPSHOT } from '../../records/names.ts';
 import type { Edit } from '../../records/records.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
-import { type ClockSpan, DateClock } from '../cas/date-clock.ts';
+import type { ServerTime } from '../cas/date-clock.ts';
 import { CELLS } from './cell-script.ts';
 import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
 import { durationOf, INDEXED_LONGER_MS, IndexedNames, indexCalls, LOCKS, REPORTS } from './name-index.ts';
@@ -39,7 +39,6 @@ export class RedisCells implements Cells {
   readonly timeoutMs: number;
   readonly retentionMs: number;
   readonly #hashes: RedisHashes;
-  readonly #clock: DateClock = new DateClock(systemClock.monotonic);
   readonly #indexed: IndexedNames = new IndexedNames();
 
   /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
@@ -54,18 +53,15 @@ export class RedisCells implements Cells {
     return !this.#hashes.isSlotted;
   }
 
-  span(): ClockSpan {
-    return this.#clock.span();
-  }
-
-  async swap(changes: readonly Change[]): Promise<readonly (Seen | Error)[]> {
+  async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
     const calls = changes.map((change) => this.#callOf(change));
     const indexed = indexCalls(REPORTS, changes);
     if (!this.#hashes.isSlotted) indexed.push(...indexCalls(LOCKS, changes));
-    const replies = await this.#run([...calls, ...indexed], Math.min(...changes.map(patienceOf)));
-    const seen = changes.map((change, i) => seenBy(change, replies[i] as Fields | Error));
-    if (this.#hashes.isSlotted) this.#indexApart(changes.filter((_, i) => isDone(seen[i])));
-    return seen;
+    const patience = Math.min(...changes.map(patienceOf));
+    const { now, replies } = await this.#run([...calls, ...indexed], patience);
+    const answers = changes.map((change, i) => seenBy(change, replies[i] as Fields | Error));
+    if (this.#hashes.isSlotted) this.#indexApart(changes.filter((_, i) => isDone(answers[i])));
+    return { now, answers };
   }
 
   #callOf({ name, swap, isWhole, known }: Change): NameCall {
@@ -91,27 +87,31 @@ export class RedisCells implements Cells {
 
   async long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]> {
     const bytes = Math.min(BYTES_OF_CHARACTER * most, MOST_BYTES);
-    const [texts] = await this.#run([callOf(name, 'long', String(bytes), ...ids)], PATIENCE.read);
+    const { replies } = await this.#run([callOf(name, 'long', String(bytes), ...ids)], PATIENCE.read);
+    const [texts] = replies;
     if (texts instanceof Error) throw texts;
     return ids.map((_, i) => texts?.[i] ?? undefined);
   }
 
-  async list(prefix: string, limit: number): Promise<readonly (readonly [name: string, text: string])[]> {
+  async list(prefix: string, limit: number): ReturnType<Cells['list']> {
     const { beginning, key } = prefix.startsWith(REPORT) ? REPORTS : LOCKS;
     const call = { name: key, args: ['list', prefix.slice(beginning.length)] };
-    const [found] = await this.#run([call], PATIENCE.read);
+    let { now, replies } = await this.#run([call], PATIENCE.read);
+    const [found] = replies;
     if (found instanceof Error) throw found;
     const names = (found ?? []).map((name) => `${beginning}${name}`).sort();
-    const listed: (readonly [string, string])[] = [];
+    const texts: (readonly [string, string])[] = [];
     const most = Math.min(limit, MOST_EDITS);
-    for (let at = 0; at < names.length && listed.length < limit; at += most) {
+    for (let at = 0; at < names.length && texts.length < limit; at += most) {
       const page = names.slice(at, at + most);
-      for (const [i, seen] of (await this.swap(page.map((name) => ({ name })))).entries()) {
+      const { now: then, answers } = await this.swap(page.map((name) => ({ name })));
+      now = then;
+      for (const [i, seen] of answers.entries()) {
         if (seen instanceof Error) throw seen; // a list without the names of a slot would look whole
-        if (seen.text !== undefined) listed.push([page[i] as string, seen.text]);
+        if (seen.text !== undefined) texts.push([page[i] as string, seen.text]);
       }
     }
-    return listed;
+    return { now, texts };
   }
 
   async warning(): Promise<string | undefined> {
@@ -120,18 +120,28 @@ export class RedisCells implements Cells {
     return `the Redis server evicts keys when its memory is full (maxmemory-policy ${policy}): leases and holds may be lost, expected noeviction`;
   }
 
-  /** Each reply begins with the clock of its server, in microseconds. */
-  async #run(calls: readonly NameCall[], patience: number): Promise<readonly (Fields | Error)[]> {
-    const sentAt = this.#clock.now();
-    const replies = await this.#hashes.runMany(CELLS, calls, patience);
-    return replies.map((reply) => {
+  async #run(
+    calls: readonly NameCall[],
+    patience: number,
+  ): Promise<{ readonly now: ServerTime; readonly replies: readonly (Fields | Error)[] }> {
+    const sentAt = systemClock.monotonic();
+    const answers = await this.#hashes.runMany(CELLS, calls, patience);
+    const instants: Set<number> = new Set();
+    const replies = answers.map((reply) => {
       if (reply instanceof Error) return reply;
       if (!Array.isArray(reply)) throw new Error(`unexpected reply of a script: ${String(reply)}`);
       const [micros, ...fields] = reply as string[];
-      this.#clock.learnInstant(Number(micros) / 1000, sentAt);
+      instants.add(Number(micros) / 1000);
       return fields;
     });
+    return { now: timeOf([...instants], systemClock.monotonic() - sentAt), replies };
   }
+}
+
+/** @param instants one for each command: several slots may be on several servers. */
+function timeOf(instants: readonly number[], tookMs: number): ServerTime {
+  const [earliest, latest] = [Math.min(...instants), Math.max(...instants)];
+  return earliest === latest ? earliest : { earliest, latest: latest + tookMs };
 }
 
 function patienceOf({ swap }: Change): number {

@@ -22,14 +22,15 @@ describe.each(ownKinds)('%s', (kind) => {
   const ofThisKind = backends.filter(({ engine }) => engine === kind);
   it.each(ofThisKind)(
     '$name: each step is one command',
-    async ({ connect, acquireCommands: changing = 1 }) => {
+    async ({ name: own, connect, acquireCommands: changing = 1 }) => {
       const proxy = await startProxy(server);
       const client = await connect(proxy.url);
       onTestFinished(async () => {
         client.destroy();
         await proxy.close();
       });
-      const [lock, store] = [client.lock('commands'), client.store('commands')];
+      const place = `commands_${own.replaceAll(/\W+/g, '_')}`; // a record of another instance is a command more
+      const [lock, store] = [client.lock(place), client.store(place)];
       const counts = async (): Promise<{ server: number; wire: number }> => ({
         server: await server.commandsServed(),
         wire: proxy.commands.length,
@@ -55,7 +56,7 @@ describe.each(ownKinds)('%s', (kind) => {
       await store.write('warm-up', 'payload', 1);
       await store.read('warm-up');
       await store.delete('warm-up');
-      const older = client.store('commands', { keepVersions: 3 });
+      const older = client.store(place, { keepVersions: 3 });
       for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
       await older.read('warm-up', undefined, 1);
       await older.history('warm-up');

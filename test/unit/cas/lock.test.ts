@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
-import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
 import { lockOn } from '../../support/parts.ts';
-import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
+import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
 
 function lockOf(texts: MemoryTexts): Lock {
-  return lockOn(
-    new SwappedRecords(new TextCells(texts), Infinity),
-    {},
-    { longestName: undefined, options: [] },
-  );
+  return lockOn(swappedIn(texts), {}, { longestName: undefined, options: [] });
 }
 
 async function leaseOf(lock: Lock, leaseFor: number) {
@@ -93,6 +87,7 @@ describe('a lock on records that are swapped', () => {
     records.before = (command) => {
       if (command !== 'swap') return;
       server.now += 6000;
+      records.suspendedMs += 6000;
       records.before = () => {};
     };
     await leaseOf(lock, 5000);
@@ -125,7 +120,7 @@ describe('a lock on records that are swapped', () => {
     for (const { commands } of [mine, its]) commands.length = 0;
     await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 5000 }); // its record is known no more
     expect(mine.commands).toEqual(['swap', 'swap', 'swap']);
-    server.now += 5001;
+    server.now += 5010; // the two clocks may drift apart
     mine.commands.length = 0;
     await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 5000 });
     expect(mine.commands).toEqual(['swap', 'swap']);
@@ -166,7 +161,10 @@ describe('a lock on records that are swapped', () => {
     const records = new MemoryTexts(server);
     records.timeoutMs = 20;
     let writes = 0;
-    records.before = () => server.texts.set('lock/a\0v1', String(writes++));
+    records.before = () => {
+      server.texts.set('lock/a\0v1', String(writes++));
+      server.now += 1;
+    };
     await expect(lockOf(records).acquire({ name: 'a' })).rejects.toThrow('other instances were faster');
   });
 

@@ -1,4 +1,6 @@
 import type { ClockSpan } from '../../../src/backends/cas/date-clock.ts';
+import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/backends/cas/texts.ts';
 
 /** The server: its texts, and its clock. */
@@ -47,8 +49,13 @@ export class MemoryTexts implements SwappableTexts {
   readonly #server: Server;
   readonly #bounds: ClockSpan;
 
+  suspendedMs = 0;
+  /** Of this machine: it goes as that of the server, but while it is suspended. */
+  readonly clock: { monotonic(): number };
+
   constructor(server: Server, earliest = 0, latest = 0) {
     this.#server = server;
+    this.clock = { monotonic: () => server.now - this.suspendedMs };
     this.#bounds = { earliest, latest };
   }
 
@@ -109,6 +116,11 @@ export class MemoryTexts implements SwappableTexts {
     this.#server.expire();
     this.#isAnswered = true;
   }
+}
+
+/** Records of that client. */
+export function swappedIn(texts: MemoryTexts, retentionMs: number = Infinity): SwappedRecords {
+  return new SwappedRecords(new TextCells(texts), retentionMs, texts.clock);
 }
 
 function idOf({ partition, sort }: TextKey): string {

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
-import { split, TextCells } from '../../../src/backends/cas/text-cells.ts';
+import { split } from '../../../src/backends/cas/text-cells.ts';
 import { storeOn } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
-import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
+import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
 
 function storeOf(records: MemoryTexts, keepVersions = 1, namespace?: string) {
-  return storeOn(
-    new SwappedRecords(new TextCells(records), Infinity),
-    { keepVersions, namespace },
-    { options: [] },
-  );
+  return storeOn(swappedIn(records), { keepVersions, namespace }, { options: [] });
 }
 
 const LONG = 'x'.repeat(3500);
@@ -49,7 +44,7 @@ describe('a store on records that are swapped', () => {
   it('the parts of a payload are kept no longer than a record that is kept for less, however many versions are', async () => {
     const records = new MemoryTexts(new Server());
     const retentionMs = 86_400_000;
-    const kept = new SwappedRecords(new TextCells(records), retentionMs);
+    const kept = swappedIn(records, retentionMs);
     const store = storeOn(kept, { keepVersions: 10 }, { options: [] });
     await store.write('absent', '', TOKEN, undefined, 60_000);
     expect(records.keptForMs).toEqual([]);
@@ -66,11 +61,7 @@ describe('a store on records that are swapped', () => {
       const server = new Server();
       const records = new MemoryTexts(server);
       const retentionMs = 86_400_000;
-      const store = storeOn(
-        new SwappedRecords(new TextCells(records), retentionMs),
-        { keepVersions },
-        { options: [] },
-      );
+      const store = storeOn(swappedIn(records, retentionMs), { keepVersions }, { options: [] });
       const payloads = Array.from({ length: keepVersions }, (_, i) => `${i}${LONG}`);
       for (const [i, payload] of payloads.entries()) await store.write('a', payload, TOKEN + i);
       const parts = partsIn(server).length;

@@ -1,10 +1,9 @@
 import { describe, it } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
-import { TextCells } from '../../../src/backends/cas/text-cells.ts';
+import type { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { MemoryRecords } from '../../../src/records/memory-records.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { systemClock } from '../../../src/time/clock.ts';
-import { CLOCKS, MemoryTexts, Server } from '../cas/memory-texts.ts';
+import { CLOCKS, MemoryTexts, Server, swappedIn } from '../cas/memory-texts.ts';
 
 describe.concurrent('memory', () => {
   const records = new MemoryRecords(systemClock);
@@ -13,9 +12,10 @@ describe.concurrent('memory', () => {
 
 describe.concurrent.each(CLOCKS)('texts that are swapped, where %s', (_, one, another) => {
   const server = Server.ofNow();
-  const [records, other] = [one, another].map(
-    (bounds) => new SwappedRecords(new TextCells(new MemoryTexts(server, ...bounds)), Infinity),
-  ) as [SwappedRecords, SwappedRecords];
+  const [records, other] = [one, another].map((bounds) => swappedIn(new MemoryTexts(server, ...bounds))) as [
+    SwappedRecords,
+    SwappedRecords,
+  ];
   for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
     it(name, run);
 });
