@@ -21,8 +21,6 @@ export interface Swap {
   readonly drops: readonly string[];
   /** It is kept at least for this long, in milliseconds, with its long texts; `Infinity`: for ever. */
   readonly keepForMs: number;
-  /** The edit that it is: callers wait for some of them longer than for others. */
-  readonly op?: Edit['op'] | undefined;
 }
 
 /** A change of one name, or a look at it. */
@@ -33,6 +31,8 @@ export interface Change {
   /** Of a look: with its main text, unless that has the id `known`. */
   readonly isWhole?: boolean | undefined;
   readonly known?: string | undefined;
+  /** The edit that it is for: callers wait for some of them longer than for others. @default 'read' */
+  readonly op?: Edit['op'] | undefined;
 }
 
 /** The answer to a change: where it isn't done, and to a look, the present text. */
@@ -63,7 +63,7 @@ export interface Cells {
   swap(
     changes: readonly Change[],
   ): Promise<{ readonly now: ServerTime; readonly answers: readonly (Seen | Error)[] }>;
-  /** Long texts of a name: as many characters of each, or more. `undefined`: it is not there. */
+  /** Long texts of a name: as many characters of the first line of each, or more; `Infinity`: all. `undefined`: it is not there. */
   long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]>;
   /** At least the first `limit` names that begin with a text, if there are as many, with their texts. */
   list(

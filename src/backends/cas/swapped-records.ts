@@ -122,6 +122,7 @@ export class SwappedRecords implements Records {
     const long = put && { id: randomId(), bytes: bytesOf(put.text) };
     return {
       name: edit.name,
+      op: edit.op,
       looksFirst: put !== undefined,
       decide: (stored, span) => {
         const before = recordIn(stored);
@@ -139,10 +140,7 @@ export class SwappedRecords implements Records {
         const written = next && closed(next, span);
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
         return {
-          swap: {
-            ...swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
-            op: edit.op,
-          },
+          swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
           answer: { answer: { isDone, row: written && row(written, true) } },
         };
       },

@@ -48,7 +48,7 @@ if op == 'long' then
   local texts, most = {micros}, tonumber(ARGV[2])
   for i = 3, #ARGV do
     local text = redis.call('HGET', key, 'long:' .. ARGV[i])
-    texts[i - 1] = text and string.sub(text, 1, most)
+    texts[i - 1] = text and most and string.match(string.sub(text, 1, most), '^[^\\n]*') or text
   end
   return texts
 end

@@ -27,9 +27,6 @@ const PATIENCE: Readonly<Record<Edit['op'], number>> = {
 /** Characters take up to four bytes. */
 const BYTES_OF_CHARACTER = 4;
 
-/** No text of a server is longer. */
-const MOST_BYTES = 2 ** 31 - 1;
-
 /** The reply for a name, after the server's clock. */
 type Fields = readonly (string | null)[];
 
@@ -86,8 +83,8 @@ export class RedisCells implements Cells {
   }
 
   async long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]> {
-    const bytes = Math.min(BYTES_OF_CHARACTER * most, MOST_BYTES);
-    const { replies } = await this.#run([callOf(name, 'long', String(bytes), ...ids)], PATIENCE.read);
+    const bytes = most === Infinity ? '' : String(BYTES_OF_CHARACTER * most);
+    const { replies } = await this.#run([callOf(name, 'long', bytes, ...ids)], PATIENCE.read);
     const [texts] = replies;
     if (texts instanceof Error) throw texts;
     return ids.map((_, i) => texts?.[i] ?? undefined);
@@ -144,8 +141,8 @@ function timeOf(instants: readonly number[], tookMs: number): ServerTime {
   return earliest === latest ? earliest : { earliest, latest: latest + tookMs };
 }
 
-function patienceOf({ swap }: Change): number {
-  return PATIENCE[swap === undefined ? 'read' : (swap.op ?? 'put')];
+function patienceOf({ op = 'read' }: Change): number {
+  return PATIENCE[op];
 }
 
 function seenBy({ swap }: Change, fields: Fields | Error): Seen | Error {
