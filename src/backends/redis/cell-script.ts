@@ -19,7 +19,7 @@ if op == 'look' then
   local isWhole, known, retention = ARGV[2] == '1', ARGV[3], tonumber(ARGV[4])
   local found = redis.pcall('HMGET', key, 'record', 'main', 'brief')
   if found.err then -- a key of others: not looked at by those that look through many
-    return not isWhole and string.find(found.err, 'WRONGTYPE', 1, true) and {micros} or found
+    return ARGV[5] == '1' and string.find(found.err, 'WRONGTYPE', 1, true) and {micros} or found
   end
   local text, main = textOr(found[1]), found[2]
   if not text or not isWhole or main and main ~= '' and main == known then return {micros, text} end

@@ -61,10 +61,10 @@ export class RedisCells implements Cells {
     return { now, answers };
   }
 
-  #callOf({ name, swap, isWhole, known }: Change): NameCall {
+  #callOf({ name, swap, isWhole = false, known = '', op = 'read' }: Change): NameCall {
     if (swap !== undefined) return callOf(name, 'swap', ...this.#argsOf(swap));
     const retention = name.startsWith(SNAPSHOT) ? durationOf(this.retentionMs) : '';
-    return callOf(name, 'look', flag(isWhole === true), known ?? '', retention);
+    return callOf(name, 'look', flag(isWhole), known, retention, flag(op === 'read' && !isWhole));
   }
 
   #argsOf({ before, after, main, adds, drops, keepForMs }: Swap): string[] {
