@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RedisCells } from '../../../src/backends/redis/redis-cells.ts';
 import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
@@ -242,6 +243,22 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(history.every(({ bytes }) => bytes > 100_000)).toBe(true);
     await prices.close();
   });
+
+  it.each(['{refused}', 'refused'])(
+    'a swap that is not done adds no name to the index: %s',
+    async (space) => {
+      const cells = new RedisCells('lock', { client, prefix: `${space}:`, timeout: 10_000 });
+      const swapOf = (name: string, before?: string) => ({
+        name: `lock/${name}`,
+        swap: { before, after: '{}', main: undefined, adds: undefined, drops: [], keepForMs: 60_000 },
+      });
+      for (const name of ['a', 'b']) {
+        const { answers } = await cells.swap([swapOf(`not ${name}`, '[]'), swapOf(name)]);
+        expect(answers).toMatchObject([{ isDone: false, text: undefined }, { isDone: true }]);
+      }
+      await expect.poll(() => client.zrange(`${space}:{lock}`, '0', '-1')).toEqual(['a', 'b']);
+    },
+  );
 
   it('a key that is not a hash is alone with that', async () => {
     const lock = lockIn('{mixed}');
