@@ -1,9 +1,15 @@
 // A backend of your own: over an object store with conditional writes, such as S3 (`ETag`, `If-Match`, `If-None-Match: *`) or
-// Deno KV (`versionstamp`). Each record is an object: a JSON text with the value and its earlier versions, of several MB where
-// the value is that long. The records of the lock are objects of their own, and small.
+// Deno KV (`versionstamp`). Each record is an object; a long value is an object of its own.
 import { RefreshingValue } from 'tickless';
-import type { Answer, Backend, BackendOptions, Edit, Records, StoredRecord } from 'tickless/backend';
-import { applied, createBackend, editionsIn, isExpired, rowOf } from 'tickless/backend';
+import {
+  type Backend,
+  type BackendOptions,
+  type Cells,
+  type Change,
+  createBackend,
+  type Seen,
+  type Swap,
+} from 'tickless/backend';
 
 /**
  * What is used of the service. `now` is its clock, the same for all instances, in milliseconds. The header `Date` has whole
@@ -14,81 +20,127 @@ export interface ObjectStore {
   get(key: string): Promise<{ now: number; revision?: string; text?: string }>;
   /** PUT if it still has that revision; without one, if there is none. @returns false: it was not so (412, or 409). */
   put(key: string, text: string, revision: string | undefined): Promise<boolean>;
-  /** DELETE if it still has that revision. */
-  delete(key: string, revision: string | undefined): Promise<boolean>;
+  /** DELETE; with a revision, if it still has that one. */
+  delete(key: string, revision?: string): Promise<boolean>;
   /** The first keys that begin with that text, in order. */
   list(prefix: string, limit: number): Promise<{ now: number; keys: string[] }>;
 }
 
-export class ObjectRecords implements Records {
-  readonly mostEdits = 1; // a request is about one object: nothing is gained by joining the steps of keys
-  readonly sharesCommands = false; // nor by a report with each of them
+/** The object of a name. */
+interface Kept {
+  readonly text: string;
+  readonly main?: string | undefined;
+  /** The ids of its long texts. */
+  readonly longs: readonly string[];
+  /** `null`: for ever. */
+  readonly until: number | null;
+}
+
+/** What was read under a name. */
+interface Found {
+  readonly now: number;
+  readonly revision?: string;
+  readonly kept: Kept | undefined;
+}
+
+const longKey = (name: string, id: string): string => `long/${id}/${name}`;
+
+export class ObjectCells implements Cells {
   readonly #objects: ObjectStore;
 
   constructor(objects: ObjectStore) {
     this.#objects = objects;
   }
 
-  /** Of any number of names: a check of the store asks about all at once. Each may fail alone. */
-  async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const results = await Promise.all(edits.map((edit) => this.#edit(edit).catch((error: Error) => error)));
-    const done = results.flatMap((result) => (result instanceof Error ? [] : [result]));
-    if (done.length === 0) throw results[0];
-    const answers = results.map((result) => (result instanceof Error ? result : result.answer));
-    return { now: Math.max(...done.map(({ now }) => now)), answers };
+  /** Of any number of names: a check asks about all at once. Each may fail alone. */
+  async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
+    let now = 0;
+    const answers = await Promise.all(
+      changes.map(async ({ name, swap, isWhole, known }): Promise<Seen | Error> => {
+        try {
+          const found = await this.#read(name);
+          now = Math.max(now, found.now);
+          return await (swap === undefined
+            ? this.#look(name, found.kept, isWhole ? known : found.kept?.main)
+            : this.#swap(name, swap, found));
+        } catch (error) {
+          return error as Error;
+        }
+      }),
+    );
+    if (answers.every((answer) => answer instanceof Error)) throw answers[0];
+    return { now, answers };
   }
 
-  /** Decides by what it has read, and begins again where another instance has changed that meanwhile. */
-  async #edit(edit: Edit): Promise<{ now: number; answer: Answer }> {
-    for (;;) {
-      const { record, revision, now } = await this.#read(edit.name);
-      const { next, answer } = applied(record, edit, { at: now, wall: now });
-      if (next === record || (await this.#replace(edit.name, revision, next))) return { now, answer };
+  async #look(name: string, kept: Kept | undefined, known: string | undefined): Promise<Seen> {
+    const main = kept?.main === known ? undefined : kept?.main;
+    const long = main === undefined ? undefined : await this.#objects.get(longKey(name, main));
+    return { isDone: false, text: kept?.text, main: long?.text };
+  }
+
+  async #swap(name: string, swap: Swap, { kept, revision, now }: Found): Promise<Seen> {
+    const { before, after, main, adds, drops, keepForMs } = swap;
+    if (kept?.text !== before) return { isDone: kept !== undefined && kept.text === after, text: kept?.text }; // done: its answer was lost
+    if (adds !== undefined) await this.#objects.put(longKey(name, adds.id), adds.text, undefined);
+    const longs = [...(kept?.longs ?? []), ...(adds === undefined ? [] : [adds.id])].filter(
+      (id) => !drops.includes(id),
+    );
+    const next =
+      after !== undefined &&
+      JSON.stringify({ text: after, main, longs, until: now + keepForMs } satisfies Kept);
+    const isDone =
+      next === false
+        ? await this.#objects.delete(name, revision)
+        : await this.#objects.put(name, next, revision);
+    if (!isDone) {
+      if (adds !== undefined) await this.#objects.delete(longKey(name, adds.id));
+      return { isDone, text: (await this.#read(name)).kept?.text };
     }
+    await this.#deleteLongs(name, next === false ? (kept?.longs ?? []) : drops);
+    return { isDone };
   }
 
-  async #read(name: string): Promise<{ record: StoredRecord | undefined; revision?: string; now: number }> {
+  async #read(name: string): Promise<Found> {
     const { text, ...rest } = await this.#objects.get(name);
-    return { ...rest, record: text === undefined ? undefined : recordIn(text) };
+    return { ...rest, kept: text === undefined ? undefined : keptIn(text) };
   }
 
-  #replace(name: string, revision: string | undefined, next: StoredRecord | undefined): Promise<boolean> {
-    if (next === undefined) return this.#objects.delete(name, revision);
-    return this.#objects.put(name, JSON.stringify(next), revision);
+  async #deleteLongs(name: string, ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map((id) => this.#objects.delete(longKey(name, id))));
   }
 
-  /** Also deletes what has expired: the service does not know. */
-  async list(prefix: string, limit: number): ReturnType<Records['list']> {
+  async long(name: string, ids: readonly string[]): ReturnType<Cells['long']> {
+    return Promise.all(ids.map(async (id) => (await this.#objects.get(longKey(name, id))).text));
+  }
+
+  /** Also deletes what is kept no longer: the service does not know. */
+  async list(prefix: string, limit: number): ReturnType<Cells['list']> {
     const { keys, now } = await this.#objects.list(prefix, limit);
-    const rows = keys.map(async (key) => {
-      const { record, revision, now } = await this.#read(key);
-      if (record === undefined) return [];
-      if (!isExpired(record, now)) return [[key, rowOf(record, { at: now, wall: now }, String)] as const];
-      await this.#objects.delete(key, revision);
+    const found = keys.map(async (name) => {
+      const { kept, revision } = await this.#read(name);
+      if (kept === undefined) return [];
+      if (kept.until === null || kept.until > now) return [[name, kept.text] as const];
+      if (await this.#objects.delete(name, revision)) await this.#deleteLongs(name, kept.longs);
       return [];
     });
-    return { now, rows: (await Promise.all(rows)).flat() };
-  }
-
-  async editions(name: string, beginning: number): ReturnType<Records['editions']> {
-    const { record, now } = await this.#read(name);
-    return editionsIn(record, { at: now, wall: now }, beginning);
+    return { now, texts: (await Promise.all(found)).flat() };
   }
 }
 
-/** A text that somebody has damaged counts as none, and the next edit replaces it. `edited` judges the other fields. */
-function recordIn(text: string): StoredRecord | undefined {
+/** An object that somebody has damaged has an empty text, which the next step replaces. */
+function keptIn(text: string): Kept {
   try {
-    const record = JSON.parse(text);
-    return typeof record?.text === 'string' && Array.isArray(record.older) ? record : undefined;
+    const kept = JSON.parse(text);
+    if (typeof kept?.text === 'string' && Array.isArray(kept.longs)) return kept;
   } catch {
-    return undefined;
+    // no JSON
   }
+  return { text: '', longs: [], until: null };
 }
 
-/** Once a process. A key of S3 has at most 1024 bytes, of which nine are for the kind of the record. */
+/** Once a process. A key of S3 has at most 1024 bytes; that of a long text has 42 more than its name, of which nine tell its kind. */
 export function objectBackend(objects: ObjectStore, options?: BackendOptions): Backend {
-  return createBackend(new ObjectRecords(objects), options, { longestName: 1024 - 9 });
+  return createBackend(new ObjectCells(objects), options, { longestName: 1024 - 51 });
 }
 
 /** Stands for the service. */
@@ -106,7 +158,10 @@ export class ObjectsInMemory implements ObjectStore {
     return true;
   }
 
-  async delete(key: string, revision: string | undefined): Promise<boolean> {
+  async delete(
+    key: string,
+    revision: string | undefined = this.#objects.get(key)?.revision,
+  ): Promise<boolean> {
     return this.#objects.get(key)?.revision === revision && this.#objects.delete(key);
   }
 

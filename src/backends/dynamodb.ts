@@ -1,10 +1,10 @@
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
-import { SwappedRecords } from './cas/swapped-records.ts';
 import { TextCells } from './cas/text-cells.ts';
 import type { DynamodbOptions as DynamodbService } from './dynamodb/client-types.ts';
 import { Dynamodb } from './dynamodb/dynamodb-client.ts';

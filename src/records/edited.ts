@@ -85,6 +85,7 @@ function claimed<T>(
       text,
       note: '',
       replaced,
+      keepMs: undefined,
       older: [],
     },
     isDone: true,
@@ -121,6 +122,7 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
     until: at,
     text,
     note: '',
+    replaced: undefined,
     keepMs,
     older: kept.filter((one) => one.token < token).slice(0, older),
   };

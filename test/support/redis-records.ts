@@ -1,6 +1,6 @@
-import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
 import type { RedisHashesOptions } from '../../src/backends/redis/hashes.ts';
 import { RedisCells } from '../../src/backends/redis/redis-cells.ts';
+import { SwappedRecords } from '../../src/records/cells/swapped-records.ts';
 
 /** The records of a store in Redis. */
 export function redisRecords(options: RedisHashesOptions): SwappedRecords {

@@ -1,8 +1,8 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
+import type { Cells, Change, LongText, Seen, Swap } from '../../records/cells/cells.ts';
+import { idsIn, isLong, recordIn } from '../../records/cells/stored-text.ts';
 import { REPORT } from '../../records/names.ts';
-import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
-import { idsIn, isLong, recordIn } from './stored-text.ts';
 import type { SwappableTexts, TextKey } from './texts.ts';
 
 /** The version of the format. */
@@ -51,17 +51,11 @@ export class TextCells implements Cells {
     return { now: this.#texts.span(), answers };
   }
 
-  /** The long text may have been deleted by a later swap, or by hand. */
-  async #seen({ name, isWhole, known }: Change, found: string | undefined): Promise<Seen> {
-    for (let text = found; ; ) {
-      const main = recordIn(text)?.text;
-      if (isWhole !== true || !isLong(main) || main.id === known) return { isDone: false, text };
-      const [whole] = await this.long(name, [main.id], Infinity);
-      if (whole !== undefined) return { isDone: false, text, main: whole };
-      const [again] = await this.#texts.read([keyOf(name)]);
-      if (again === text) return { isDone: false, text };
-      text = again;
-    }
+  async #seen({ name, isWhole, known }: Change, text: string | undefined): Promise<Seen> {
+    const main = recordIn(text)?.text;
+    if (isWhole !== true || !isLong(main) || main.id === known) return { isDone: false, text };
+    const [whole] = await this.long(name, [main.id], Infinity);
+    return { isDone: false, text, main: whole };
   }
 
   async #swap(name: string, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {

@@ -1,4 +1,4 @@
-import { SwappedRecords } from '../cas/swapped-records.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { TextCells } from '../cas/text-cells.ts';
 import { ExpiryAlarm } from './expiry-alarm.ts';
 import type { ObjectState, ObjectStorage } from './object-state.ts';

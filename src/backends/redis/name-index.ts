@@ -1,5 +1,5 @@
+import type { Change } from '../../records/cells/cells.ts';
 import { LOCK, REPORT } from '../../records/names.ts';
-import type { Change } from '../cas/cells.ts';
 import type { NameCall } from './script.ts';
 
 /** An index of names that begin with a text: its key, and the beginning of the keys of its records, both after the prefix. */

@@ -1,8 +1,8 @@
+import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
+import type { ServerTime } from '../../records/cells/known-clock.ts';
 import { REPORT, SNAPSHOT } from '../../records/names.ts';
 import type { Edit } from '../../records/records.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { Cells, Change, Seen, Swap } from '../cas/cells.ts';
-import type { ServerTime } from '../cas/date-clock.ts';
 import { CELLS } from './cell-script.ts';
 import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
 import { durationOf, INDEXED_LONGER_MS, IndexedNames, indexCalls, LOCKS, REPORTS } from './name-index.ts';

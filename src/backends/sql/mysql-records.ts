@@ -82,9 +82,8 @@ export class MysqlRecords implements Records {
     const { put, keep, drop, answer } = this.#statements;
     const isByToken = puts[0]?.token !== undefined;
     const keepsOlder = puts.some(({ older }) => older > 0);
-    const changes = keepsOlder
-      ? [keep(given, isByToken), put(given, isByToken), drop(given)]
-      : [put(given, isByToken)];
+    const change = put(given, isByToken, keepsOlder);
+    const changes = keepsOlder ? [keep(given, isByToken), change, drop(given)] : [change];
     const isWhole = keepsOlder || !isByToken; // without tokens the next put could be read as this one
     const { rows } = await this.#batch({ changes, answer: answer(given), isWhole }, given);
     if (!keepsOlder && rows.some(({ has_older }) => Number(has_older) === 1)) {

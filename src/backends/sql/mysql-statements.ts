@@ -21,6 +21,9 @@ const WAITED = '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)';
 /** In the mode EMPTY_STRING_IS_NULL `''` means NULL. */
 const EMPTY = `X''`;
 
+/** After an INSERT: -1 if it has failed. */
+const IS_KEPT = 'ROW_COUNT() >= 0';
+
 const columns = COLUMNS.join(', ');
 
 /** The columns that a put replaces, in this order, before the token. */
@@ -43,7 +46,8 @@ export interface MysqlStatements {
   readonly read: (given: Given) => string;
   readonly claim: (given: Given) => string;
   readonly amend: (given: Given) => string;
-  readonly put: (given: Given, isByToken: boolean) => string;
+  /** @param isAfterKeep it changes nothing if the statement before it on the connection has failed, which is `keep`. */
+  readonly put: (given: Given, isByToken: boolean, isAfterKeep: boolean) => string;
   /** Before a put: keeps the record that it will replace, as an edition. */
   readonly keep: (given: Given, isByToken: boolean) => string;
   /** After a put: deletes the editions that are too many. */
@@ -63,6 +67,7 @@ export function mysqlStatements(table: string): MysqlStatements {
     beside: readonly string[],
     inserted: Readonly<Record<Column, string>>,
     assigned: readonly (readonly [column: Column, value: string, where: string])[],
+    condition: string = 'TRUE',
   ): string => {
     const values = Object.entries({ name: 'g_name', edition: String(PRESENT), ...inserted });
     const incoming = values.map(([column, value]) => `${value} AS new_${column}`);
@@ -71,13 +76,16 @@ export function mysqlStatements(table: string): MysqlStatements {
       ([column, value, where]) => `${column} = CASE WHEN ${where} THEN ${value} ELSE ${column} END`,
     );
     return `INSERT INTO ${table} (${names.join(', ')}) SELECT ${names.map((column) => `new_${column}`).join(', ')}
-      FROM (SELECT ${[...incoming, ...beside].join(', ')} FROM ${rows}) AS incoming ON DUPLICATE KEY UPDATE ${assignments.join(', ')}`;
+      FROM (SELECT ${[...incoming, ...beside].join(', ')} FROM ${rows} WHERE ${condition}) AS incoming ON DUPLICATE KEY UPDATE ${assignments.join(', ')}`;
   };
   const present = `JOIN ${table} AS r ON r.name = g_name AND r.edition = ${PRESENT}`;
   const answer: MysqlStatements['answer'] = ({ brief }, text = EMPTY) =>
     `SELECT g_i AS i, ${read.row}, ${text} AS text, EXISTS (SELECT 1 FROM ${table} AS o WHERE o.name = r.name AND o.edition <> ${PRESENT}) AS has_older
       FROM ${brief} ${present}`;
   const isGone = `(${read.isExpired} OR ${CLOCK.plus('greatest(r.ends_at, r.changed_at)', ':retention')} < ${NOW})`;
+  // The present record was kept for a put that has failed.
+  const isNotTwice = `NOT EXISTS (SELECT 1 FROM ${table} AS p
+    WHERE p.name = r.name AND p.edition = ${PRESENT} AND r.edition <> ${PRESENT} AND p.token = r.edition)`;
   return {
     answer,
     read: ({ rows }) =>
@@ -130,7 +138,7 @@ export function mysqlStatements(table: string): MysqlStatements {
         phase = coalesce(g_phase, phase)
         WHERE token = g_token AND ${own.damage} IS NULL AND (g_id IS NULL OR ${isOwn})`;
     },
-    put: (given, isByToken) => {
+    put: (given, isByToken, isAfterKeep) => {
       const held = `(CASE WHEN ${own.isToken} THEN token ELSE 0 END)`;
       const isRefused = `(new_token < ${held} AND NOT (${held} <=> g_over))`;
       const isRepeated = `(new_token = token AND ${own.damage} IS NULL AND keep_ms <=> new_keep_ms AND text = new_text)`;
@@ -155,6 +163,7 @@ export function mysqlStatements(table: string): MysqlStatements {
           ...REPLACED.map((column) => [column, `new_${column}`, isNew] as const),
           ['token', isByToken ? 'new_token' : own.nextToken, isNew],
         ],
+        isAfterKeep ? IS_KEPT : undefined,
       );
     },
     keep: ({ brief }, isByToken) => `INSERT IGNORE INTO ${table} (name, edition, ${columns})
@@ -173,7 +182,7 @@ export function mysqlStatements(table: string): MysqlStatements {
     list: `SELECT ${inBytes('r.name')} AS name, ${read.row}, ${inBytes('r.text')} AS text FROM ${table} AS r
       WHERE r.name >= :prefix AND r.name < :end AND r.edition = ${PRESENT} AND NOT ${read.isExpired} ORDER BY r.name LIMIT :limit`,
     editions: `SELECT ${read.row}, ${inBytes('LEFT(r.text, :beginning)')} AS text, LENGTH(r.text) AS bytes
-      FROM ${table} AS r WHERE r.name = :name ORDER BY r.edition <> ${PRESENT}, r.token DESC`,
+      FROM ${table} AS r WHERE r.name = :name AND ${isNotTwice} ORDER BY r.edition <> ${PRESENT}, r.token DESC`,
     expired: `SELECT ${inBytes('r.name')} AS name FROM ${table} AS r
       WHERE r.name > :after AND r.name < :before AND r.edition = ${PRESENT} AND ${isGone} ORDER BY r.name LIMIT :limit`,
     purge: [

@@ -117,7 +117,8 @@ export class MysqlSql implements SqlClient {
   /**
    * Changes rows, or none, then reads some. In MariaDB it is one command, a block of statements. MySQL has no such blocks
    * outside of procedures: there the statements are queued at once, so that others on the same connection can't come between them.
-   * `isWhole`: in a transaction. Else the change is done before the answer begins, so that an answer which is cut off does not undo it.
+   * `isWhole`: in a transaction; without blocks the statements after a failed one are still sent, and apart from it if the server has
+   * undone all, as in a deadlock. Else the change is done before the answer begins, so that an answer which is cut off does not undo it.
    *
    * @returns the rows that were read; and where other sessions may have come between, how many rows the first change has matched.
    */

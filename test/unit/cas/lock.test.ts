@@ -120,7 +120,7 @@ describe('a lock on records that are swapped', () => {
     for (const { commands } of [mine, its]) commands.length = 0;
     await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 5000 }); // its record is known no more
     expect(mine.commands).toEqual(['swap', 'swap', 'swap']);
-    server.now += 5010; // the two clocks may drift apart
+    server.now += 5001;
     mine.commands.length = 0;
     await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 5000 });
     expect(mine.commands).toEqual(['swap', 'swap']);
@@ -144,9 +144,10 @@ describe('a lock on records that are swapped', () => {
     for (let i = 1; i < 1000; i += 1) await commandsOf(String(i));
     expect(await commandsOf('a')).toEqual(['swap', 'swap']);
     await commandsOf('another');
-    expect(await commandsOf('1')).toEqual(['read', 'swap', 'swap']);
+    const taken = ['swap', 'swap', 'swap']; // an unknown record is taken for absent at first
+    expect(await commandsOf('1')).toEqual(taken);
     await commandsOf('a', 'x'.repeat(16_000));
-    expect(await commandsOf('a')).toEqual(['read', 'swap', 'swap']);
+    expect(await commandsOf('a')).toEqual(taken);
   });
 
   it('where the clock is known to more than a second and a half, it is asked first', async () => {

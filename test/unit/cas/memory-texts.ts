@@ -1,7 +1,7 @@
-import type { ClockSpan } from '../../../src/backends/cas/date-clock.ts';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
 import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/backends/cas/texts.ts';
+import { type ClockSpan, KnownClock } from '../../../src/records/cells/known-clock.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 
 /** The server: its texts, and its clock. */
 export class Server {
@@ -120,7 +120,11 @@ export class MemoryTexts implements SwappableTexts {
 
 /** Records of that client. */
 export function swappedIn(texts: MemoryTexts, retentionMs: number = Infinity): SwappedRecords {
-  return new SwappedRecords(new TextCells(texts), retentionMs, texts.clock);
+  return new SwappedRecords(
+    new TextCells(texts),
+    retentionMs,
+    new KnownClock(() => texts.clock.monotonic(), true),
+  );
 }
 
 function idOf({ partition, sort }: TextKey): string {

@@ -7,7 +7,7 @@ import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
 import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance } from '../../system/integration/support/conformance.ts';
 import { sqliteEdits } from '../../system/integration/support/edits.ts';
@@ -54,7 +54,7 @@ describe.concurrent('node:sqlite', () => {
     edits: sqliteEdits(client),
   });
   const { records } = openSqlite('store', { client });
-  for (const { name, run } of recordsConformance({ records: () => records })) it(`records: ${name}`, run);
+  for (const { name, run } of recordsCases({ records: () => records })) it(`records: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
     const table = 'clock_set_back';

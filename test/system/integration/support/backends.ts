@@ -159,7 +159,8 @@ export function lockWithoutBlocks(client: MysqlClient, table: string, options: B
   return lockOn(records, { ...options }, kind);
 }
 
-function storeWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Store {
+/** A store of MariaDB as one of MySQL: the statements of a write are queued one after the other. */
+export function storeWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Store {
   const { records, ...kind } = openMysql('store', { client, table, ...options }, false);
   return storeOn(records, { ...options }, kind);
 }

@@ -18,12 +18,6 @@ export function sqlDamage(field: DamagedField, far: string): string {
 
 export const FAR = { postgres: `'infinity'`, mysql: `'9999-12-31 23:59:59'`, sqlite: '9e15' } as const;
 
-/** A damaged field of a document. */
-export function mongoDamage(field: DamagedField): object {
-  if (field === 'token') return { token: HUGE_TOKEN };
-  return field === 'state' ? { phase: 'abc' } : { until: new Date(farInstant()) };
-}
-
 /** Two years ahead. */
 function farInstant(): number {
   return Date.now() + 2 * 365 * 86_400_000;

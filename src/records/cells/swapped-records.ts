@@ -1,13 +1,14 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
-import { edited, foundBy, isExpired } from '../../records/edited.ts';
-import { REPORT } from '../../records/names.ts';
-import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
-import { type Clock, systemClock } from '../../time/clock.ts';
+import { systemClock } from '../../time/clock.ts';
+import { edited, foundBy, isExpired } from '../edited.ts';
+import { REPORT } from '../names.ts';
+import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../records.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
-import type { ClockSpan } from './date-clock.ts';
+import { type ClockSpan, KnownClock } from './known-clock.ts';
 import {
   closed,
+  fitting,
   idsIn,
   instantOf,
   isLong,
@@ -42,16 +43,16 @@ export class SwappedRecords implements Records {
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
 
-  /** @param retentionMs a record is kept for this long after its end, at least. @param clock of this machine. */
-  constructor(cells: Cells, retentionMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
-    this.mostEdits = cells.mostEdits;
+  /** @param retentionMs a record is kept for this long after its end, at least. @param clock of the backend. */
+  constructor(cells: Cells, retentionMs: number, clock: KnownClock = new KnownClock(systemClock.monotonic)) {
+    this.mostEdits = cells.mostEdits ?? 1;
     this.#cells = cells;
     this.#loop = new SwapLoop(cells, clock);
     this.#retentionMs = retentionMs;
   }
 
   get sharesCommands(): boolean {
-    return this.#cells.sharesCommands;
+    return this.#cells.sharesCommands ?? false;
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
@@ -89,8 +90,11 @@ export class SwappedRecords implements Records {
     if (read.isBrief === true || row.damage !== undefined) return { isDone: true, row: { ...row, text: '' } };
     const isMain = isLong(record.text) && record.text === present?.text;
     const text = (isMain ? seen.main : undefined) ?? (await this.#textOf(read.name, record));
-    const found = text === undefined ? { ...row, text: '', damage: 'text' } : { ...row, text };
-    return { isDone: true, row: found };
+    if (text !== undefined) return { isDone: true, row: { ...row, text } };
+    const [again] = (await this.#loop.run([], [this.#lookOf(read)])).seen as readonly [Seen | Error];
+    // The long text was dropped by a put meanwhile, or by hand.
+    const isOther = again instanceof Error || again.text !== seen.text;
+    return isOther ? this.#found(read, again) : { isDone: true, row: { ...row, text: '', damage: 'text' } };
   }
 
   async #textOf(name: string, { text }: TextRecord): Promise<string | undefined> {
@@ -137,10 +141,11 @@ export class SwappedRecords implements Records {
           return edit.op === 'claim' ? shown : { ...shown, text: '' };
         };
         if (next === before) return { answer: { answer: { isDone, row: next && row(next, isDone) } } };
-        const written = next && closed(next, span);
+        const written = next && closed(fitting(next, this.#cells.mostBytes ?? Infinity), span);
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
         return {
           swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
+          isTimed: written !== undefined && written.until > 0,
           answer: { answer: { isDone, row: written && row(written, true) } },
         };
       },

@@ -1,6 +1,5 @@
-import type { Clock } from '../../time/clock.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
-import { type ClockSpan, DateClock } from './date-clock.ts';
+import type { ClockSpan, KnownClock } from './known-clock.ts';
 
 /** After a long rest the clock is less well known than by an answer, which may tell it to a second: a look comes first. */
 const WIDEST_MS = 1500;
@@ -9,9 +8,11 @@ const WIDEST_MS = 1500;
 const SAME_MS = 1;
 
 /** The decision of a step on a text. */
-export interface Decision<R> {
+interface Decision<R> {
   /** `undefined`: the step changes nothing. */
   readonly swap?: Omit<Swap, 'before'> | undefined;
+  /** The text has the end of a lease or a hold. */
+  readonly isTimed?: boolean | undefined;
   readonly answer: R;
 }
 
@@ -46,12 +47,12 @@ const LONGEST_KNOWN = 8192;
  */
 export class SwapLoop {
   readonly #cells: Cells;
-  readonly #clock: DateClock;
+  readonly #clock: KnownClock;
   readonly #known: Map<string, string> = new Map();
 
-  constructor(cells: Cells, clock: Pick<Clock, 'monotonic'>) {
+  constructor(cells: Cells, clock: KnownClock) {
     this.#cells = cells;
-    this.#clock = new DateClock(() => clock.monotonic());
+    this.#clock = clock;
   }
 
   /** The backend's clock at this moment, as learnt with its answers. @throws before the first answer. */
@@ -73,7 +74,7 @@ export class SwapLoop {
     steps: readonly Step<R>[],
     looks: readonly Change[] = [],
   ): Promise<{ readonly answers: readonly (R | Error)[]; readonly seen: readonly (Seen | Error)[] }> {
-    const endAt = this.#clock.now() + this.#cells.timeoutMs;
+    const endAt = this.#clock.now() + (this.#cells.timeoutMs ?? Infinity);
     const answers: (R | Error)[] = [];
     let seen: readonly (Seen | Error)[] = [];
     let open = this.#begun(steps);
@@ -90,7 +91,7 @@ export class SwapLoop {
       for (const [i, one] of open.entries()) {
         const result = results[i] as Seen | Error;
         if (result instanceof Error) answers[one.index] = result;
-        else if (this.#learn(one, result) && !wasBehind)
+        else if (this.#learn(one, result) && !(wasBehind && one.decision?.isTimed === true))
           answers[one.index] = (one.decision as Decision<R>).answer;
       }
       if (isFirst) {
@@ -139,6 +140,7 @@ export class SwapLoop {
     // Some statements show the text as it was when they began.
     const isOfBefore = !isDone && swap !== undefined && text === before;
     one.known = isOfBefore ? 'unknown' : 'present';
+    if (isOfBefore) one.decision = undefined;
     this.#remember(one.step.name, { isDone, text: one.text });
     return isDone;
   }

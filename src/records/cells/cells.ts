@@ -1,5 +1,5 @@
-import type { Edit } from '../../records/records.ts';
-import type { ServerTime } from './date-clock.ts';
+import type { Edit } from '../records.ts';
+import type { ServerTime } from './known-clock.ts';
 
 /** A long text of a record, beside it. It is written once, never changed, and gone with its record. */
 export interface LongText {
@@ -7,7 +7,10 @@ export interface LongText {
   readonly text: string;
 }
 
-/** Replaces the text of a name if it is still the one before. Repeated after a lost reply it is done again. */
+/**
+ * Replaces the text of a name if it is still the one before. Where the text is `after` already, it is done too: its answer was lost. Not
+ * so a deletion that finds none.
+ */
 export interface Swap {
   /** `undefined`: there is none. */
   readonly before: string | undefined;
@@ -38,7 +41,7 @@ export interface Change {
 /** The answer to a change: where it isn't done, and to a look, the present text. */
 export interface Seen {
   readonly isDone: boolean;
-  /** `undefined`: there is none. Not told of a swap that is done. */
+  /** `undefined`: there is none. Not returned with a swap that is done. */
   readonly text?: string | undefined;
   /** `undefined`: it was not asked for, or is not there. */
   readonly main?: string | undefined;
@@ -50,11 +53,14 @@ export interface Seen {
  * written before it. It rejects with any error of the client, at the latest at the deadline of a command.
  */
 export interface Cells {
-  /** As of `Records`. */
-  readonly mostEdits: number;
-  readonly sharesCommands: boolean;
-  /** How long a command may take, in milliseconds. */
-  readonly timeoutMs: number;
+  /** How many names of keys that are due together are joined in one call of `swap`; with 1 none are. No limit of a call. @default 1 */
+  readonly mostEdits?: number | undefined;
+  /** Whether the changes of one call share a command, whatever their names. It may change while in use, when the server is known. @default false */
+  readonly sharesCommands?: boolean | undefined;
+  /** After this time no further try of a step begins, in milliseconds. @default Infinity: while other instances are faster */
+  readonly timeoutMs?: number | undefined;
+  /** The most bytes of all texts of a name, in UTF-8: earlier editions that do not fit are left out. @default Infinity */
+  readonly mostBytes?: number | undefined;
   /**
    * Any number of changes, each of another name and atomic.
    *
@@ -73,6 +79,9 @@ export interface Cells {
     readonly now: ServerTime;
     readonly texts: readonly (readonly [name: string, text: string])[];
   }>;
-  /** As of `Records`. */
+  /**
+   * A setting of the backend that breaks a promise of a lock, in a line for people; `undefined`: none is seen. Asked once for each
+   * lock object, behind the first lease of a member; a rejection counts as none.
+   */
   warning?(): Promise<string | undefined>;
 }

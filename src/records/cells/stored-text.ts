@@ -1,8 +1,10 @@
 import { parseJson } from '../../bounded-json.ts';
+import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
-import { type Edition, type Instant, rowOf, type StoredRecord } from '../../records/edited.ts';
-import type { Row } from '../../records/records.ts';
-import type { ClockSpan } from './date-clock.ts';
+import { ownOptions } from '../../option-checks.ts';
+import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
+import type { Row } from '../records.ts';
+import type { ClockSpan } from './known-clock.ts';
 
 /** A text beside the record. */
 export interface Long {
@@ -71,6 +73,22 @@ export function closed(record: StoredRecord<Text>, { earliest, latest }: ClockSp
   return { ...record, until, longest: Math.max(0, until - latest) };
 }
 
+/** The record with as many earlier editions, newest first, as fit beside its text. */
+export function fitting(record: StoredRecord<Text>, mostBytes: number): StoredRecord<Text> {
+  const { older } = record;
+  let left = mostBytes - bytesIn(record);
+  const isOver = (edition: Edition<Text>): boolean => {
+    left -= bytesIn(edition);
+    return left < 0;
+  };
+  const end = older.findIndex(isOver);
+  return end === -1 ? record : { ...record, older: older.slice(0, end) };
+}
+
+function bytesIn({ text }: Edition<Text>): number {
+  return isLong(text) ? text.bytes : bytesOf(text);
+}
+
 /** In place of a text in another format. Its token is damaged, unless that is all that is left of it. */
 const UNREADABLE: TextRecord = {
   token: NaN,
@@ -87,7 +105,7 @@ const UNREADABLE: TextRecord = {
 export function recordIn(stored: string | undefined): TextRecord | undefined {
   if (stored === undefined) return undefined;
   try {
-    const record = parseJson(stored) as TextRecord;
+    const record = ownOptions(parseJson(stored)) as TextRecord;
     const { token, longest, keepMs, note, replaced, older } = record;
     const known = isPlausibleToken(token, Infinity) ? token : NaN;
     if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
