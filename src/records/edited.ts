@@ -209,7 +209,7 @@ export function foundBy<T>(
   if (found === undefined || found.token <= newerThan) return undefined;
   return found === record
     ? record
-    : { ...record, ...found, changedAt: found.at, note: '', replaced: undefined };
+    : { ...record, ...found, changedAt: found.at, until: found.at, note: '', replaced: undefined };
 }
 
 /** It was to be kept until before now. As long as it is there, {@link edited} takes it as any other. */

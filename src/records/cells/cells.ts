@@ -1,3 +1,4 @@
+import type { Edit } from '../records.ts';
 import type { ServerTime } from './known-clock.ts';
 
 /** A long text of a record, beside it. It is written once, never changed, and gone with its record. */
@@ -33,6 +34,8 @@ export interface Change {
   /** Of a look: with its main text, unless that has the id `known`. */
   readonly isWhole?: boolean | undefined;
   readonly known?: string | undefined;
+  /** The edit that it is for: callers wait for some of them longer than for others. @default 'read' */
+  readonly op?: Edit['op'] | undefined;
 }
 
 /** The answer to a change: where it isn't done, and to a look, the present text. */
@@ -66,7 +69,7 @@ export interface Cells {
   swap(
     changes: readonly Change[],
   ): Promise<{ readonly now: ServerTime; readonly answers: readonly (Seen | Error)[] }>;
-  /** Long texts of a name: as many characters of each, or more. `undefined`: it is not there. */
+  /** Long texts of a name: as many characters of the first line of each, or more; `Infinity`: all. `undefined`: it is not there. */
   long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]>;
   /** At least the first `limit` names that begin with a text, if there are as many, with their texts. */
   list(

@@ -17,8 +17,7 @@ interface Decision<R> {
 }
 
 /** A step on the text of a name. */
-export interface Step<R> {
-  readonly name: string;
+export interface Step<R> extends Pick<Change, 'name' | 'op'> {
   /** A look comes first where the text was not seen before; else the first try takes it for absent. */
   readonly looksFirst?: boolean | undefined;
   /** Gets the text and the backend's clock at that moment. Pure: it may be called again. */
@@ -179,7 +178,7 @@ export class SwapLoop {
   }
 }
 
-function changeOf({ step: { name }, text, decision }: Open<unknown>): Change {
+function changeOf({ step: { name, op }, text, decision }: Open<unknown>): Change {
   const swap = decision?.swap;
-  return swap === undefined ? { name } : { name, swap: { ...swap, before: text } };
+  return swap === undefined ? { name, op } : { name, op, swap: { ...swap, before: text } };
 }

@@ -126,6 +126,7 @@ export class SwappedRecords implements Records {
     const long = put && { id: randomId(), bytes: bytesOf(put.text) };
     return {
       name: edit.name,
+      op: edit.op,
       looksFirst: put !== undefined,
       decide: (stored, span) => {
         const before = recordIn(stored);

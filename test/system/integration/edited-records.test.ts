@@ -13,7 +13,15 @@ import { recordLines } from '../../support/events.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { wrapStore } from '../../support/wrap-store.ts';
-import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
+import {
+  backends,
+  type Connected,
+  editRecord,
+  lockKey,
+  lockTable,
+  snapshotKey,
+  storeTable,
+} from './support/backends.ts';
 import { type Dialect, sqlFields } from './support/edits.ts';
 
 // Records and snapshots that somebody has edited with the tools of the engine, any field with anything: the adapters
@@ -44,9 +52,24 @@ const RECORD_FIELDS = [
   ...['older', 'other'],
 ];
 
+const RECORD = [
+  'token',
+  'id',
+  'phase',
+  'until',
+  'at',
+  'changedAt',
+  'text',
+  'note',
+  'replaced',
+  'other',
+] as const;
+
+/** Those of the hash stand for themselves, all others are in the record. */
+const HASH: readonly string[] = ['record', 'main', 'brief'];
 const FIELDS = {
-  lock: ['token', 'id', 'phase', 'until', 'at', 'changedAt', 'text', 'note', 'replaced', 'other'],
-  store: ['token', 'id', 'phase', 'until', 'at', 'changedAt', 'text', 'brief', 'older', 'other'],
+  lock: [...RECORD, 'longest', 'older', ...HASH],
+  store: [...RECORD, 'keepMs', 'older', ...HASH],
 } as const;
 
 /** The fields that decide nothing. The text of a record in SQL may be of a type that makes it unreadable. */
@@ -138,7 +161,11 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
       lock,
       store,
       async edit(what, edits) {
-        for (const [field, value] of edits) await admin.hset(keys[what], field, value);
+        const inHash = edits.filter(([field]) => HASH.includes(field));
+        const inRecord = edits.filter(([field]) => !HASH.includes(field));
+        const fields = inRecord.map(([field, value]) => [field, field === 'text' ? value : anyOf(value)]);
+        await editRecord(admin, keys[what], () => Object.fromEntries(fields));
+        for (const [field, value] of inHash) await admin.hset(keys[what], field, value);
         return true;
       },
       async empty() {
@@ -184,6 +211,15 @@ function editsOf(what: 'lock' | 'store', isRedis: boolean): fc.Arbitrary<Edit[]>
         weight: 4,
       });
   return fc.uniqueArray(edit, { minLength: 1, maxLength: 3, selector: ([name]) => name });
+}
+
+/** The value that a text is, or the text. */
+function anyOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The answer, or that the engine could not be asked, in a line that people can read. */

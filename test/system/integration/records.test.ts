@@ -4,11 +4,11 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
 import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
 import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
 import { recordsCases } from '../../../src/testing/records-conformance.ts';
+import { redisRecords } from '../../support/redis-records.ts';
 
 // Those of the other backends are in the files of their servers.
 
@@ -24,8 +24,8 @@ describe('Redis', { concurrent: true }, () => {
   });
 
   const subject = {
-    records: () => new RedisRecords('store', { client: ioredis, ...patient }),
-    other: () => new RedisRecords('store', { client: nodeRedis, ...patient }),
+    records: () => redisRecords({ client: ioredis, ...patient }),
+    other: () => redisRecords({ client: nodeRedis, ...patient }),
   };
   for (const { name, run } of recordsCases(subject)) it(name, run);
 });

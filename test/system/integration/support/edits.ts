@@ -24,12 +24,6 @@ export function sqlDamage(dialect: Dialect, field: DamagedField): string {
   return sqlFields(dialect, JSON.stringify(textDamage(field)));
 }
 
-/** A damaged field of a hash, and its value. */
-export function redisDamage(field: DamagedField): [field: string, value: string] {
-  if (field === 'state') return ['phase', 'abc'];
-  return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
-}
-
 /** Two years ahead. */
 function farInstant(): number {
   return Date.now() + 2 * 365 * 86_400_000;
