@@ -1,15 +1,8 @@
 // A backend of your own: over an object store with conditional writes, such as S3 (`ETag`, `If-Match`, `If-None-Match: *`) or
-// Deno KV (`versionstamp`). Each record is an object; a long value is an object of its own.
+// Deno KV (`versionstamp`). Each record is an object; a rule of the service deletes those that were not written for a week.
 import { RefreshingValue } from 'tickless';
-import {
-  type Backend,
-  type BackendOptions,
-  type Cells,
-  type Change,
-  createBackend,
-  type Seen,
-  type Swap,
-} from 'tickless/backend';
+import type { Backend, BackendOptions, Cells, Change, Seen, Swap } from 'tickless/backend';
+import { createBackend } from 'tickless/backend';
 
 /**
  * What is used of the service. `now` is its clock, the same for all instances, in milliseconds. The header `Date` has whole
@@ -20,30 +13,18 @@ export interface ObjectStore {
   get(key: string): Promise<{ now: number; revision?: string; text?: string }>;
   /** PUT if it still has that revision; without one, if there is none. @returns false: it was not so (412, or 409). */
   put(key: string, text: string, revision: string | undefined): Promise<boolean>;
-  /** DELETE; with a revision, if it still has that one. */
-  delete(key: string, revision?: string): Promise<boolean>;
+  /** DELETE if it still has that revision. */
+  delete(key: string, revision: string | undefined): Promise<boolean>;
   /** The first keys that begin with that text, in order. */
   list(prefix: string, limit: number): Promise<{ now: number; keys: string[] }>;
 }
 
-/** The object of a name. */
+/** The object of a name. Its long texts are in it: a value of several MB makes one of several MB. */
 interface Kept {
   readonly text: string;
   readonly main?: string | undefined;
-  /** The ids of its long texts. */
-  readonly longs: readonly string[];
-  /** `null`: for ever. */
-  readonly until: number | null;
+  readonly longs: Readonly<Record<string, string>>;
 }
-
-/** What was read under a name. */
-interface Found {
-  readonly now: number;
-  readonly revision?: string;
-  readonly kept: Kept | undefined;
-}
-
-const longKey = (name: string, id: string): string => `long/${id}/${name}`;
 
 export class ObjectCells implements Cells {
   readonly #objects: ObjectStore;
@@ -54,93 +35,64 @@ export class ObjectCells implements Cells {
 
   /** Of any number of names: a check asks about all at once. Each may fail alone. */
   async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
-    let now = 0;
-    const answers = await Promise.all(
-      changes.map(async ({ name, swap, isWhole, known }): Promise<Seen | Error> => {
-        try {
-          const found = await this.#read(name);
-          now = Math.max(now, found.now);
-          return await (swap === undefined
-            ? this.#look(name, found.kept, isWhole ? known : found.kept?.main)
-            : this.#swap(name, swap, found));
-        } catch (error) {
-          return error as Error;
-        }
-      }),
-    );
-    if (answers.every((answer) => answer instanceof Error)) throw answers[0];
-    return { now, answers };
+    const found = changes.map((change) => this.#answer(change).catch((error: Error) => error));
+    const answers = await Promise.all(found);
+    const instants = answers.flatMap((answer) => (answer instanceof Error ? [] : [answer.now]));
+    if (instants.length === 0) throw answers[0];
+    return { now: Math.max(...instants), answers };
   }
 
-  async #look(name: string, kept: Kept | undefined, known: string | undefined): Promise<Seen> {
-    const main = kept?.main === known ? undefined : kept?.main;
-    const long = main === undefined ? undefined : await this.#objects.get(longKey(name, main));
-    return { isDone: false, text: kept?.text, main: long?.text };
-  }
-
-  async #swap(name: string, swap: Swap, { kept, revision, now }: Found): Promise<Seen> {
-    const { before, after, main, adds, drops, keepForMs } = swap;
-    if (kept?.text !== before) return { isDone: kept !== undefined && kept.text === after, text: kept?.text }; // done: its answer was lost
-    if (adds !== undefined) await this.#objects.put(longKey(name, adds.id), adds.text, undefined);
-    const longs = [...(kept?.longs ?? []), ...(adds === undefined ? [] : [adds.id])].filter(
-      (id) => !drops.includes(id),
-    );
-    const next =
-      after !== undefined &&
-      JSON.stringify({ text: after, main, longs, until: now + keepForMs } satisfies Kept);
-    const isDone =
-      next === false
-        ? await this.#objects.delete(name, revision)
-        : await this.#objects.put(name, next, revision);
-    if (!isDone) {
-      if (adds !== undefined) await this.#objects.delete(longKey(name, adds.id));
-      return { isDone, text: (await this.#read(name)).kept?.text };
+  async #answer({ name, swap, isWhole, known }: Change): Promise<Seen & { readonly now: number }> {
+    const { text, revision, now } = await this.#objects.get(name);
+    const kept = text === undefined ? undefined : keptIn(text);
+    if (swap === undefined || kept?.text !== swap.before) {
+      const isDone = kept !== undefined && kept.text === swap?.after; // its answer was lost
+      const main = isWhole && kept?.main !== known ? kept?.longs[kept.main ?? ''] : undefined;
+      return { now, isDone, text: kept?.text, main };
     }
-    await this.#deleteLongs(name, next === false ? (kept?.longs ?? []) : drops);
-    return { isDone };
-  }
-
-  async #read(name: string): Promise<Found> {
-    const { text, ...rest } = await this.#objects.get(name);
-    return { ...rest, kept: text === undefined ? undefined : keptIn(text) };
-  }
-
-  async #deleteLongs(name: string, ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.#objects.delete(longKey(name, id))));
+    const next = nextOf(kept, swap);
+    const isDone = await (next === undefined
+      ? this.#objects.delete(name, revision)
+      : this.#objects.put(name, JSON.stringify(next), revision));
+    return isDone ? { now, isDone } : this.#answer({ name }); // another instance was faster
   }
 
   async long(name: string, ids: readonly string[]): ReturnType<Cells['long']> {
-    return Promise.all(ids.map(async (id) => (await this.#objects.get(longKey(name, id))).text));
+    const { text } = await this.#objects.get(name);
+    return ids.map((id) => (text === undefined ? undefined : keptIn(text).longs[id]));
   }
 
-  /** Also deletes what is kept no longer: the service does not know. */
   async list(prefix: string, limit: number): ReturnType<Cells['list']> {
     const { keys, now } = await this.#objects.list(prefix, limit);
-    const found = keys.map(async (name) => {
-      const { kept, revision } = await this.#read(name);
-      if (kept === undefined) return [];
-      if (kept.until === null || kept.until > now) return [[name, kept.text] as const];
-      if (await this.#objects.delete(name, revision)) await this.#deleteLongs(name, kept.longs);
-      return [];
-    });
-    return { now, texts: (await Promise.all(found)).flat() };
+    const texts = keys.map(
+      async (name) => [name, keptIn((await this.#objects.get(name)).text ?? '').text] as const,
+    );
+    return { now, texts: await Promise.all(texts) };
   }
 }
 
-/** An object that somebody has damaged has an empty text, which the next step replaces. */
+function nextOf(kept: Kept | undefined, swap: Swap): Kept | undefined {
+  const { after: text, main, adds, drops } = swap;
+  if (text === undefined) return undefined;
+  const longs = Object.entries({ ...kept?.longs, ...(adds && { [adds.id]: adds.text }) });
+  const left = longs.filter(([id]) => !drops.includes(id));
+  return { text, main, longs: Object.fromEntries(left) };
+}
+
+/** An object that was edited by hand has an empty text, which the next step replaces. */
 function keptIn(text: string): Kept {
   try {
     const kept = JSON.parse(text);
-    if (typeof kept?.text === 'string' && Array.isArray(kept.longs)) return kept;
+    if (typeof kept?.text === 'string' && typeof kept.longs === 'object') return kept;
   } catch {
     // no JSON
   }
-  return { text: '', longs: [], until: null };
+  return { text: '', longs: {} };
 }
 
-/** Once a process. A key of S3 has at most 1024 bytes; that of a long text has 42 more than its name, of which nine tell its kind. */
+/** Once a process. A key of S3 has at most 1024 bytes, of which nine are for the kind of the record. */
 export function objectBackend(objects: ObjectStore, options?: BackendOptions): Backend {
-  return createBackend(new ObjectCells(objects), options, { longestName: 1024 - 51 });
+  return createBackend(new ObjectCells(objects), options, { longestName: 1024 - 9 });
 }
 
 /** Stands for the service. */

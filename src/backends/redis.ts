@@ -56,7 +56,7 @@ export interface RedisBackendOptions extends Omit<BackendOptions, 'signals'> {
 /**
  * A backend in Redis (6 or newer) or Valkey: a hash for each name and kind of record. Each step is one script that runs at the server: it
  * replaces the record if it is still as it was. An instance that does not know the present one takes a second step, and the server's
- * clock decides. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
+ * clock decides; in a Redis Cluster a lease may end earlier by as much as the clocks of its nodes differ: synchronize them. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
  * restart without persistence, ends it early; tokens grow all the same. Names may have any length, a value at most 512 MB. With
  * `keepVersions` older versions are in the same hash.
  *

@@ -120,7 +120,7 @@ export class TextCells implements Cells {
     });
     const found = rests.length === 0 ? [] : await this.#texts.read(rests);
     return ids.map((id, i) => {
-      if (firsts[i] === undefined) return undefined;
+      if (headOf(firsts[i]).count === 0) return undefined; // not there, or edited by hand
       const others = rests.flatMap((key, at) => (key.sort.startsWith(`part/${id}/`) ? [found[at]] : []));
       return others.includes(undefined) ? undefined : headOf(firsts[i]).text + others.join('');
     });

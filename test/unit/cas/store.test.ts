@@ -113,6 +113,18 @@ describe('a store on records that are swapped', () => {
     expect(await store.read('a')).toMatchObject({ payload: 'mended' });
   });
 
+  it.each(['', 'garbage', '1 x\n', '0 5\ntext'])(
+    'a payload whose first part was edited to %j is damage',
+    async (part) => {
+      const server = new Server();
+      const store = storeOf(new MemoryTexts(server));
+      await store.write('a', LONG, TOKEN);
+      server.texts.set(partsIn(server).find((key) => key.endsWith('/0')) as string, part);
+      expect((await store.read('a'))?.damage).toBe('text');
+      expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
+    },
+  );
+
   it('a report is a command, after a read where the clock is not known yet', async () => {
     const records = new MemoryTexts(new Server());
     const store = storeOf(records);
