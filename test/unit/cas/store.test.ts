@@ -120,7 +120,7 @@ describe('a store on records that are swapped', () => {
       const store = storeOf(new MemoryTexts(server));
       await store.write('a', LONG, TOKEN);
       server.texts.set(partsIn(server).find((key) => key.endsWith('/0')) as string, part);
-      expect((await store.read('a'))?.damage).toBe('text');
+      expect((await store.read('a'))?.damage).toContain('the field text');
       expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
     },
   );
