@@ -1,7 +1,7 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
 import { systemClock } from '../../time/clock.ts';
-import { edited, foundBy, isExpired } from '../edited.ts';
+import { earlierOf, edited, foundBy, isExpired } from '../edited.ts';
 import { REPORT } from '../names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../records.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
@@ -181,7 +181,7 @@ export class SwappedRecords implements Records {
     const ids = idsIn(record);
     const texts = ids.length === 0 ? [] : await this.#cells.long(name, ids, beginning);
     const span = this.#loop.span();
-    const editions = [record, ...record.older.map((one) => ({ ...record, ...one, changedAt: one.at }))];
+    const editions = [record, ...record.older.map((one) => earlierOf(record, one))];
     return editions.map((edition): ListedEdition => {
       const row = rowAt(edition, span, false);
       const { text } = edition;
