@@ -90,3 +90,18 @@ describe('a long text of a record that is swapped', () => {
     expect(await tokens()).toEqual([5]);
   });
 });
+
+it.each(['until', 'phase', 'changedAt'])(
+  'earlier editions are sound where %s of the present one was edited',
+  async (field) => {
+    const { cells, apply, records } = open();
+    for (const token of [1, 2]) await apply(put(token, `text ${token}`, 1));
+    const record = JSON.parse(cells.texts.get('a') as string);
+    cells.texts.set('a', JSON.stringify({ ...record, [field]: Number.MAX_SAFE_INTEGER }));
+    const editions = await records.editions('a', 100);
+    expect(editions.map(({ row }) => [row.token, row.damage])).toEqual([
+      [2, field],
+      [1, undefined],
+    ]);
+  },
+);
