@@ -166,13 +166,12 @@ export class SwappedRecords implements Records {
     return { now: middle(span), rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit) };
   }
 
-  /** A long text that is missing may have been dropped by a put meanwhile. */
-  async editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
-    const editions = await this.#editions(name, beginning);
-    return editions.some(({ row }) => row.damage === 'text') ? this.#editions(name, beginning) : editions;
+  editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
+    return this.#editions(name, beginning);
   }
 
-  async #editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
+  /** @param before the text of the record as a long text of it was missing: a put may have dropped that meanwhile. */
+  async #editions(name: string, beginning: number, before?: string): Promise<readonly ListedEdition[]> {
     const { seen } = await this.#loop.run([], [{ name }]);
     const [found] = seen as readonly [Seen | Error];
     if (found instanceof Error) throw found;
@@ -180,6 +179,8 @@ export class SwappedRecords implements Records {
     if (record === undefined) return [];
     const ids = idsIn(record);
     const texts = ids.length === 0 ? [] : await this.#cells.long(name, ids, beginning);
+    if (texts.includes(undefined) && found.text !== before)
+      return this.#editions(name, beginning, found.text);
     const span = this.#loop.span();
     const editions = [record, ...record.older.map((one) => ({ ...record, ...one, changedAt: one.at }))];
     return editions.map((edition): ListedEdition => {

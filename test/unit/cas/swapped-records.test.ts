@@ -89,4 +89,23 @@ describe('a long text of a record that is swapped', () => {
     await apply(put(5, 'x'.repeat(10_001), 5));
     expect(await tokens()).toEqual([5]);
   });
+
+  it.each([1, 3])(
+    'is there in a list of editions, though %i puts have dropped those before meanwhile',
+    async (puts) => {
+      const { cells, apply, records } = open();
+      await apply(put(1, LONG));
+      const { long } = cells;
+      let token = 1;
+      cells.long = async (...asked) => {
+        if (token <= puts) await open(cells).apply(put(++token, LONG));
+        return long.apply(cells, asked);
+      };
+      expect(await records.editions('a', 10)).toMatchObject([
+        { row: { token, text: LONG, damage: undefined } },
+      ]);
+      cells.longs.clear();
+      expect(await records.editions('a', 10)).toMatchObject([{ row: { token, text: '', damage: 'text' } }]);
+    },
+  );
 });
