@@ -1,3 +1,4 @@
+import { CLOCK_BACK_MS } from '../../cluster/plausible.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
 import type { ClockSpan, KnownClock } from './known-clock.ts';
 
@@ -90,11 +91,11 @@ export class SwapLoop {
       const failed = (error: Error) => ({ now: NaN, answers: changes.map(() => error) });
       const { now, answers: results } = await (seen.length === 0 ? sent : sent.catch(failed));
       this.#clock.learnTime(now, decidedAt);
-      const wasBehind = span !== undefined && this.#wasBehind(span, decidedAt);
+      const wasOff = span !== undefined && this.#wasOff(span, decidedAt);
       for (const [i, one] of open.entries()) {
         const result = results[i] as Seen | Error;
         if (result instanceof Error) answers[one.index] = result;
-        else if (this.#learn(one, result) && !(wasBehind && one.decision?.isTimed === true))
+        else if (this.#learn(one, result) && !(wasOff && one.decision?.isTimed === true))
           answers[one.index] = (one.decision as Decision<R>).answer;
       }
       if (isFirst) {
@@ -159,11 +160,13 @@ export class SwapLoop {
 
   /**
    * A step was decided by a clock that was behind, as the answer shows: the machine was suspended, or the backend's clock
-   * set forward. The lease would end too early, so the step is taken again.
+   * set forward. The lease would end too early, so the step is taken again. So it is where that clock was set back so far that for
+   * others the lease has not begun.
    */
-  #wasBehind({ latest }: ClockSpan, decidedAt: number): boolean {
+  #wasOff({ earliest, latest }: ClockSpan, decidedAt: number): boolean {
     const passed = this.#clock.now() - decidedAt;
-    return this.#clock.span().earliest > latest + passed + SAME_MS;
+    const now = this.#clock.span();
+    return now.earliest > latest + passed + SAME_MS || now.latest + CLOCK_BACK_MS < earliest + passed;
   }
 
   #remember(name: string, seen: Seen | Error | undefined): void {
