@@ -117,11 +117,13 @@ export class RedisCells implements Cells {
     return `the Redis server evicts keys when its memory is full (maxmemory-policy ${policy}): leases and holds may be lost, expected noeviction`;
   }
 
+  /** Rejects where all calls have failed: then no reply has the clock. */
   async #run(
     calls: readonly NameCall[],
     patience: number,
   ): Promise<{ readonly now: ServerTime; readonly replies: readonly (Fields | Error)[] }> {
     const answers = await this.#hashes.runMany(CELLS, calls, patience);
+    if (answers.every((reply) => reply instanceof Error)) throw answers[0];
     const instants: Set<number> = new Set();
     const replies = answers.map((reply) => {
       if (reply instanceof Error) return reply;
