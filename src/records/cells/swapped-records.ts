@@ -112,9 +112,7 @@ export class SwappedRecords implements Records {
     const { answers } = await this.#loop.run([
       this.#stepOf(edit, { long: doubt, isSame: text === edit.text }),
     ]);
-    const again = answers[0] as Outcome | Error;
-    if (again instanceof Error) throw again;
-    return again.answer;
+    return this.#settled(edit, answers[0] as Outcome | Error);
   }
 
   /** @param compared the long text that is there, and whether it is that of the put. */
