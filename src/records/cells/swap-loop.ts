@@ -68,8 +68,8 @@ export class SwapLoop {
 
   /**
    * @param looks are sent with the first command of the steps.
-   * @returns the answer or the error of each.
-   * @throws at the deadline: no command begins after it. One that was sent before may still take effect.
+   * @returns the answer or the error of each; those that have one keep it where a later command fails.
+   * @throws where none has an answer; also at the deadline: no command begins after it. One that was sent before may still take effect.
    */
   async run<R>(
     steps: readonly Step<R>[],
@@ -85,11 +85,12 @@ export class SwapLoop {
       open = open.filter(({ index }) => !(index in answers));
       const changes = [...open.map(changeOf), ...(isFirst ? looks : [])];
       if (changes.length === 0) return { answers, seen };
-      if (!isFirst && decidedAt >= endAt) throw new Error('other instances were faster until the timeout');
-      const sent = this.#cells.swap(changes);
-      // Looks that are answered stay so: a report that can't be left fails alone.
-      const failed = (error: Error) => ({ now: NaN, answers: changes.map(() => error) });
-      const { now, answers: results } = await (seen.length === 0 ? sent : sent.catch(failed));
+      const { now, answers: results } = await this.#sent(changes, isFirst ? Infinity : endAt).catch(
+        (error: Error) => {
+          if (open.length === steps.length && seen.length === 0) throw error;
+          return { now: NaN, answers: changes.map(() => error) };
+        },
+      );
       this.#clock.learnTime(now, decidedAt);
       const wasOff = span !== undefined && this.#wasOff(span, decidedAt);
       for (const [i, one] of open.entries()) {
@@ -104,6 +105,11 @@ export class SwapLoop {
       }
       open = open.filter(({ index }) => !(index in answers));
     }
+  }
+
+  async #sent(changes: readonly Change[], endAt: number): ReturnType<Cells['swap']> {
+    if (this.#clock.now() >= endAt) throw new Error('other instances were faster until the timeout');
+    return this.#cells.swap(changes);
   }
 
   /** As of `Cells`. */
