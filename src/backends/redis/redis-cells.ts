@@ -117,12 +117,13 @@ export class RedisCells implements Cells {
     return `the Redis server evicts keys when its memory is full (maxmemory-policy ${policy}): leases and holds may be lost, expected noeviction`;
   }
 
+  /** Rejects where all calls have failed: then no reply has the clock. */
   async #run(
     calls: readonly NameCall[],
     patience: number,
   ): Promise<{ readonly now: ServerTime; readonly replies: readonly (Fields | Error)[] }> {
-    const sentAt = systemClock.monotonic();
     const answers = await this.#hashes.runMany(CELLS, calls, patience);
+    if (answers.every((reply) => reply instanceof Error)) throw answers[0];
     const instants: Set<number> = new Set();
     const replies = answers.map((reply) => {
       if (reply instanceof Error) return reply;
@@ -131,14 +132,14 @@ export class RedisCells implements Cells {
       instants.add(Number(micros) / 1000);
       return fields;
     });
-    return { now: timeOf([...instants], systemClock.monotonic() - sentAt), replies };
+    return { now: timeOf([...instants]), replies };
   }
 }
 
 /** @param instants one for each command: several slots may be on several servers. */
-function timeOf(instants: readonly number[], tookMs: number): ServerTime {
+function timeOf(instants: readonly number[]): ServerTime {
   const [earliest, latest] = [Math.min(...instants), Math.max(...instants)];
-  return earliest === latest ? earliest : { earliest, latest: latest + tookMs };
+  return earliest === latest ? earliest : { earliest, latest };
 }
 
 function patienceOf({ op = 'read' }: Change): number {

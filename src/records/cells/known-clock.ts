@@ -4,7 +4,7 @@ export interface ClockSpan {
   readonly latest: number;
 }
 
-/** A server's wall clock in an answer: an instant between its command and now, or a span that holds now. */
+/** A server's wall clock in an answer: an instant between its command and now, or a span that holds such an instant. */
 export type ServerTime = number | ClockSpan;
 
 /** How far ahead of the machine's monotonic clock the server's clock is, in milliseconds: between the two, as of `at`. */
@@ -38,7 +38,7 @@ export class KnownClock {
   learnTime(time: ServerTime, sentAt: number): void {
     const isRounded = Number.isInteger(time) && !this.#isOwn;
     if (typeof time === 'number') this.learnBetween(time, isRounded ? time + 1 : time, sentAt);
-    else this.learnBetween(time.earliest, time.latest, this.#monotonic());
+    else this.learnBetween(time.earliest, time.latest, sentAt);
   }
 
   /** The server's clock was between the two at a moment since then. */

@@ -1,3 +1,4 @@
+import { CLOCK_BACK_MS } from '../../cluster/plausible.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
 import type { ClockSpan, KnownClock } from './known-clock.ts';
 
@@ -67,8 +68,8 @@ export class SwapLoop {
 
   /**
    * @param looks are sent with the first command of the steps.
-   * @returns the answer or the error of each.
-   * @throws at the deadline: no command begins after it. One that was sent before may still take effect.
+   * @returns the answer or the error of each; those that have one keep it where a later command fails.
+   * @throws where none has an answer; also at the deadline: no command begins after it. One that was sent before may still take effect.
    */
   async run<R>(
     steps: readonly Step<R>[],
@@ -84,17 +85,18 @@ export class SwapLoop {
       open = open.filter(({ index }) => !(index in answers));
       const changes = [...open.map(changeOf), ...(isFirst ? looks : [])];
       if (changes.length === 0) return { answers, seen };
-      if (!isFirst && decidedAt >= endAt) throw new Error('other instances were faster until the timeout');
-      const sent = this.#cells.swap(changes);
-      // Looks that are answered stay so: a report that can't be left fails alone.
-      const failed = (error: Error) => ({ now: NaN, answers: changes.map(() => error) });
-      const { now, answers: results } = await (seen.length === 0 ? sent : sent.catch(failed));
+      const { now, answers: results } = await this.#sent(changes, isFirst ? Infinity : endAt).catch(
+        (error: Error) => {
+          if (open.length === steps.length && seen.length === 0) throw error;
+          return { now: NaN, answers: changes.map(() => error) };
+        },
+      );
       this.#clock.learnTime(now, decidedAt);
-      const wasBehind = span !== undefined && this.#wasBehind(span, decidedAt);
+      const wasOff = span !== undefined && this.#wasOff(span, decidedAt);
       for (const [i, one] of open.entries()) {
         const result = results[i] as Seen | Error;
         if (result instanceof Error) answers[one.index] = result;
-        else if (this.#learn(one, result) && !(wasBehind && one.decision?.isTimed === true))
+        else if (this.#learn(one, result) && !(wasOff && one.decision?.isTimed === true))
           answers[one.index] = (one.decision as Decision<R>).answer;
       }
       if (isFirst) {
@@ -103,6 +105,11 @@ export class SwapLoop {
       }
       open = open.filter(({ index }) => !(index in answers));
     }
+  }
+
+  async #sent(changes: readonly Change[], endAt: number): ReturnType<Cells['swap']> {
+    if (this.#clock.now() >= endAt) throw new Error('other instances were faster until the timeout');
+    return this.#cells.swap(changes);
   }
 
   /** As of `Cells`. */
@@ -159,11 +166,13 @@ export class SwapLoop {
 
   /**
    * A step was decided by a clock that was behind, as the answer shows: the machine was suspended, or the backend's clock
-   * set forward. The lease would end too early, so the step is taken again.
+   * set forward. The lease would end too early, so the step is taken again. So it is where that clock was set back so far that for
+   * others the lease has not begun.
    */
-  #wasBehind({ latest }: ClockSpan, decidedAt: number): boolean {
+  #wasOff({ earliest, latest }: ClockSpan, decidedAt: number): boolean {
     const passed = this.#clock.now() - decidedAt;
-    return this.#clock.span().earliest > latest + passed + SAME_MS;
+    const now = this.#clock.span();
+    return now.earliest > latest + passed + SAME_MS || now.latest + CLOCK_BACK_MS < earliest + passed;
   }
 
   #remember(name: string, seen: Seen | Error | undefined): void {

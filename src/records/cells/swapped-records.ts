@@ -112,9 +112,7 @@ export class SwappedRecords implements Records {
     const { answers } = await this.#loop.run([
       this.#stepOf(edit, { long: doubt, isSame: text === edit.text }),
     ]);
-    const again = answers[0] as Outcome | Error;
-    if (again instanceof Error) throw again;
-    return again.answer;
+    return this.#settled(edit, answers[0] as Outcome | Error);
   }
 
   /** @param compared the long text that is there, and whether it is that of the put. */
@@ -166,13 +164,12 @@ export class SwappedRecords implements Records {
     return { now: middle(span), rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit) };
   }
 
-  /** A long text that is missing may have been dropped by a put meanwhile. */
-  async editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
-    const editions = await this.#editions(name, beginning);
-    return editions.some(({ row }) => row.damage === 'text') ? this.#editions(name, beginning) : editions;
+  editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
+    return this.#editions(name, beginning);
   }
 
-  async #editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
+  /** @param before the text of the record as a long text of it was missing: a put may have dropped that meanwhile. */
+  async #editions(name: string, beginning: number, before?: string): Promise<readonly ListedEdition[]> {
     const { seen } = await this.#loop.run([], [{ name }]);
     const [found] = seen as readonly [Seen | Error];
     if (found instanceof Error) throw found;
@@ -180,6 +177,8 @@ export class SwappedRecords implements Records {
     if (record === undefined) return [];
     const ids = idsIn(record);
     const texts = ids.length === 0 ? [] : await this.#cells.long(name, ids, beginning);
+    if (texts.includes(undefined) && found.text !== before)
+      return this.#editions(name, beginning, found.text);
     const span = this.#loop.span();
     const editions = [record, ...record.older.map((one) => earlierOf(record, one))];
     return editions.map((edition): ListedEdition => {

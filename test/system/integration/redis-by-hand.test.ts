@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, inject, it } from 'vitest';
+import { RedisCells } from '../../../src/backends/redis/redis-cells.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import { readOf } from '../../../src/records/read-of.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { editRecord } from './support/backends.ts';
@@ -51,6 +54,13 @@ describe('a record in Redis that was edited', () => {
       expect(await lock.extend(lease)).toBe(false);
       expect(await lock.acquire({ name: field })).toMatchObject({ kind: 'acquired' });
     }
+  });
+
+  it('keys of another type are the error of all names that have one, also of the first that are looked at', async () => {
+    for (const name of ['one', 'two']) await client.set(`${prefix}snapshot/${name}`, 'x');
+    const records = new SwappedRecords(new RedisCells('store', options), Infinity);
+    const reads = ['one', 'two'].map((name) => readOf(`snapshot/${name}`));
+    await expect(records.apply(reads)).rejects.toThrow(/^WRONGTYPE /);
   });
 
   it('is seen without what people have edited in the texts for people, and can be released', async () => {

@@ -95,6 +95,18 @@ describe('a lock on records that are swapped', () => {
     expect(await lockOf(new MemoryTexts(server)).acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
   });
 
+  it('a lease that was decided before the clock of the server was set back is one for all', async () => {
+    const server = new Server();
+    const records = new MemoryTexts(server);
+    const lock = lockOf(records);
+    await lock.release(await leaseOf(lock, 5000), { as: 'abandoned' });
+    server.now -= 61_000; // that of the machine goes on
+    records.suspendedMs -= 61_000;
+    const lease = await leaseOf(lock, 5000);
+    expect(await lockOf(new MemoryTexts(server)).acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+    expect(await lock.extend(lease, 5000)).toBe(true);
+  });
+
   it('an end that is known to a second is awaited in a handful of steps', async () => {
     const server = new Server();
     const other = lockOf(new MemoryTexts(server, -1000, 0));

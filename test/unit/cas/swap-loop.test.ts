@@ -62,6 +62,26 @@ describe('steps that swap a text', () => {
     expect(cells.texts.get('b')).toBe('anotherx');
   });
 
+  it.each([
+    ['fails', 'connection lost'],
+    ['would come too late', 'other instances were faster'],
+  ])('that are done stay so where the next command of a loser %s', async (how, message) => {
+    const { cells, loop } = await begun();
+    cells.texts.set('b', 'another');
+    cells.before = () => {
+      cells.before = () => {
+        throw new Error('connection lost');
+      };
+      if (how !== 'fails') cells.now += cells.timeoutMs;
+    };
+    const { answers } = await loop.run(['a', 'b'].map((name) => adding(name, 'x')));
+    expect(answers).toEqual(['', expect.objectContaining({ message: expect.stringContaining(message) })]);
+    cells.before = () => {
+      throw new Error('connection lost');
+    };
+    await expect(loop.run(['a', 'b'].map((name) => adding(name, 'x')))).rejects.toThrow('connection lost');
+  });
+
   it('begin with the text that was seen last, also by a look or a failed swap', async () => {
     const { cells, loop } = await begun();
     cells.texts.set('a', 'x').set('b', 'x');

@@ -76,6 +76,20 @@ describe('a long text of a record that is swapped', () => {
     expect([...cells.longs.values()]).toEqual([other]);
   });
 
+  it('is put also where another one of that length and token is put while it is compared', async () => {
+    const { cells, apply } = open();
+    await apply(put(1, LONG));
+    const { long } = cells;
+    cells.long = async (...asked) => {
+      cells.long = long;
+      await open(cells).apply(put(1, LONG.replaceAll('x', 'y')));
+      return long.apply(cells, asked);
+    };
+    const other = LONG.replaceAll('x', 'z');
+    expect(await apply(put(1, other))).toMatchObject({ isDone: true, row: { token: 1 } });
+    expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(other);
+  });
+
   it('is left out as that of an earlier edition where all of them are too long for the backend', async () => {
     const cells = new FakeCells();
     cells.mostBytes = 10_000;
@@ -89,6 +103,25 @@ describe('a long text of a record that is swapped', () => {
     await apply(put(5, 'x'.repeat(10_001), 5));
     expect(await tokens()).toEqual([5]);
   });
+
+  it.each([1, 3])(
+    'is there in a list of editions, though %i puts have dropped those before meanwhile',
+    async (puts) => {
+      const { cells, apply, records } = open();
+      await apply(put(1, LONG));
+      const { long } = cells;
+      let token = 1;
+      cells.long = async (...asked) => {
+        if (token <= puts) await open(cells).apply(put(++token, LONG));
+        return long.apply(cells, asked);
+      };
+      expect(await records.editions('a', 10)).toMatchObject([
+        { row: { token, text: LONG, damage: undefined } },
+      ]);
+      cells.longs.clear();
+      expect(await records.editions('a', 10)).toMatchObject([{ row: { token, text: '', damage: 'text' } }]);
+    },
+  );
 });
 
 it.each(['until', 'phase', 'changedAt'])(
