@@ -63,16 +63,18 @@ export class MongoCells implements Cells {
     this.#collection = collection;
   }
 
-  /** One command for all looks, one for a swap, two for several. */
+  /** One command for all looks, one for a swap or a deletion, two for several swaps. */
   async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
     const looks = changes.filter(({ swap }) => swap === undefined);
     const swaps = changes.filter((change): change is SwapOf => change.swap !== undefined);
-    const areJoined = swaps.length > 1 && this.mostEdits > 1;
+    const puts = swaps.filter(({ swap }) => swap.after !== undefined);
+    const joined = puts.length > 1 && this.mostEdits > 1 ? puts : [];
     const parts = [
       { of: looks, run: () => this.#look(looks) },
-      ...(areJoined
-        ? [{ of: swaps, run: () => this.#swapAll(swaps) }]
-        : swaps.map((one) => ({ of: [one], run: () => this.#swapOne(one) }))),
+      { of: joined, run: () => this.#swapAll(joined) },
+      ...swaps
+        .filter((one) => !joined.includes(one))
+        .map((one) => ({ of: [one], run: () => this.#swapOne(one) })),
     ].filter(({ of }) => of.length > 0);
     const found = await oneByOne(parts, ({ run }) => run());
     const answers = new Map(
@@ -110,28 +112,20 @@ export class MongoCells implements Cells {
 
   /** A second command shows which ones are done. */
   async #swapAll(swaps: readonly SwapOf[]): Promise<Answers> {
-    const operations = swaps.map(({ name, swap }) =>
-      swap.after === undefined
-        ? { deleteOne: { filter: deletedBy(name, swap) } }
-        : {
-            updateOne: {
-              filter: { _id: name },
-              update: swapped(swap),
-              upsert: swap.before === undefined,
-            },
-          },
-    );
+    const operations = swaps.map(({ name, swap }) => ({
+      updateOne: { filter: { _id: name }, update: swapped(swap), upsert: swap.before === undefined },
+    }));
     const errors = await this.#bulkWrite(operations);
     const { now, answers } = await this.#compare(swaps);
     return { now, answers: answers.map((seen, i) => errors.get(i) ?? seen) };
   }
 
-  /** A swap is done if its text is there. */
+  /** A swap is done if its text is there; a deletion that has found none is not. */
   async #compare(swaps: readonly SwapOf[]): Promise<Answers> {
     const { now, answers } = await this.#look(swaps.map(({ name }) => ({ name })));
     const compared = swaps.map(({ swap }, i) => {
       const { text } = answers[i] as Seen;
-      return { isDone: text === swap.after, text };
+      return { isDone: text !== undefined && text === swap.after, text };
     });
     return { now, answers: compared };
   }
