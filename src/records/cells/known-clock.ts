@@ -7,9 +7,13 @@ export interface ClockSpan {
 /** A server's wall clock in an answer: an instant between its command and now, or a span that holds such an instant. */
 export type ServerTime = number | ClockSpan;
 
-/** How far ahead of the machine's monotonic clock the server's clock is, in milliseconds: between the two, as of `at`. */
+/**
+ * How far ahead of the machine's monotonic clock the server's clock is, in milliseconds: between the two, as of `at`; by answers
+ * to commands that were sent until `sentAt`.
+ */
 interface Offset extends ClockSpan {
   readonly at: number;
+  readonly sentAt: number;
 }
 
 /** How fast the two clocks may drift apart; that of the machine is slewed by at most this much. */
@@ -45,7 +49,7 @@ export class KnownClock {
   protected learnBetween(earliest: number, latest: number, since: number): void {
     if (!Number.isFinite(earliest + latest)) return;
     const at = this.#monotonic();
-    const seen = { earliest: earliest - at, latest: latest - since, at };
+    const seen = { earliest: earliest - at, latest: latest - since, at, sentAt: since };
     this.#offset = this.#offset === undefined ? seen : narrowed(this.#drifted(this.#offset, at), seen);
   }
 
@@ -57,16 +61,18 @@ export class KnownClock {
     return { earliest: earliest + at, latest: latest + at };
   }
 
-  #drifted({ earliest, latest, at: then }: Offset, at: number): Offset {
-    const drift = this.#isOwn ? 0 : (at - then) * DRIFT;
-    return { earliest: earliest - drift, latest: latest + drift, at };
+  #drifted(known: Offset, at: number): Offset {
+    const drift = this.#isOwn ? 0 : (at - known.at) * DRIFT;
+    return { ...known, earliest: known.earliest - drift, latest: known.latest + drift, at };
   }
 }
 
-/** Where the two exclude each other the clock was set, or the machine was suspended: the later one holds. */
+/** Where the two exclude each other the clock was set, or the machine was suspended: the one that was asked for later holds. */
 function narrowed(known: Offset, seen: Offset): Offset {
   const earliest = Math.max(known.earliest, seen.earliest);
   const latest = Math.min(known.latest, seen.latest);
-  if (earliest <= latest) return { earliest, latest, at: seen.at };
-  return earliest - latest <= SAME_CLOCK_MS ? { earliest: latest, latest: earliest, at: seen.at } : seen;
+  const last = seen.sentAt >= known.sentAt ? seen : known;
+  const { at } = seen;
+  if (earliest <= latest) return { ...last, earliest, latest, at };
+  return earliest - latest <= SAME_CLOCK_MS ? { ...last, earliest: latest, latest: earliest, at } : last;
 }

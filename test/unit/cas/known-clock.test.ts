@@ -30,3 +30,15 @@ it('the clocks of several servers are known by the earliest and the latest insta
   clock.learnTime({ earliest: 1050, latest: 1100 }, 0);
   expect(isWithin()).toBe(true);
 });
+
+it('a late answer from before the clock was set does not undo the answers since', () => {
+  const { machine, clock, isWithin } = opened();
+  clock.learnTime(3_601_000.5, 0); // the clock is set back right after
+  machine.now = 20;
+  clock.learnTime(1015.5, 10);
+  machine.now = 30;
+  clock.learnTime(3_601_005.5, 5);
+  expect(isWithin()).toBe(true);
+  clock.learnTime(3_601_030.5, 30); // it was set again
+  expect(isWithin()).toBe(false);
+});
