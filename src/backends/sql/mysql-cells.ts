@@ -184,7 +184,9 @@ export function mysqlPurge(table: string): Pick<SqlTableOptions, 'expired' | 'pu
       WHERE v.name > :after AND v.name < :before AND (r.name IS NULL OR r.expires_at < ${NOW}) ORDER BY name LIMIT :limit`,
     purge: [
       `DELETE v FROM ${table} AS v WHERE v.name IN (${PURGED_NAMES}) AND v.part = ${EMPTY} AND v.expires_at < ${NOW}`,
-      `DELETE v FROM ${table} AS v LEFT JOIN ${present} WHERE v.name IN (${PURGED_NAMES}) AND v.part <> ${EMPTY} AND r.name IS NULL`,
+      // Also those of a record that another session has written again in between.
+      `DELETE v FROM ${table} AS v LEFT JOIN ${present} WHERE v.name IN (${PURGED_NAMES}) AND v.part <> ${EMPTY}
+        AND (r.name IS NULL OR LOCATE(v.part, r.${BODY}) = 0)`,
     ],
   };
 }

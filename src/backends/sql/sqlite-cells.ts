@@ -85,7 +85,9 @@ export function sqlitePurge(table: string): Pick<SqlTableOptions, 'expired' | 'p
       AND CASE WHEN r.part = '' THEN r.expires_at < ${now} ELSE ${isLost} END ORDER BY r.name LIMIT :limit`,
     purge: [
       `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND part = '' AND expires_at < ${now}`,
-      `DELETE FROM ${table} AS r WHERE r.name IN (${PURGED_NAMES}) AND r.part <> '' AND ${isLost}`,
+      // Also those of a record that another process has written again in between.
+      `DELETE FROM ${table} AS r WHERE r.name IN (${PURGED_NAMES}) AND r.part <> ''
+        AND NOT EXISTS (SELECT 1 FROM ${table} AS p WHERE p.name = r.name AND p.part = '' AND instr(p.body, r.part) > 0)`,
     ],
   };
 }
