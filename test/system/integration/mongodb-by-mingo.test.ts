@@ -136,7 +136,12 @@ describe('a record in MongoDB, by mingo', () => {
       askedAt: new Date(START),
       expireAt: new Date(START + ROUNDED + MINUTE + 7 * DAY),
     });
-    expect(bench.record).toMatchObject({ token: START * 1000 + 500 * ROUNDED, id: 'first', phase: 'leased', at: START });
+    expect(bench.record).toMatchObject({
+      token: START * 1000 + 500 * ROUNDED,
+      id: 'first',
+      phase: 'leased',
+      at: START,
+    });
     bench.now += 1000;
     await bench.lock.extend(lease, 2 * MINUTE);
     expect(bench.record).toMatchObject({ phase: 'leased', until: about(bench.now + 2 * MINUTE) });
