@@ -85,7 +85,6 @@ function claimed<T>(
       text,
       note: '',
       replaced,
-      keepMs: undefined,
       older: [],
     },
     isDone: true,
@@ -122,7 +121,6 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
     until: at,
     text,
     note: '',
-    replaced: undefined,
     keepMs,
     older: kept.filter((one) => one.token < token).slice(0, older),
   };
@@ -207,13 +205,9 @@ export function foundBy<T>(
   const found =
     wanted === undefined ? record : [record, ...record.older].find(({ token }) => token === wanted);
   if (found === undefined || found.token <= newerThan) return undefined;
-  return found === record ? record : earlierOf(record, found as Edition<T>);
-}
-
-/** An earlier edition as a record: nothing of the present one decides about it. */
-export function earlierOf<T>(record: StoredRecord<T>, edition: Edition<T>): StoredRecord<T> {
-  const { at } = edition;
-  return { ...record, ...edition, phase: 'held', changedAt: at, until: at, note: '', replaced: undefined };
+  return found === record
+    ? record
+    : { ...record, ...found, changedAt: found.at, note: '', replaced: undefined };
 }
 
 /** It was to be kept until before now. As long as it is there, {@link edited} takes it as any other. */
@@ -223,4 +217,24 @@ export function isExpired(
 ): boolean {
   if (![until, changedAt, keepMs].every(Number.isFinite)) return false;
   return Math.max(until, changedAt) + keepMs <= at;
+}
+
+/** Whether an edit is done, as the record shows after it. Another edit in between may hide it; a put without a token shows nothing. */
+export function isDoneIn(row: Row, edit: Edit): boolean {
+  const isHeld = row.phase === 'held';
+  switch (edit.op) {
+    case 'read':
+      return true;
+    case 'delete':
+      return false;
+    case 'claim':
+      return !isHeld && row.id === edit.id;
+    case 'put':
+      return edit.token === undefined || row.token === edit.token;
+    case 'amend': {
+      const isOwn = row.token === edit.token && (edit.id ?? row.id) === row.id && row.damage === undefined;
+      if (edit.phase === 'held') return isOwn && isHeld && row.note === (edit.note ?? '');
+      return isOwn && (edit.id === undefined || (!isHeld && row.left > 0));
+    }
+  }
 }

@@ -84,7 +84,7 @@ export interface Read {
 }
 
 /** Deletes a record with its earlier editions. */
-interface Delete {
+export interface Delete {
   readonly op: 'delete';
   readonly name: string;
 }
