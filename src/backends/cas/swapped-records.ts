@@ -187,7 +187,15 @@ export class SwappedRecords implements Records {
     const [text] = await this.#loop.read([key]);
     const record = recordIn(text);
     if (record === undefined) return [];
-    const editions = [record, ...record.older.map((one) => ({ ...record, ...one, changedAt: one.at }))];
+    // Nothing of the present one decides about an earlier one.
+    const earlier = record.older.map((one) => ({
+      ...record,
+      ...one,
+      phase: 'held' as const,
+      changedAt: one.at,
+      until: one.at,
+    }));
+    const editions = [record, ...earlier];
     const inParts = partsOf(editions);
     const keys = inParts.map((parts) => firstPart(key.partition, parts));
     const firstTexts = keys.length === 0 ? [] : await this.#texts.read(keys);

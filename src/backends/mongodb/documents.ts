@@ -59,7 +59,7 @@ export class MongoDocuments {
     } catch (error) {
       const failed = [(error as BulkWriteError).writeErrors ?? []].flat();
       if (failed.length === 0) throw error;
-      return new Map(failed.map((one) => [changes[one.index]?.filter._id as string, one]));
+      return new Map(failed.map((one) => [changes[one.index]?.filter._id as string, errorOf(one)]));
     }
   }
 
@@ -121,7 +121,16 @@ interface BulkWriteError {
   readonly writeErrors?: WriteError | readonly WriteError[];
 }
 
-type WriteError = Error & { readonly index: number };
+/** An object of the driver, and no `Error`. */
+interface WriteError {
+  readonly index: number;
+  readonly code?: unknown;
+  readonly errmsg?: string | undefined;
+}
+
+function errorOf({ code, errmsg }: WriteError): Error {
+  return Object.assign(new Error(errmsg), { code });
+}
 
 function isDuplicateKey(error: unknown): boolean {
   return (error as { code?: unknown } | null | undefined)?.code === DUPLICATE_KEY;

@@ -395,6 +395,8 @@ describe('several names, by mingo', () => {
     const writes = ['a', 'too long', 'c'].map((payload, i) => store.write(payload, payload, i + 1));
     const ended = await Promise.allSettled(writes);
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const message = expect.stringContaining('too large');
+    expect(ended[1]).toMatchObject({ reason: { code: 'BACKEND_DOWN', message } });
   });
 });
 

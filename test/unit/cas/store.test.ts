@@ -173,6 +173,17 @@ describe('a store on records that are swapped', () => {
     expect((await store.read('a', -1, TOKEN))?.payload).toBe(LONG);
   });
 
+  it('earlier versions are sound where the end of the present record was edited', async () => {
+    const server = new Server();
+    const store = storeOf(new MemoryTexts(server), 3);
+    for (const version of [TOKEN, TOKEN + 1]) await store.write('a', LONG, version);
+    const key = 'snapshot/a\0v1';
+    const record = JSON.parse(server.texts.get(key) as string);
+    server.texts.set(key, JSON.stringify({ ...record, until: Number.MAX_SAFE_INTEGER }));
+    const history = await store.history('a');
+    expect(history.map(({ damage }) => damage)).toEqual([expect.stringContaining('until'), undefined]);
+  });
+
   it('a read between the head and its parts takes the newer snapshot; a lost part is damage', async () => {
     const server = new Server();
     const store = storeOf(new MemoryTexts(server));

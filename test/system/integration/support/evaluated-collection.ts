@@ -57,7 +57,7 @@ export class EvaluatedCollection implements MongoCollection {
   /** Unordered: an error of one operation is told after the others were done. */
   async bulkWrite(operations: object[], options: object): Promise<{ readonly matchedCount: number }> {
     const now = await this.#begin('bulkWrite', operations, options);
-    const writeErrors: Error[] = [];
+    const writeErrors: object[] = []; // as the driver's: no instances of `Error`
     let matchedCount = 0;
     for (const [index, operation] of (operations as BulkOperation[]).entries()) {
       const { filter, update, upsert } = operation.updateOne;
@@ -65,7 +65,8 @@ export class EvaluatedCollection implements MongoCollection {
         const { found } = await this.#update(filter, update, upsert === true, now);
         if (found !== undefined) matchedCount += 1;
       } catch (error) {
-        writeErrors.push(Object.assign(error as Error, { index }));
+        const { code, message } = error as { readonly code: unknown; readonly message: string };
+        writeErrors.push({ index, code, errmsg: message });
       }
     }
     if (writeErrors.length === 0) return { matchedCount };
