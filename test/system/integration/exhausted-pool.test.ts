@@ -19,8 +19,10 @@ afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
+/** The time of the caller and that of the command begin a moment apart: both are over then. */
 async function expectGivenUp(step: Promise<unknown>): Promise<void> {
   await expect(step).rejects.toMatchObject({ code: 'BACKEND_DOWN' });
+  await sleep(TIMEOUT_MS / 4);
 }
 
 /** An acquire waits for a row that `hold` has locked until its caller has given up: it is not applied later. */

@@ -25,6 +25,8 @@ export class Starts implements Watch {
   #lastEnded: LoadRun | undefined;
   /** The serial of the first try of the present execution. */
   #firstTry = Infinity;
+  /** The last in the order of loads and changes when the present execution was said to begin. */
+  #startedAfter = Infinity;
   /** There were events since the last check. */
   #isMoving = false;
   /** A read should have started a load. */
@@ -62,7 +64,10 @@ export class Starts implements Watch {
       });
       return;
     }
-    if (event.type === 'load-started') this.#firstTry = Infinity;
+    if (event.type === 'load-started') {
+      this.#firstTry = Infinity;
+      this.#startedAfter = this.#world.last;
+    }
     if (event.type !== 'load-ended') return;
     const { outcome, at, retryAt } = event;
     this.#isMoving = true; // after a late result its place is free: the next load begins in the next macrotask
@@ -113,8 +118,10 @@ export class Starts implements Watch {
     if (this.#world.said.has(serial)) this.#unknown();
     // It was invalidated while it was loaded, in whichever of its tries.
     const { mark } = this.#subject;
-    if (mark !== undefined && mark.kind !== 'set' && Math.min(this.#firstTry, serial) < mark.order)
-      this.#isDue();
+    if (mark === undefined || mark.kind === 'set') return;
+    if (Math.min(this.#firstTry, serial) < mark.order) this.#isDue();
+    // The call had still to wait for a place: the member may load once more, to be safe.
+    else if (this.#startedAfter < mark.order) this.#dueFrom = Number.NEGATIVE_INFINITY;
   }
 
   /** Due a delay later, if the schedule is a delay. */
