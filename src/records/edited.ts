@@ -205,9 +205,13 @@ export function foundBy<T>(
   const found =
     wanted === undefined ? record : [record, ...record.older].find(({ token }) => token === wanted);
   if (found === undefined || found.token <= newerThan) return undefined;
-  return found === record
-    ? record
-    : { ...record, ...found, changedAt: found.at, note: '', replaced: undefined };
+  return found === record ? record : earlierOf(record, found as Edition<T>);
+}
+
+/** An earlier edition as a record: nothing of the present one decides about it. */
+export function earlierOf<T>(record: StoredRecord<T>, edition: Edition<T>): StoredRecord<T> {
+  const { at } = edition;
+  return { ...record, ...edition, phase: 'held', changedAt: at, until: at, note: '', replaced: undefined };
 }
 
 /** It was to be kept until before now. As long as it is there, {@link edited} takes it as any other. */

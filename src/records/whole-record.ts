@@ -1,5 +1,5 @@
 import { bytesOf } from '../cluster/history.ts';
-import { edited, foundBy, type Instant, rowOf, type StoredRecord } from './edited.ts';
+import { earlierOf, edited, foundBy, type Instant, rowOf, type StoredRecord } from './edited.ts';
 import type { Answer, Edit, ListedEdition } from './records.ts';
 
 // For backends that have a record at hand as a whole.
@@ -28,8 +28,9 @@ export function editionsIn(
   beginning: number,
 ): readonly ListedEdition[] {
   if (record === undefined) return [];
-  return [record, ...record.older].map(({ token, at, text }) => ({
-    row: rowOf({ ...record, token, at, text, changedAt: at }, now, (whole) => whole.slice(0, beginning)),
-    bytes: bytesOf(text),
+  const editions = [record, ...record.older.map((one) => earlierOf(record, one))];
+  return editions.map((edition) => ({
+    row: rowOf(edition, now, (whole) => whole.slice(0, beginning)),
+    bytes: bytesOf(edition.text),
   }));
 }

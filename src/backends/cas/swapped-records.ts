@@ -1,6 +1,6 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
-import { damageOf, edited, foundBy, isExpired } from '../../records/edited.ts';
+import { damageOf, earlierOf, edited, foundBy, isExpired } from '../../records/edited.ts';
 import { REPORT } from '../../records/names.ts';
 import type { Amend, Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
 import { systemClock } from '../../time/clock.ts';
@@ -187,15 +187,7 @@ export class SwappedRecords implements Records {
     const [text] = await this.#loop.read([key]);
     const record = recordIn(text);
     if (record === undefined) return [];
-    // Nothing of the present one decides about an earlier one.
-    const earlier = record.older.map((one) => ({
-      ...record,
-      ...one,
-      phase: 'held' as const,
-      changedAt: one.at,
-      until: one.at,
-    }));
-    const editions = [record, ...earlier];
+    const editions = [record, ...record.older.map((one) => earlierOf(record, one))];
     const inParts = partsOf(editions);
     const keys = inParts.map((parts) => firstPart(key.partition, parts));
     const firstTexts = keys.length === 0 ? [] : await this.#texts.read(keys);

@@ -182,6 +182,8 @@ describe('a store on records that are swapped', () => {
     server.texts.set(key, JSON.stringify({ ...record, until: Number.MAX_SAFE_INTEGER }));
     const history = await store.history('a');
     expect(history.map(({ damage }) => damage)).toEqual([expect.stringContaining('until'), undefined]);
+    const earlier = await store.read('a', -1, TOKEN);
+    expect([earlier?.payload, earlier?.damage]).toEqual([LONG, undefined]);
   });
 
   it('a read between the head and its parts takes the newer snapshot; a lost part is damage', async () => {
