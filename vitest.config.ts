@@ -24,8 +24,6 @@ const SLOW = [
 ];
 /** A thread, so not where the threads of a process are counted, nor where a property tries thousands of cases in one go. */
 const HANG_WATCH = ['test/support/hang-watch/setup.ts'];
-/** Of tests with real processes, which a busy minute of the machine may fail. Those that then passed are named in the report. */
-const RETRIES = 1;
 const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
 
 /**
@@ -107,7 +105,6 @@ export default defineConfig({
             'test/system/{integration,examples,console,nestjs,openfeature}/**',
           ],
           testTimeout: 120_000,
-          retry: RETRIES,
         },
       },
       {
@@ -134,7 +131,6 @@ export default defineConfig({
           testTimeout: 60_000,
           expect: { poll: { timeout: 20_000 } },
           hookTimeout: 120_000,
-          retry: RETRIES,
           maxConcurrency: 16,
         },
       },

@@ -10,7 +10,7 @@ import { printTable } from './table.mjs';
  * @property {string} name
  * @property {string} title
  * @property {string[]} command its last line may be `N passed, N failed`; else it counts as one. A line that begins
- *   with `skipped: ` names what it did not test, and why; with `repeated: `, what failed and then passed; with `failed: `, what failed
+ *   with `skipped: ` names what it did not test, and why; one that begins with `failed: `, what failed
  * @property {string[]} [after] the steps that must have passed before, where they are run
  * @property {boolean} [alone] nothing runs beside it
  * @property {string} [installs] what it installs where that is missing
@@ -33,7 +33,7 @@ function countsOf({ code, stdout }) {
 
 /**
  * Goes on after a failure; what needs the failed step is left out, and counts as failed. What a step says has failed is printed as
- * soon as it says so. Ends with the time of each step, the skipped and the repeated tests, those that failed, and the line `N passed, N failed`.
+ * soon as it says so. Ends with the time of each step, the skipped tests, those that failed, and the line `N passed, N failed`.
  *
  * @param {readonly Step[]} steps in the order in which they are to begin
  * @param {number} [timeoutMs] for each of them
@@ -65,7 +65,7 @@ export async function runSteps(steps, timeoutMs = TIMEOUT_MS) {
       env: { NO_COLOR: '1', FORCE_COLOR: undefined, ...step.env },
       timeoutMs,
       onLine(line) {
-        if (/^(?:skipped|repeated): /.test(line)) skipped.push(line);
+        if (line.startsWith('skipped: ')) skipped.push(line);
         if (!line.startsWith('failed: ')) return;
         tests.push(line);
         say(`${step.title}: ${line}`);

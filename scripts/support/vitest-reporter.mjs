@@ -1,5 +1,5 @@
-// Vitest's report for `npm test`: names each test that failed as soon as it has, and at the end those that passed only when they were
-// repeated, and what was skipped and why, a line each, and `N passed, N failed`. Failures and errors are told in full by the reporter beside it.
+// Vitest's report for `npm test`: names each test that failed as soon as it has, and at the end what was skipped and why, a line
+// each, and `N passed, N failed`. Failures and errors are told in full by the reporter beside it.
 
 const firstLine = (error) => `${error?.message ?? error}`.split('\n', 1)[0];
 /** On a line of its own, behind the dots of another reporter. */
@@ -32,12 +32,9 @@ export default class {
     for (const error of errors) this.#fail('outside a test', error);
     for (const module of modules) {
       for (const test of module.children.allTests()) {
-        const { state, note, errors } = test.result();
-        if (state === 'passed') {
-          passed += 1;
-          if (test.diagnostic()?.flaky)
-            console.log(`repeated: ${test.fullName}: had failed: ${firstLine(errors?.[0])}`);
-        } else if (state === 'pending') this.#fail(test.fullName, 'no result: its process has ended');
+        const { state, note } = test.result();
+        if (state === 'passed') passed += 1;
+        else if (state === 'pending') this.#fail(test.fullName, 'no result: its process has ended');
         else if (state === 'skipped' && process.env.TICKLESS_BRIEF !== 'yes')
           console.log(`skipped: ${test.fullName}: ${note ?? 'only elsewhere, as its name says'}`); // not what `--brief` leaves out
       }
