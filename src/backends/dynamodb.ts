@@ -1,10 +1,11 @@
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
-import { SwappedRecords } from './cas/swapped-records.ts';
+import { TextCells } from './cas/text-cells.ts';
 import type { DynamodbOptions as DynamodbService } from './dynamodb/client-types.ts';
 import { Dynamodb } from './dynamodb/dynamodb-client.ts';
 import { type DynamodbTable, tableOf } from './dynamodb/dynamodb-table.ts';
@@ -99,7 +100,10 @@ function openDynamodb(part: 'lock' | 'store', options: DynamodbBackendOptions): 
   checks.done();
   return {
     backend: 'dynamodb',
-    records: new SwappedRecords(new DynamodbTexts(new Dynamodb(part, options), table), retentionMs),
+    records: new SwappedRecords(
+      new TextCells(new DynamodbTexts(new Dynamodb(part, options), table)),
+      retentionMs,
+    ),
     longestName: LONGEST_NAME,
     options: ['client', 'table', 'retention'],
     explain: (error) => withHelp(error, table),

@@ -1,10 +1,11 @@
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
-import { SwappedRecords } from './cas/swapped-records.ts';
+import { TextCells } from './cas/text-cells.ts';
 import { EtcdClient, type EtcdOptions as EtcdServers } from './etcd/etcd-client.ts';
 import { EtcdTexts } from './etcd/etcd-texts.ts';
 
@@ -64,7 +65,7 @@ function openEtcd(_part: string, options: EtcdBackendOptions): OpenRecords {
   const texts = new EtcdTexts(new EtcdClient(options), prefix);
   return {
     backend: 'etcd',
-    records: new SwappedRecords(texts, retentionMs),
+    records: new SwappedRecords(new TextCells(texts), retentionMs),
     options: ['endpoints', 'user', 'fetch', 'prefix', 'retention'],
   };
 }

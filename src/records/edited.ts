@@ -85,6 +85,7 @@ function claimed<T>(
       text,
       note: '',
       replaced,
+      keepMs: undefined,
       older: [],
     },
     isDone: true,
@@ -121,6 +122,7 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
     until: at,
     text,
     note: '',
+    replaced: undefined,
     keepMs,
     older: kept.filter((one) => one.token < token).slice(0, older),
   };
@@ -221,24 +223,4 @@ export function isExpired(
 ): boolean {
   if (![until, changedAt, keepMs].every(Number.isFinite)) return false;
   return Math.max(until, changedAt) + keepMs <= at;
-}
-
-/** Whether an edit is done, as the record shows after it. Another edit in between may hide it; a put without a token shows nothing. */
-export function isDoneIn(row: Row, edit: Edit): boolean {
-  const isHeld = row.phase === 'held';
-  switch (edit.op) {
-    case 'read':
-      return true;
-    case 'delete':
-      return false;
-    case 'claim':
-      return !isHeld && row.id === edit.id;
-    case 'put':
-      return edit.token === undefined || row.token === edit.token;
-    case 'amend': {
-      const isOwn = row.token === edit.token && (edit.id ?? row.id) === row.id && row.damage === undefined;
-      if (edit.phase === 'held') return isOwn && isHeld && row.note === (edit.note ?? '');
-      return isOwn && (edit.id === undefined || (!isHeld && row.left > 0));
-    }
-  }
 }

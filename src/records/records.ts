@@ -84,7 +84,7 @@ export interface Read {
 }
 
 /** Deletes a record with its earlier editions. */
-export interface Delete {
+interface Delete {
   readonly op: 'delete';
   readonly name: string;
 }

@@ -1,24 +1,38 @@
+import type { Cells } from '../records/cells/cells.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../records/edited.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
 import type { Answer, Edit, Records, Row } from '../records/records.ts';
 import { ensure, same, sameList } from './assert.ts';
 import { type ConformanceCase, namesFrom, uniqueName } from './conformance.ts';
 
-/** The records that {@link recordsConformance} tests. */
+/** The cells that {@link recordsConformance} tests. */
 export interface RecordsSubject {
-  /** Records at the backend. */
-  readonly records: () => Records;
-  /** The same over another client. @default `records` */
-  readonly other?: (() => Records) | undefined;
+  /** Cells at the backend. */
+  readonly cells: () => Cells;
+  /** The same over another client. @default `cells` */
+  readonly other?: (() => Cells) | undefined;
 }
 
 /**
- * Test cases for {@link Records}: random edits of two clients in turn, compared with `edited`, the pure function that defines
- * them. Each run takes other edits; an error names all of them. They use their own names, and delete these.
+ * Test cases for {@link Cells}: random changes of the records of two clients in turn, compared with the pure function that defines
+ * them. Each run takes other ones; an error names all of them. They use their own names, and delete these.
  *
  * @returns independent cases: they may run in any order, and concurrently.
  */
-export function recordsConformance({ records, other = records }: RecordsSubject): readonly ConformanceCase[] {
+export function recordsConformance({ cells, other = cells }: RecordsSubject): readonly ConformanceCase[] {
+  const [records, others] = [new SwappedRecords(cells(), LONG_MS), new SwappedRecords(other(), LONG_MS)];
+  return recordsCases({ records: () => records, other: () => others });
+}
+
+/** The same of records, however they are kept. */
+export function recordsCases({
+  records,
+  other = records,
+}: {
+  readonly records: () => Records;
+  readonly other?: () => Records;
+}): readonly ConformanceCase[] {
   const walks = Array.from({ length: WALKS }, (_, i) => ({
     name: `records: random edits of two clients are those of the definition, ${i + 1}`,
     run: () => new Walk([records(), other()]).run(),

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SwappedRecords } from '../../src/backends/cas/swapped-records.ts';
 import {
   edited,
   foundBy,
@@ -10,7 +9,7 @@ import {
   type StoredRecord,
 } from '../../src/records/edited.ts';
 import type { Answer, Edit, Records } from '../../src/records/records.ts';
-import { MemoryTexts, Server } from '../unit/cas/memory-texts.ts';
+import { MemoryTexts, Server, swappedIn } from '../unit/cas/memory-texts.ts';
 
 /** The definition, as a backend of two names. */
 class Definition {
@@ -94,7 +93,7 @@ it('records that are swapped, by two clients, answer as the definition does', ()
     // Stores that share a backend keep the same number of versions.
     fc.asyncProperty(fc.constantFrom(0, 2), fc.array(step, { maxLength: 25 }), async (older, steps) => {
       const server = new Server();
-      const clients: Records[] = [0, 1].map(() => new SwappedRecords(new MemoryTexts(server), Infinity));
+      const clients: Records[] = [0, 1].map(() => swappedIn(new MemoryTexts(server)));
       const definition = new Definition();
       const last = new Map<string, number>();
       for (const { client, edit: drawn, passes } of steps) {

@@ -1,4 +1,4 @@
-import type { ClockSpan } from './date-clock.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 
 /** The key of a text. Neither part has a U+0000; `sort` tells those of one partition apart. */
 export interface TextKey {

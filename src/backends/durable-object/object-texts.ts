@@ -1,4 +1,4 @@
-import type { ClockSpan } from '../cas/date-clock.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import type { ObjectSql } from './object-state.ts';
 import { MOST_EDITS } from './steps.ts';

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../cluster/base64.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 import { systemClock } from '../../time/clock.ts';
 import { type EventLoopYield, yieldsFor } from '../../time/yield-to-event-loop.ts';
-import type { ClockSpan } from '../cas/date-clock.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import { type EtcdClient, EtcdError } from './etcd-client.ts';
 import { EtcdLeases } from './etcd-leases.ts';

@@ -1,10 +1,11 @@
 import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
-import type { Records } from '../../records/records.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import type { SqlClient } from './client.ts';
+import { type CellStatements, SqlCells } from './sql-cells.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
@@ -18,7 +19,7 @@ export interface SqlOptions {
   readonly table?: string | undefined;
   /**
    * How long the record of a name is kept: of a lock after its lease and its hold, of a store after the last write. Older
-   * ones are deleted after a write or a release, at most once an hour (once in ten minutes while there are absent keys); errors of
+   * ones are deleted after a change, at most once an hour (once in ten minutes while there are absent keys); errors of
    * that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
@@ -42,7 +43,8 @@ export interface SqlKind<C extends SqlClient> {
   readonly definedBy: string;
   /** @param name quoted. */
   readonly purge: (name: string) => Pick<SqlTableOptions, 'expired' | 'purge'>;
-  readonly records: (table: SqlTable, name: string, timeoutMs: number) => Records;
+  /** @param timeoutMs how long the caller of a step waits. */
+  readonly cells: (name: string, timeoutMs: number) => CellStatements;
   /** Longest name, in bytes of UTF-8. */
   readonly longestName: number;
 }
@@ -54,7 +56,7 @@ export interface SqlKind<C extends SqlClient> {
 export function openRecords<C extends SqlClient>(
   part: 'lock' | 'store',
   { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
-  { backend, client, quoted, definition, misspelled, definedBy, purge, records, longestName }: SqlKind<C>,
+  { backend, client, quoted, definition, misspelled, definedBy, purge, cells, longestName }: SqlKind<C>,
 ): OpenRecords {
   const checks = new OptionChecks('backend');
   const retentionMs = checks.duration('retention', retention);
@@ -71,9 +73,11 @@ export function openRecords<C extends SqlClient>(
     ...purge(name),
     owned: part === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
   });
+  const isOfValues = (error: unknown): boolean => client.isOfValues(error);
+  const all = new SqlCells(own, cells(name, timeoutMs), isOfValues, timeoutMs);
   return {
     backend,
-    records: records(own, name, timeoutMs),
+    records: new SwappedRecords(all, retentionMs),
     longestName,
     options: ['client', 'table', 'retention'],
   };

@@ -3,7 +3,7 @@ import type { OpenRecords } from '../../records/records-kind.ts';
 import { openRecords, type SqlTableChoices } from './open-records.ts';
 import type { SqlTableOptions } from './sql-table.ts';
 import { type SqliteClient, SqliteSql } from './sqlite.ts';
-import { SqliteRecords, sqlitePurge } from './sqlite-records.ts';
+import { sqliteCells, sqlitePurge } from './sqlite-cells.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /**
@@ -26,35 +26,26 @@ export function openSqlite(
     misspelled,
     definedBy: 'sqliteTable()',
     purge: sqlitePurge,
-    records: (table, name) => new SqliteRecords(client, table, name),
+    cells: (name) => sqliteCells(client, name),
     longestName: 1024,
   });
 }
 
 /**
  * The statement that creates the table of a backend, a lock or a store in SQLite: for migrations. A row is the record of a name,
- * or an earlier version of a snapshot.
+ * or a long text of it.
  *
  * @param table @default 'tickless'
  * @throws {TicklessError} `OPTION` when the name of the table is invalid.
  */
 export function sqliteTable(table: string = TABLE): string {
-  const number = (column: string): string =>
-    `${column} INTEGER NOT NULL CHECK (typeof(${column}) IN ('integer', 'real'))`;
   return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (
   name TEXT NOT NULL,
-  edition INTEGER NOT NULL,
-  ${number('token')},
-  id TEXT NOT NULL,
-  phase TEXT NOT NULL,
-  ${number('begun_at')},
-  ${number('changed_at')},
-  ${number('ends_at')},
-  text TEXT NOT NULL,
-  note TEXT NOT NULL,
-  replaced TEXT,
-  keep_ms REAL,
-  PRIMARY KEY (name, edition)
+  part TEXT NOT NULL,
+  body TEXT NOT NULL,
+  main TEXT,
+  expires_at REAL,
+  PRIMARY KEY (name, part)
 )`;
 }
 

@@ -12,7 +12,7 @@ import { sqliteBackend } from '../../../src/backends/sqlite.ts';
 import { backendConformance, NOBODY } from './support/backend-conformance.ts';
 import { backends } from './support/backends.ts';
 import { conformance } from './support/conformance.ts';
-import { mongoDamage, sqliteEdits } from './support/edits.ts';
+import { postdated, sqliteEdits, textDamage } from './support/edits.ts';
 
 describe.each(backends)('$name', (backend) => {
   backendConformance(backend, () => inject(backend.engine).url);
@@ -68,8 +68,13 @@ if (mongodb !== undefined) {
     const one = new MongoClient(url, options);
     const another = new MongoClient(url, options);
     const none = new MongoClient(`mongodb://${NOBODY}`, { serverSelectionTimeoutMS: 1000 });
-    const collection = (client: MongoClient): Collection<{ _id: string }> =>
+    const collection = (client: MongoClient): Collection<{ _id: string; record: string }> =>
       client.db('tickless').collection(`records_${process.pid}`);
+    const edit = async (id: string, change: (fields: Record<string, unknown>) => object): Promise<void> => {
+      const fields = JSON.parse((await collection(one).findOne({ _id: id }))?.record ?? '{}');
+      const record = JSON.stringify({ ...fields, ...change(fields) });
+      await collection(one).updateOne({ _id: id }, { $set: { record } });
+    };
     afterAll(async () => {
       await collection(one).drop();
       await Promise.all([one.close(), another.close(), none.close()]);
@@ -81,14 +86,8 @@ if (mongodb !== undefined) {
       none: (own) => mongodbBackend({ collection: collection(none), ...own }),
       edits: {
         forget: async (name) => void (await collection(one).deleteOne({ _id: `lock/${name}` })),
-        damage: async (name, field) => {
-          await collection(one).updateOne({ _id: `lock/${name}` }, { $set: mongoDamage(field) });
-        },
-        postdate: async (name, ms) => {
-          const later = { $add: ['$at', ms] };
-          const change = { $set: { at: later, changedAt: later } };
-          await collection(one).updateOne({ _id: `snapshot/${name}` }, [change]);
-        },
+        damage: (name, field) => edit(`lock/${name}`, () => textDamage(field)),
+        postdate: (name, ms) => edit(`snapshot/${name}`, (fields) => postdated(fields, ms)),
       },
     });
   });

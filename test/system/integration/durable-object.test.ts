@@ -11,7 +11,7 @@ import {
 } from '../../../src/backends/durable-object.ts';
 import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import type { StoredRecord } from '../../../src/records/edited.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type ConformanceSubject, conformance, KEEP_VERSIONS } from './support/conformance.ts';
@@ -70,7 +70,7 @@ describe('Durable Object', async () => {
 
 describe('records in a Durable Object', { concurrent: true }, () => {
   const records = () => new ObjectRecords({ binding, timeout: 10_000 });
-  for (const { name, run } of recordsConformance({ records })) it(name, run);
+  for (const { name, run } of recordsCases({ records })) it(name, run);
 });
 
 /** A source whose answers the test gives. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
 import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
 import {
@@ -9,7 +9,8 @@ import {
   dynamodbBackend,
   dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -81,12 +82,11 @@ describe('DynamoDB by dynalite', () => {
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
     new SwappedRecords(
-      new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless'),
+      new TextCells(new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless')),
       WEEK_MS,
     );
   const [records, other] = [open(here), open(there)];
-  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
-    it(name, run);
+  for (const { name, run } of recordsCases({ records: () => records, other: () => other })) it(name, run);
 });
 
 describe('an item in DynamoDB that was edited to one without a text', () => {

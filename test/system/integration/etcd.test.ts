@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
 import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
 import { type EtcdBackendOptions, type EtcdFetch, etcdBackend } from '../../../src/backends/etcd.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -88,10 +89,12 @@ it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', a
 
 describe('records in etcd', { concurrent: true }, () => {
   const open = () =>
-    new SwappedRecords(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix), WEEK_MS);
+    new SwappedRecords(
+      new TextCells(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix)),
+      WEEK_MS,
+    );
   const [records, other] = [open(), open()];
-  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
-    it(name, run);
+  for (const { name, run } of recordsCases({ records: () => records, other: () => other })) it(name, run);
 });
 
 const isGiven = given !== undefined;

@@ -29,7 +29,7 @@ const KINDS = [
   {
     name: 'PostgreSQL',
     client: PostgresSql,
-    refused: 'a\0b', // no text there has it
+    refused: `${'x'.repeat(5000)}\0`, // no text there has it
     open: (table: string) => {
       const client = new pg.Pool({ connectionString: inject('postgres').url });
       return session(

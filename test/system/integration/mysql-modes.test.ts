@@ -215,7 +215,7 @@ it('an error shows no payload, however deep one looks', () =>
   inMode(DEFAULT, async (client, table) => {
     const store = storeOf(mysqlBackend({ client, table }));
     await store.write('rates', 'one');
-    await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE text other LONGTEXT`, {});
+    await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE body other LONGTEXT`, {});
     for (const payload of ['of nobody else', 'in a compressed text, of nobody else '.repeat(9999)]) {
       const error: unknown = await store.write('rates', payload).then(
         () => expect.unreachable(),

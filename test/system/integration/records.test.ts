@@ -4,11 +4,11 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
 import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
 import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
+import { redisRecords } from '../../support/redis-records.ts';
 
 // Those of the other backends are in the files of their servers.
 
@@ -24,10 +24,10 @@ describe('Redis', { concurrent: true }, () => {
   });
 
   const subject = {
-    records: () => new RedisRecords('store', { client: ioredis, ...patient }),
-    other: () => new RedisRecords('store', { client: nodeRedis, ...patient }),
+    records: () => redisRecords({ client: ioredis, ...patient }),
+    other: () => redisRecords({ client: nodeRedis, ...patient }),
   };
-  for (const { name, run } of recordsConformance(subject)) it(name, run);
+  for (const { name, run } of recordsCases(subject)) it(name, run);
 });
 
 const TABLE = { table: `records_${process.pid}`, timeout: 10_000 };
@@ -38,8 +38,7 @@ describe('PostgreSQL', { concurrent: true }, () => {
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
   const open = (i: number) => openPostgres('store', { client: pools[i] as pg.Pool, ...TABLE }).records;
-  for (const { name, run } of recordsConformance({ records: () => open(0), other: () => open(1) }))
-    it(name, run);
+  for (const { name, run } of recordsCases({ records: () => open(0), other: () => open(1) })) it(name, run);
 });
 
 describe.each([
@@ -52,8 +51,7 @@ describe.each([
   const table = `${TABLE.table}_${hasBlocks}`;
   const open = (i: number) =>
     openMysql('store', { client: pools[i] as never, ...TABLE, table }, hasBlocks).records;
-  for (const { name, run } of recordsConformance({ records: () => open(0), other: () => open(1) }))
-    it(name, run);
+  for (const { name, run } of recordsCases({ records: () => open(0), other: () => open(1) })) it(name, run);
 });
 
 describe('SQLite with better-sqlite3', () => {
@@ -61,5 +59,5 @@ describe('SQLite with better-sqlite3', () => {
   afterAll(() => client.close());
 
   const { records } = openSqlite('store', { client, ...TABLE });
-  for (const { name, run } of recordsConformance({ records: () => records })) it(name, run);
+  for (const { name, run } of recordsCases({ records: () => records })) it(name, run);
 });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
-import { split } from '../../../src/backends/cas/text-parts.ts';
+import { split } from '../../../src/backends/cas/text-cells.ts';
 import { storeOn } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
-import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
+import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
 
 function storeOf(records: MemoryTexts, keepVersions = 1, namespace?: string) {
-  return storeOn(new SwappedRecords(records, Infinity), { keepVersions, namespace }, { options: [] });
+  return storeOn(swappedIn(records), { keepVersions, namespace }, { options: [] });
 }
 
 const LONG = 'x'.repeat(3500);
@@ -30,7 +29,8 @@ describe('a store on records that are swapped', () => {
   });
 
   it('a short payload is a command to write and one to read, a long one has its parts besides', async () => {
-    const records = new MemoryTexts(new Server());
+    const server = new Server();
+    const records = new MemoryTexts(server);
     const store = storeOf(records);
     await store.write('a', 'short', TOKEN);
     records.commands.length = 0;
@@ -39,32 +39,43 @@ describe('a store on records that are swapped', () => {
     expect(records.commands.splice(0)).toEqual(['swap', 'read']);
     await store.write('a', LONG, TOKEN + 2);
     await store.read('a');
-    expect(records.commands).toEqual(['read', ...Array(4).fill('put'), 'swap', 'read', 'read']);
+    const read = ['read', 'read', 'read']; // the record, the first part, the others
+    expect(records.commands).toEqual([...Array(4).fill('put'), 'swap', ...read]);
+    const other = new MemoryTexts(server);
+    await storeOf(other).write('a', LONG, TOKEN + 3);
+    expect(other.commands.slice(0, 6)).toEqual(['read', ...Array(4).fill('put'), 'swap']);
   });
 
-  it('the parts of a payload are kept no longer than a record that is kept for less, however many versions are', async () => {
+  it('the parts of a payload are kept for a few times as long as a record, however many versions are', async () => {
     const records = new MemoryTexts(new Server());
     const retentionMs = 86_400_000;
-    const kept = new SwappedRecords(records, retentionMs);
-    const store = storeOn(kept, { keepVersions: 10 }, { options: [] });
+    const store = storeOn(swappedIn(records, retentionMs), { keepVersions: 10 }, { options: [] });
     await store.write('absent', '', TOKEN, undefined, 60_000);
     expect(records.keptForMs).toEqual([]);
     await store.write('absent', LONG, TOKEN + 1, undefined, 60_000);
     const hour = 3_600_000;
-    expect(records.keptForMs).toEqual(Array(4).fill(60_000 + hour));
-    await store.write('present', 'short', TOKEN);
-    expect(records.keptForMs.at(-1)).toBe(11 * retentionMs + hour);
+    expect(records.keptForMs.splice(0)).toEqual(Array(4).fill(3 * 60_000 + hour));
+    await store.write('present', LONG, TOKEN);
+    expect(records.keptForMs).toEqual(Array(4).fill(3 * retentionMs + hour));
   });
 
-  it.each([1, 3])(
-    'a long payload that is only confirmed for many retentions stays, with %i versions kept, and its parts are written once in each',
-    async (keepVersions) => {
+  it.each([
+    [1, 'its writer'],
+    [3, 'its writer'],
+    [3, 'another instance'],
+  ])(
+    'a long payload that is only confirmed for many retentions stays, with %i versions kept, and %s writes its parts once in each',
+    async (keepVersions, who) => {
       const server = new Server();
-      const records = new MemoryTexts(server);
       const retentionMs = 86_400_000;
-      const store = storeOn(new SwappedRecords(records, retentionMs), { keepVersions }, { options: [] });
+      const open = (texts: MemoryTexts) =>
+        storeOn(swappedIn(texts, retentionMs), { keepVersions }, { options: [] });
+      const written = new MemoryTexts(server);
+      const writer = open(written);
       const payloads = Array.from({ length: keepVersions }, (_, i) => `${i}${LONG}`);
-      for (const [i, payload] of payloads.entries()) await store.write('a', payload, TOKEN + i);
+      for (const [i, payload] of payloads.entries()) await writer.write('a', payload, TOKEN + i);
+      const records = who === 'its writer' ? written : new MemoryTexts(server);
+      const store = who === 'its writer' ? writer : open(records);
       const parts = partsIn(server).length;
       const version = TOKEN + keepVersions - 1;
       records.keptForMs.length = 0;
@@ -101,6 +112,18 @@ describe('a store on records that are swapped', () => {
     expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
     expect(await store.read('a')).toMatchObject({ payload: 'mended' });
   });
+
+  it.each(['', 'garbage', '1 x\n', '0 5\ntext'])(
+    'a payload whose first part was edited to %j is damage',
+    async (part) => {
+      const server = new Server();
+      const store = storeOf(new MemoryTexts(server));
+      await store.write('a', LONG, TOKEN);
+      server.texts.set(partsIn(server).find((key) => key.endsWith('/0')) as string, part);
+      expect((await store.read('a'))?.damage).toContain('the field text');
+      expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
+    },
+  );
 
   it('a report is a command, after a read where the clock is not known yet', async () => {
     const records = new MemoryTexts(new Server());

@@ -6,7 +6,7 @@ import { FileRecords } from '../../../src/backends/files/file-records.ts';
 import { MachineClock } from '../../../src/backends/files/machine-clock.ts';
 import { NumberedFiles } from '../../../src/backends/files/numbered-files.ts';
 import { RecordFolder } from '../../../src/backends/files/record-folder.ts';
-import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { recordsCases } from '../../../src/testing/records-conformance.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { folderOf, pathOf, states } from './record-files.ts';
 
@@ -14,7 +14,7 @@ describe.concurrent('files: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   const records = () => new FileRecords('store', { directory, timeout: 20_000 });
-  for (const { name, run } of recordsConformance({ records, other: records })) it(name, run);
+  for (const { name, run } of recordsCases({ records, other: records })) it(name, run);
 });
 
 it('of 20 puts without a token at once each has a token of its own, and the last one counts', async () => {

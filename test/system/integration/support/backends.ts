@@ -19,7 +19,7 @@ import type { BackendOptions } from '../../../../src/records/backend-options.ts'
 import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 import { lockOf, lockOn, storeOf, storeOn } from '../../../support/parts.ts';
-import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
+import { postdated, sqlDamage, sqlPostdated, textDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
 /** A client of a server, as an application has it. */
@@ -74,13 +74,13 @@ type Adapters = Omit<Connected, 'close' | 'destroy'>;
 type HashClient =
   | {
       del(key: string): Promise<unknown>;
+      hget(key: string, field: string): Promise<unknown>;
       hset(key: string, field: string, value: string): Promise<unknown>;
-      hincrby(key: string, field: string, by: number): Promise<unknown>;
     }
   | {
       del(key: string): Promise<unknown>;
+      hGet(key: string, field: string): Promise<unknown>;
       hSet(key: string, field: string, value: string): Promise<unknown>;
-      hIncrBy(key: string, field: string, by: number): Promise<unknown>;
     };
 
 export function redis(client: RedisClient & HashClient): Adapters {
@@ -90,17 +90,22 @@ export function redis(client: RedisClient & HashClient): Adapters {
     async forget(space, name) {
       await client.del(lockKey(space, name));
     },
-    async damage(space, name, field) {
-      const edit = [lockKey(space, name), ...redisDamage(field)] as const;
-      await ('hset' in client ? client.hset(...edit) : client.hSet(...edit));
-    },
-    async postdate(space, name, ms) {
-      for (const field of ['at', 'changedAt']) {
-        const edit = [snapshotKey(space, name), field, ms * 1000] as const;
-        await ('hincrby' in client ? client.hincrby(...edit) : client.hIncrBy(...edit));
-      }
-    },
+    damage: (space, name, field) => editRecord(client, lockKey(space, name), () => textDamage(field)),
+    postdate: (space, name, ms) =>
+      editRecord(client, snapshotKey(space, name), (record) => postdated(record, ms)),
   };
+}
+
+/** Changes fields of the record of a key. */
+export async function editRecord(
+  client: HashClient,
+  key: string,
+  edit: (record: Record<string, unknown>) => object,
+): Promise<void> {
+  const text = await ('hget' in client ? client.hget(key, 'record') : client.hGet(key, 'record'));
+  const record = JSON.parse(String(text)) as Record<string, unknown>;
+  const edited = JSON.stringify({ ...record, ...edit(record) });
+  await ('hset' in client ? client.hset(key, 'record', edited) : client.hSet(key, 'record', edited));
 }
 
 /** @param query of the same server, where the client itself is not one of `pg`. */
@@ -117,13 +122,13 @@ function postgres(
     },
     async damage(space, name, field) {
       await query(
-        `UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = 'lock/' || $1`,
+        `UPDATE "${lockTable(space)}" SET ${sqlDamage('postgres', field)} WHERE name = 'lock/' || $1`,
         name,
       );
     },
     async postdate(space, name, ms) {
       await query(
-        `UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = 'snapshot/' || $1`,
+        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', ms)} WHERE name = 'snapshot/' || $1`,
         name,
       );
     },
@@ -140,10 +145,10 @@ function mysql(client: MysqlClient): Adapters {
       await edit(`DELETE FROM ${lockTable(space)}`, `lock/${name}`);
     },
     async damage(space, name, field) {
-      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage(field, FAR.mysql)}`, `lock/${name}`);
+      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage('mysql', field)}`, `lock/${name}`);
     },
     async postdate(space, name, ms) {
-      await edit(`UPDATE ${storeTable(space)} SET ${POSTDATED.mysql(ms)}`, `snapshot/${name}`);
+      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', ms)}`, `snapshot/${name}`);
     },
   };
 }

@@ -5,29 +5,23 @@ import type { DamagedField } from '../../../../src/testing/index.ts';
 
 const HUGE_TOKEN = 9_007_199_254_740_990;
 
-/** The assignment of a damaged column. @param far an instant in the far future, as SQL. */
-export function sqlDamage(field: DamagedField, far: string): string {
-  const assignments: Readonly<Record<DamagedField, string>> = {
-    token: `token = ${HUGE_TOKEN}`,
-    leaseUntil: `ends_at = ${far}`,
-    notBefore: `ends_at = ${far}`,
-    state: `phase = 'abc'`,
-  };
-  return assignments[field];
+/** The assignment that puts fields into the text of a record: `fields` is an object, as SQL. */
+const WITH_FIELDS = {
+  postgres: (fields: string): string => `body = (body::jsonb || ${fields}::jsonb)::text`,
+  mysql: (fields: string): string => `body = JSON_MERGE_PATCH(body, ${fields})`,
+  sqlite: (fields: string): string => `body = json_patch(body, ${fields})`,
+} as const;
+
+export type Dialect = keyof typeof WITH_FIELDS;
+
+/** The assignment of fields of a record. @param fields as JSON. */
+export function sqlFields(dialect: Dialect, fields: string): string {
+  return WITH_FIELDS[dialect](`'${fields}'`);
 }
 
-export const FAR = { postgres: `'infinity'`, mysql: `'9999-12-31 23:59:59'`, sqlite: '9e15' } as const;
-
-/** A damaged field of a hash, and its value. */
-export function redisDamage(field: DamagedField): [field: string, value: string] {
-  if (field === 'state') return ['phase', 'abc'];
-  return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
-}
-
-/** A damaged field of a document. */
-export function mongoDamage(field: DamagedField): object {
-  if (field === 'token') return { token: HUGE_TOKEN };
-  return field === 'state' ? { phase: 'abc' } : { until: new Date(farInstant()) };
+/** The assignment of a damaged field. */
+export function sqlDamage(dialect: Dialect, field: DamagedField): string {
+  return sqlFields(dialect, JSON.stringify(textDamage(field)));
 }
 
 /** Two years ahead. */
@@ -46,26 +40,30 @@ export function postdated({ at, changedAt }: Record<string, unknown>, ms: number
   return { at: Number(at) + ms, changedAt: Number(changedAt) + ms };
 }
 
-const both = (later: (column: string) => string): string =>
-  ['begun_at', 'changed_at'].map((column) => `${column} = ${later(column)}`).join(', ');
-
-/** The later time of a write, as SQL. */
-export const POSTDATED = {
-  postgres: (ms: number): string => both((column) => `${column} + ${ms} * interval '1 millisecond'`),
-  mysql: (ms: number): string => both((column) => `${column} + INTERVAL ${ms * 1000} MICROSECOND`),
-  sqlite: (ms: number): string => both((column) => `${column} + ${ms}`),
+const POSTDATED = {
+  postgres: (ms: number): string =>
+    `jsonb_build_object('at', (body::jsonb ->> 'at')::float8 + ${ms}, 'changedAt', (body::jsonb ->> 'changedAt')::float8 + ${ms})`,
+  mysql: (ms: number): string =>
+    `JSON_OBJECT('at', JSON_VALUE(body, '$.at') + ${ms}, 'changedAt', JSON_VALUE(body, '$.changedAt') + ${ms})`,
+  sqlite: (ms: number): string =>
+    `json_object('at', json_extract(body, '$.at') + ${ms}, 'changedAt', json_extract(body, '$.changedAt') + ${ms})`,
 } as const;
+
+/** The assignment of the later time of a put. */
+export function sqlPostdated(dialect: Dialect, ms: number): string {
+  return WITH_FIELDS[dialect](POSTDATED[dialect](ms));
+}
 
 /** What a person does to the records of the default table of an SQLite. */
 export function sqliteEdits(client: SqliteClient) {
   const run = (sql: string, name: string): void => {
-    client.prepare(`${sql} WHERE name = ?`).run(name as never);
+    client.prepare(`${sql} WHERE name = ? AND part = ''`).run(name as never);
   };
   return {
     forget: (name: string): void => run('DELETE FROM tickless', `lock/${name}`),
     damage: (name: string, field: DamagedField): void =>
-      run(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)}`, `lock/${name}`),
+      run(`UPDATE tickless SET ${sqlDamage('sqlite', field)}`, `lock/${name}`),
     postdate: (name: string, ms: number): void =>
-      run(`UPDATE tickless SET ${POSTDATED.sqlite(ms)}`, `snapshot/${name}`),
+      run(`UPDATE tickless SET ${sqlPostdated('sqlite', ms)}`, `snapshot/${name}`),
   };
 }

@@ -1,12 +1,30 @@
 import { parseJson } from '../../bounded-json.ts';
+import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
-import { type Edition, type Instant, rowOf, type StoredRecord } from '../../records/edited.ts';
-import type { Row } from '../../records/records.ts';
-import type { ClockSpan } from './date-clock.ts';
-import type { Parts } from './text-parts.ts';
+import { ownOptions } from '../../option-checks.ts';
+import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
+import type { Row } from '../records.ts';
+import type { ClockSpan } from './known-clock.ts';
 
-/** How the text of a record is kept: within the record, or in parts. */
-export type Text = string | Parts;
+/** A text beside the record. */
+export interface Long {
+  readonly id: string;
+  /** Of the text, in UTF-8. */
+  readonly bytes: number;
+}
+
+/** How the text of a record is kept: within the record, or beside it. */
+export type Text = string | Long;
+
+export function isLong(text: Text | undefined): text is Long {
+  return typeof text === 'object';
+}
+
+/** The ids of the long texts of a record. */
+export function idsIn(record: TextRecord | undefined): string[] {
+  if (record === undefined) return [];
+  return [record, ...record.older].flatMap(({ text }) => (isLong(text) ? text.id : []));
+}
 
 /** A record as the text that is swapped. */
 export interface TextRecord extends StoredRecord<Text> {
@@ -55,6 +73,22 @@ export function closed(record: StoredRecord<Text>, { earliest, latest }: ClockSp
   return { ...record, until, longest: Math.max(0, until - latest) };
 }
 
+/** The record with as many earlier editions, newest first, as fit beside its text. */
+export function fitting(record: StoredRecord<Text>, mostBytes: number): StoredRecord<Text> {
+  const { older } = record;
+  let left = mostBytes - bytesIn(record);
+  const isOver = (edition: Edition<Text>): boolean => {
+    left -= bytesIn(edition);
+    return left < 0;
+  };
+  const end = older.findIndex(isOver);
+  return end === -1 ? record : { ...record, older: older.slice(0, end) };
+}
+
+function bytesIn({ text }: Edition<Text>): number {
+  return isLong(text) ? text.bytes : bytesOf(text);
+}
+
 /** In place of a text in another format. Its token is damaged, unless that is all that is left of it. */
 const UNREADABLE: TextRecord = {
   token: NaN,
@@ -71,7 +105,7 @@ const UNREADABLE: TextRecord = {
 export function recordIn(stored: string | undefined): TextRecord | undefined {
   if (stored === undefined) return undefined;
   try {
-    const record = parseJson(stored) as TextRecord;
+    const record = ownOptions(parseJson(stored)) as TextRecord;
     const { token, longest, keepMs, note, replaced, older } = record;
     const known = isPlausibleToken(token, Infinity) ? token : NaN;
     if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
@@ -90,13 +124,9 @@ export function recordIn(stored: string | undefined): TextRecord | undefined {
 
 function hasText({ text }: Edition<Text>): boolean {
   if (typeof text === 'string') return true;
-  const { id, count, bytes, keptUntil = 0 } = text;
-  const isCount = count >= 1 && count <= MOST_PARTS && Number.isSafeInteger(bytes);
-  return typeof id === 'string' && isCount && typeof keptUntil === 'number';
+  const { id, bytes } = (text ?? {}) as Partial<Long>;
+  return typeof id === 'string' && id !== '' && Number.isSafeInteger(bytes);
 }
-
-/** Of a text of a gigabyte, which no engine has, in the shortest parts. */
-const MOST_PARTS = 10_000;
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && value > 0 ? value : undefined;

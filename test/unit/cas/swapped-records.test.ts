@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import type { Answer, Edit, Put } from '../../../src/records/records.ts';
+import { FakeCells } from './fake-cells.ts';
+
+const LONG = 'x'.repeat(4000);
+const put = (token: number, text: string, older = 0): Put => ({ op: 'put', name: 'a', token, text, older });
+
+function open(cells = new FakeCells()) {
+  const records = new SwappedRecords(cells, Infinity, cells.clock);
+  const apply = async (edit: Edit): Promise<Answer> => {
+    const [answer] = (await records.apply([edit])).answers;
+    if (answer instanceof Error) throw answer;
+    return answer as Answer;
+  };
+  return { cells, apply, records };
+}
+
+describe('a long text of a record that is swapped', () => {
+  it('is asked for, unless the reader has that of the record as it was seen last', async () => {
+    const { cells, apply } = open();
+    await apply(put(1, LONG));
+    cells.calls.length = 0;
+    expect((await apply({ op: 'read', name: 'a', newerThan: 1 })).row).toBeUndefined();
+    expect((await apply({ op: 'read', name: 'a', newerThan: 0 })).row?.text).toBe(LONG);
+    expect((await apply({ op: 'read', name: 'a', isBrief: true })).row?.text).toBe('');
+    const [id] = cells.longs.keys();
+    expect(cells.calls.flat()).toEqual([
+      { name: 'a', isWhole: true, known: id },
+      { name: 'a', isWhole: true, known: undefined },
+      { name: 'a', isWhole: false, known: undefined },
+    ]);
+  });
+
+  it('of another instance, newer than the one that the reader has, comes with its record', async () => {
+    const { cells, apply } = open();
+    await apply(put(1, LONG));
+    await open(cells).apply(put(2, `${LONG}2`));
+    cells.calls.length = 0;
+    expect((await apply({ op: 'read', name: 'a', newerThan: 1 })).row?.text).toBe(`${LONG}2`);
+    expect(cells.calls).toHaveLength(1);
+  });
+
+  it('does not travel with a change of its record', async () => {
+    const { cells, apply } = open();
+    await apply(put(1, LONG));
+    cells.calls.length = 0;
+    const confirmed = { op: 'amend', name: 'a', token: 1, phase: 'held', note: 'checked', forMs: 0 } as const;
+    expect(await apply(confirmed)).toMatchObject({ isDone: true, row: { note: 'checked' } });
+    expect(JSON.stringify(cells.calls)).not.toContain('xxx');
+    expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(LONG);
+  });
+
+  it.each(['the same instance', 'another'])(
+    'whose put has lost its answer keeps its age when it is put again by %s',
+    async (who) => {
+      const { cells, apply } = open();
+      cells.answers = ({ swap }, own) => (swap === undefined ? own : new Error('connection lost'));
+      await expect(apply(put(1, LONG))).rejects.toThrow('connection lost');
+      cells.answers = (_, own) => own;
+      cells.now += 5000;
+      const again = who === 'another' ? open(cells).apply : apply;
+      expect(await again(put(1, LONG))).toMatchObject({ isDone: true, row: { token: 1, age: 5000 } });
+      expect((await again({ op: 'read', name: 'a' })).row).toMatchObject({ age: 5000, text: LONG });
+      expect(cells.longs.size).toBe(1);
+    },
+  );
+
+  it('is replaced by another one of that length, with the same token', async () => {
+    const { cells, apply } = open();
+    await apply(put(1, LONG));
+    cells.now += 5000;
+    const other = LONG.replaceAll('x', 'y');
+    expect(await apply(put(1, other))).toMatchObject({ isDone: true, row: { age: 0 } });
+    expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(other);
+    expect([...cells.longs.values()]).toEqual([other]);
+  });
+
+  it('is put also where another one of that length and token is put while it is compared', async () => {
+    const { cells, apply } = open();
+    await apply(put(1, LONG));
+    const { long } = cells;
+    cells.long = async (...asked) => {
+      cells.long = long;
+      await open(cells).apply(put(1, LONG.replaceAll('x', 'y')));
+      return long.apply(cells, asked);
+    };
+    const other = LONG.replaceAll('x', 'z');
+    expect(await apply(put(1, other))).toMatchObject({ isDone: true, row: { token: 1 } });
+    expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(other);
+  });
+
+  it('is left out as that of an earlier edition where all of them are too long for the backend', async () => {
+    const cells = new FakeCells();
+    cells.mostBytes = 10_000;
+    const { apply, records } = open(cells);
+    for (const token of [1, 2, 3]) await apply(put(token, LONG, 5));
+    const tokens = async () => (await records.editions('a', 10)).map(({ row }) => row.token);
+    expect(await tokens()).toEqual([3, 2]);
+    expect(cells.longs.size).toBe(2);
+    await apply(put(4, 'short', 5));
+    expect(await tokens()).toEqual([4, 3, 2]);
+    await apply(put(5, 'x'.repeat(10_001), 5));
+    expect(await tokens()).toEqual([5]);
+  });
+
+  it.each([1, 3])(
+    'is there in a list of editions, though %i puts have dropped those before meanwhile',
+    async (puts) => {
+      const { cells, apply, records } = open();
+      await apply(put(1, LONG));
+      const { long } = cells;
+      let token = 1;
+      cells.long = async (...asked) => {
+        if (token <= puts) await open(cells).apply(put(++token, LONG));
+        return long.apply(cells, asked);
+      };
+      expect(await records.editions('a', 10)).toMatchObject([
+        { row: { token, text: LONG, damage: undefined } },
+      ]);
+      cells.longs.clear();
+      expect(await records.editions('a', 10)).toMatchObject([{ row: { token, text: '', damage: 'text' } }]);
+    },
+  );
+});
+
+it.each(['until', 'phase', 'changedAt'])(
+  'earlier editions are sound where %s of the present one was edited',
+  async (field) => {
+    const { cells, apply, records } = open();
+    for (const token of [1, 2]) await apply(put(token, `text ${token}`, 1));
+    const record = JSON.parse(cells.texts.get('a') as string);
+    cells.texts.set('a', JSON.stringify({ ...record, [field]: Number.MAX_SAFE_INTEGER }));
+    const editions = await records.editions('a', 100);
+    expect(editions.map(({ row }) => [row.token, row.damage])).toEqual([
+      [2, field],
+      [1, undefined],
+    ]);
+  },
+);
