@@ -56,7 +56,8 @@ export interface Amend {
 
 /**
  * Replaces the text, unless the record has a greater token that is not `over`. Put again with the same token, text
- * and `keepMs`, it is done, and nothing changes: its age goes on.
+ * and `keepMs`, it is done, and nothing changes: its age goes on. So it is put again in the place of the `expected` token: no two
+ * callers put the same text there.
  */
 export interface Put<T = string> {
   readonly op: 'put';
@@ -64,6 +65,8 @@ export interface Put<T = string> {
   /** @default the next one by the clock */
   readonly token?: number | undefined;
   readonly over?: number | undefined;
+  /** It is done only where the record has this token; 0: where there is none, or a damaged one. @default whatever it has */
+  readonly expected?: number | undefined;
   readonly text: T;
   /** As of {@link Amend}; earlier editions are deleted then, and this one does not become one. */
   readonly keepMs?: number | undefined;
@@ -97,8 +100,8 @@ export interface Answer {
   /** As of `edited`; of a read whether there is a row. */
   readonly isDone: boolean;
   /**
-   * The record after it; of a read the edition that was asked for. Its text is left out (empty) but for a claim and a read
-   * that is not brief. `undefined`: there is none.
+   * The record after it; of a read the edition that was asked for. Its text is left out (empty) but for a claim, a read that is not
+   * brief, and a put that has not found the expected token. `undefined`: there is none.
    */
   readonly row: Row | undefined;
 }

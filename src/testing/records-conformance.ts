@@ -140,11 +140,13 @@ class Walk {
     }
     const text = pick(['short', `${draw}`, `long ${'x'.repeat(5000)}`]);
     const over = pick([undefined, undefined, token]);
+    const [given, expected] = draw < 0.8 ? [near(token)] : [undefined, near(token) ?? 0];
     return {
       op: 'put',
       name,
-      token: near(token),
+      token: given,
       over,
+      expected,
       text,
       keepMs: pick([undefined, undefined, LONG_MS]),
       older: OLDER,
@@ -172,7 +174,8 @@ class Walk {
         );
         next = { ...next, token };
       }
-      const hasText = edit.op === 'claim' || (edit.op === 'read' && edit.isBrief !== true);
+      const isUnexpected = edit.op === 'put' && edit.expected !== undefined && !answer.isDone;
+      const hasText = edit.op === 'claim' || (edit.op === 'read' && edit.isBrief !== true) || isUnexpected;
       const shown = isByClock && next !== undefined ? next : found;
       this.#compareRow(
         edit,

@@ -101,7 +101,8 @@ export class FileRecords implements Records {
 
   async #change(edit: Exclude<Edit, Read>): Promise<Answer> {
     const { op, name } = edit;
-    const folder = this.#folder(this.#pathOf(name));
+    const path = this.#pathOf(name);
+    const folder = this.#folder(path);
     for (;;) {
       const present = await folder.read();
       if (present === undefined) {
@@ -117,6 +118,8 @@ export class FileRecords implements Records {
         const text = op === 'put' && next?.text === NEW_FILE ? edit.text : undefined;
         if (!(await folder.replace(name, present, next ?? null, survives(edit), text))) continue;
         this.#sweep.step(next?.keepMs !== undefined);
+      } else if (op === 'put' && edit.expected !== undefined && !isDone) {
+        return { isDone, row: (await this.#look(path, (found) => found))?.row };
       }
       // A lease is over if this process was paused meanwhile.
       return { isDone, row: next && rowOf(next, this.#clock.now(), op === 'claim' ? String : blank) };
@@ -186,10 +189,11 @@ const NEW_FILE: Text = { file: '', bytes: 0 };
 /** How the text of a put is kept. Put again, it is the one that is there. */
 async function textOf(
   folder: RecordFolder,
-  { text, token, keepMs, older }: Put,
+  { text, token, expected, keepMs, older }: Put,
   record: TextRecord,
 ): Promise<Text> {
-  const isAgain = token !== undefined && record?.token === token;
+  const isAgain =
+    record !== undefined && (expected === undefined ? record.token === token : record.token !== expected);
   if (isAgain && (await folder.textIn(record.text)) === text) return record.text;
   const isAlone = older === 0 || keepMs !== undefined; // one of many editions is not read with the others
   return isAlone && Buffer.byteLength(text) <= MOST_INLINE ? text : NEW_FILE;

@@ -3,6 +3,7 @@ import { randomId } from '../../cluster/identity.ts';
 import { systemClock } from '../../time/clock.ts';
 import { earlierOf, edited, foundBy, isExpired } from '../edited.ts';
 import { REPORT } from '../names.ts';
+import { readOf } from '../read-of.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../records.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
 import { type ClockSpan, KnownClock } from './known-clock.ts';
@@ -24,10 +25,13 @@ import { type Step, SwapLoop } from './swap-loop.ts';
 /** Shorter texts of all editions together are in the record itself. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
 
-/** The answer to an edit; `doubt`: a long text of the same token and length is there, which may be that of the put. */
+/** The answer to an edit. */
 interface Outcome {
   readonly answer: Answer;
+  /** A long text of the same length is there, which may be that of the put. */
   readonly doubt?: Long | undefined;
+  /** The text of the record that a put has found in the place of the expected one. */
+  readonly found?: string | undefined;
 }
 
 /**
@@ -106,12 +110,16 @@ export class SwappedRecords implements Records {
   /** Takes a put again that may have been made before, now that this is known. */
   async #settled(edit: Exclude<Edit, Read>, outcome: Outcome | Error): Promise<Answer> {
     if (outcome instanceof Error) throw outcome;
-    const { answer, doubt } = outcome;
-    if (doubt === undefined || edit.op !== 'put') return answer;
-    const [text] = await this.#cells.long(edit.name, [doubt.id], Infinity);
-    const { answers } = await this.#loop.run([
-      this.#stepOf(edit, { long: doubt, isSame: text === edit.text }),
-    ]);
+    const { answer, doubt, found } = outcome;
+    if (edit.op !== 'put') return answer;
+    const [text] = doubt === undefined ? [] : await this.#cells.long(edit.name, [doubt.id], Infinity);
+    const isSame = text === edit.text;
+    if (found !== undefined && !isSame) {
+      const { row } = await this.#found(readOf(edit.name), { isDone: true, text: found, main: text });
+      return { isDone: false, row };
+    }
+    if (doubt === undefined) return answer;
+    const { answers } = await this.#loop.run([this.#stepOf(edit, { long: doubt, isSame })]);
     return this.#settled(edit, answers[0] as Outcome | Error);
   }
 
@@ -129,8 +137,9 @@ export class SwappedRecords implements Records {
       decide: (stored, span) => {
         const before = recordIn(stored);
         const alike = put && long && alikeIn(before, put, long);
+        const found = edit.op === 'put' && edit.expected !== undefined ? stored : undefined;
         if (alike !== undefined && alike.id !== compared?.long.id)
-          return { answer: { answer: NOT_DONE, doubt: alike } };
+          return { answer: { answer: NOT_DONE, doubt: alike, found } };
         const text = alike !== undefined && compared?.isSame ? alike : long;
         const given: Edit<Text> = put === undefined || text === undefined ? edit : { ...put, text };
         const { next, isDone } = edited(before, widened(given, widthOf(span)), instantOf(span));
@@ -138,7 +147,10 @@ export class SwappedRecords implements Records {
           const shown = rowAt(record, span, isHolder);
           return edit.op === 'claim' ? shown : { ...shown, text: '' };
         };
-        if (next === before) return { answer: { answer: { isDone, row: next && row(next, isDone) } } };
+        if (next === before) {
+          const answer = { isDone, row: next && row(next, isDone) };
+          return { answer: isDone ? { answer } : { answer, found } };
+        }
         const written = next && closed(fitting(next, this.#cells.mostBytes ?? Infinity), span);
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
         return {
@@ -204,8 +216,13 @@ function isLarge({ name, text, older }: Put): boolean {
 const NOT_DONE: Answer = { isDone: false, row: undefined };
 
 /** A long text that may be the same put, made before. */
-function alikeIn(before: TextRecord | undefined, { token }: Put, { id, bytes }: Long): Long | undefined {
-  if (before === undefined || before.token !== token || !isLong(before.text)) return undefined;
+function alikeIn(
+  before: TextRecord | undefined,
+  { token, expected = before?.token }: Put,
+  { id, bytes }: Long,
+): Long | undefined {
+  if (before === undefined || !isLong(before.text)) return undefined;
+  if (before.token !== token && before.token === expected) return undefined;
   return before.text.bytes === bytes && before.text.id !== id ? before.text : undefined;
 }
 

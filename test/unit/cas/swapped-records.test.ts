@@ -90,6 +90,28 @@ describe('a long text of a record that is swapped', () => {
     expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(other);
   });
 
+  it.each(['short', LONG])(
+    'that is expected comes with the answer to the put that has not found it: %.5s',
+    async (text) => {
+      const { cells, apply } = open();
+      const expected = { op: 'put', name: 'a', older: 0, expected: 0 } as const;
+      await open(cells).apply({ ...expected, text });
+      const other = text.replaceAll(/[xs]/g, 'y');
+      cells.calls.length = 0;
+      const refused = await apply({ ...expected, text: other });
+      expect(refused).toMatchObject({ isDone: false, row: { text } });
+      expect(cells.calls).toHaveLength(1);
+      const token = refused.row?.token as number;
+      expect((await apply({ ...expected, text: other, expected: token })).isDone).toBe(true);
+      expect(cells.calls).toHaveLength(2);
+      expect(await open(cells).apply({ ...expected, text: other, expected: token })).toMatchObject({
+        isDone: true, // its answer was lost
+        row: { text: '' },
+      });
+      expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(other);
+    },
+  );
+
   it('is left out as that of an earlier edition where all of them are too long for the backend', async () => {
     const cells = new FakeCells();
     cells.mostBytes = 10_000;
