@@ -100,8 +100,8 @@ export interface Answer {
   /** As of `edited`; of a read whether there is a row. */
   readonly isDone: boolean;
   /**
-   * The record after it; of a read the edition that was asked for. Its text is left out (empty) but for a claim, a read that is not
-   * brief, and a put that has not found the expected token. `undefined`: there is none.
+   * The record after it; of a read the edition that was asked for. Its text is left out (empty) but for a claim and a read
+   * that is not brief. `undefined`: there is none.
    */
   readonly row: Row | undefined;
 }
@@ -126,7 +126,8 @@ export interface Records {
   /** Whether the edits of one call share a command, whatever their names. It may change while in use, when the server is known. */
   readonly sharesCommands: boolean;
   /**
-   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice.
+   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice, but for a read behind a
+   * change: where that is not done the read sees the record that stands against it.
    *
    * @returns the backend's wall clock in epoch milliseconds, and for each edit its answer at the same index; an `Error`: that
    *   edit alone has failed. Rejects where all have: any of them may be done.

@@ -174,8 +174,7 @@ class Walk {
         );
         next = { ...next, token };
       }
-      const isUnexpected = edit.op === 'put' && edit.expected !== undefined && !answer.isDone;
-      const hasText = edit.op === 'claim' || (edit.op === 'read' && edit.isBrief !== true) || isUnexpected;
+      const hasText = edit.op === 'claim' || (edit.op === 'read' && edit.isBrief !== true);
       const shown = isByClock && next !== undefined ? next : found;
       this.#compareRow(
         edit,

@@ -54,11 +54,18 @@ export class FileRecords implements Records {
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const answers = await oneByOne(edits, (edit) => this.#answer(edit));
+    const begun = new Map<string, Promise<Answer>>();
+    const answers = await oneByOne(edits, (edit) => {
+      const answer = this.#answer(edit, begun.get(edit.name));
+      begun.set(edit.name, answer);
+      return answer;
+    });
     return { now: this.#clock.now().wall, answers };
   }
 
-  async #answer(edit: Edit): Promise<Answer> {
+  /** @param before of the change that a read is beside. */
+  async #answer(edit: Edit, before: Promise<Answer> | undefined): Promise<Answer> {
+    await before;
     if (edit.op === 'read') {
       const find = (record: TextRecord): TextRecord => foundBy(record, edit);
       const found = await this.#look(this.#pathOf(edit.name), find, edit.isBrief);
@@ -101,8 +108,7 @@ export class FileRecords implements Records {
 
   async #change(edit: Exclude<Edit, Read>): Promise<Answer> {
     const { op, name } = edit;
-    const path = this.#pathOf(name);
-    const folder = this.#folder(path);
+    const folder = this.#folder(this.#pathOf(name));
     for (;;) {
       const present = await folder.read();
       if (present === undefined) {
@@ -118,8 +124,6 @@ export class FileRecords implements Records {
         const text = op === 'put' && next?.text === NEW_FILE ? edit.text : undefined;
         if (!(await folder.replace(name, present, next ?? null, survives(edit), text))) continue;
         this.#sweep.step(next?.keepMs !== undefined);
-      } else if (op === 'put' && edit.expected !== undefined && !isDone) {
-        return { isDone, row: (await this.#look(path, (found) => found))?.row };
       }
       // A lease is over if this process was paused meanwhile.
       return { isDone, row: next && rowOf(next, this.#clock.now(), op === 'claim' ? String : blank) };

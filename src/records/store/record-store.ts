@@ -69,11 +69,12 @@ export class RecordStore {
 
   /** Puts a text in the place of a version; 0: of none. Earlier ones are not kept. */
   async replace(name: string, text: string, expected: number): Promise<ReplaceAnswer> {
-    const put = { op: 'put', name: this.#beginning + name, expected, text, older: 0 } as const;
-    const given = { token: undefined, over: undefined, keepMs: undefined };
-    const { isDone, row } = await this.#apply({ ...put, ...given });
-    if (isDone) return { kind: 'written', version: (row as Row).token };
-    return { kind: 'refused', present: row && snapshotOf(row) };
+    const about = { op: 'put', name: this.#beginning + name, expected, text, older: 0 } as const;
+    const put = { ...about, token: undefined, over: undefined, keepMs: undefined };
+    const { answers } = await this.#records.apply([put, readOf(put.name)]);
+    const [made, found] = answers.map((answer) => only([answer]));
+    if (made?.isDone) return { kind: 'written', version: (made.row as Row).token };
+    return { kind: 'refused', present: found?.row && snapshotOf(found.row) };
   }
 
   async confirm(name: string, token: number, note: string): Promise<WriteAnswer> {
