@@ -170,7 +170,7 @@ export abstract class Board<T, C> implements PolledName {
     const { clock, timeoutMs } = member.options;
     const endAt = clock.monotonic() + timeoutMs;
     for (;;) {
-      if (this.#isClosed) throw closed(member);
+      if (this.#isClosed || this.member === undefined) throw closed(member);
       const next = this.changed(this.#board, changes);
       const answer = await (member.store as MemberStore).replace(this.#entry, next, this.#stored);
       if (answer.kind === 'written') {
