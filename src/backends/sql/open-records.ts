@@ -1,5 +1,6 @@
 import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import type { Cells } from '../../records/cells/cells.ts';
 import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
@@ -49,6 +50,11 @@ export interface SqlKind<C extends SqlClient> {
   readonly longestName: number;
 }
 
+/** Records and their cells. */
+export interface SqlRecords extends OpenRecords {
+  readonly cells: Cells;
+}
+
 /**
  * @param part of the backend, whose steps it is for.
  * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
@@ -57,7 +63,7 @@ export function openRecords<C extends SqlClient>(
   part: 'lock' | 'store',
   { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
   { backend, client, quoted, definition, misspelled, definedBy, purge, cells, longestName }: SqlKind<C>,
-): OpenRecords {
+): SqlRecords {
   const checks = new OptionChecks('backend');
   const retentionMs = checks.duration('retention', retention);
   checks.done();
@@ -78,6 +84,7 @@ export function openRecords<C extends SqlClient>(
   return {
     backend,
     records: new SwappedRecords(all, retentionMs),
+    cells: all,
     longestName,
     options: ['client', 'table', 'retention'],
   };

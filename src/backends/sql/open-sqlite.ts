@@ -1,6 +1,5 @@
 import { OptionChecks } from '../../option-checks.ts';
-import type { OpenRecords } from '../../records/records-kind.ts';
-import { openRecords, type SqlTableChoices } from './open-records.ts';
+import { openRecords, type SqlRecords, type SqlTableChoices } from './open-records.ts';
 import type { SqlTableOptions } from './sql-table.ts';
 import { type SqliteClient, SqliteSql } from './sqlite.ts';
 import { sqliteCells, sqlitePurge } from './sqlite-cells.ts';
@@ -13,7 +12,7 @@ import { TABLE, tableName } from './table-name.ts';
 export function openSqlite(
   part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: SqliteClient },
-): OpenRecords {
+): SqlRecords {
   const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();
