@@ -33,9 +33,9 @@ export function cellsCases(cells: () => Cells): readonly ConformanceCase[] {
 }
 
 async function showsMain(cells: Cells): Promise<void> {
-  const [name, another] = namesFrom(SNAPSHOT + uniqueName('main'), ['a', 'b']);
   const long = `long ${'x'.repeat(5000)}`;
-  const { id, text } = await put(cells, name, long);
+  const { name, text, id } = await put(cells, SNAPSHOT + uniqueName('main'), long);
+  const another = `${name}-another`;
   const next = `${text} `;
   const kept: Swap = {
     before: 'other',
@@ -98,12 +98,12 @@ async function showsMain(cells: Cells): Promise<void> {
   }
 }
 
-/** Puts a long text under a new name. @returns its id, and the text that names it. */
+/** Puts a long text under a new name. @returns the name and the text of its cell, and its id in it. */
 async function put(
   cells: Cells,
-  name: string,
+  record: string,
   long: string,
-): Promise<{ readonly id: string; readonly text: string }> {
+): Promise<{ readonly name: string; readonly text: string; readonly id: string }> {
   const changes: Change[] = [];
   const watched: Cells = {
     swap: (some) => {
@@ -113,9 +113,11 @@ async function put(
     long: (...args) => cells.long(...args),
     list: (...args) => cells.list(...args),
   };
-  await new SwappedRecords(watched, LONG_MS).apply([{ op: 'put', name, token: 1, text: long, older: 0 }]);
-  const { adds, after } = changes.find(({ swap }) => swap?.adds !== undefined)?.swap ?? {};
-  return { id: String(adds?.id), text: String(after) };
+  await new SwappedRecords(watched, LONG_MS).apply([
+    { op: 'put', name: record, token: 1, text: long, older: 0 },
+  ]);
+  const { name, swap } = changes.find((change) => change.swap?.adds !== undefined) as Change;
+  return { name, text: String(swap?.after), id: String(swap?.adds?.id) };
 }
 
 /** The same of records, however they are kept. */

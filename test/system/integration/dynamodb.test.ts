@@ -79,7 +79,7 @@ describe('DynamoDB by dynalite', () => {
 
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
-    new TextCells(new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless'));
+    new TextCells(new DynamodbTexts(new Dynamodb({ client, timeout: 10_000 }), 'tickless'));
   const subject = { cells: () => open(here), other: () => open(there) };
   for (const { name, run } of recordsConformance(subject)) it(name, run);
 });

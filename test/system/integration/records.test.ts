@@ -24,8 +24,8 @@ describe('Redis', { concurrent: true }, () => {
   });
 
   const subject = {
-    cells: () => new RedisCells('store', { client: ioredis, ...patient }),
-    other: () => new RedisCells('store', { client: nodeRedis, ...patient }),
+    cells: () => new RedisCells({ client: ioredis, ...patient }),
+    other: () => new RedisCells({ client: nodeRedis, ...patient }),
   };
   for (const { name, run } of recordsConformance(subject)) it(name, run);
 });
@@ -37,7 +37,7 @@ describe('PostgreSQL', { concurrent: true }, () => {
   for (const pool of pools) pool.on('error', () => {});
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
-  const open = (i: number) => openPostgres('store', { client: pools[i] as pg.Pool, ...TABLE }).cells;
+  const open = (i: number) => openPostgres({ client: pools[i] as pg.Pool, ...TABLE }).cells;
   for (const { name, run } of recordsConformance({ cells: () => open(0), other: () => open(1) }))
     it(name, run);
 });
@@ -50,8 +50,7 @@ describe.each([
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
   const table = `${TABLE.table}_${hasBlocks}`;
-  const open = (i: number) =>
-    openMysql('store', { client: pools[i] as never, ...TABLE, table }, hasBlocks).cells;
+  const open = (i: number) => openMysql({ client: pools[i] as never, ...TABLE, table }, hasBlocks).cells;
   for (const { name, run } of recordsConformance({ cells: () => open(0), other: () => open(1) }))
     it(name, run);
 });
@@ -60,6 +59,6 @@ describe('SQLite with better-sqlite3', () => {
   const client = new Database(':memory:');
   afterAll(() => client.close());
 
-  const { cells } = openSqlite('store', { client, ...TABLE });
+  const { cells } = openSqlite({ client, ...TABLE });
   for (const { name, run } of recordsConformance({ cells: () => cells })) it(name, run);
 });

@@ -53,7 +53,7 @@ describe.concurrent('node:sqlite', () => {
     none: (options) => sqliteBackend({ client: closed, ...options }),
     edits: sqliteEdits(client),
   });
-  const { cells } = openSqlite('store', { client });
+  const { cells } = openSqlite({ client });
   for (const { name, run } of recordsConformance({ cells: () => cells })) it(`records: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
