@@ -56,17 +56,8 @@ export class TextCells implements Cells {
     return { isDone: false, text, main: whole };
   }
 
-<<<<<<< HEAD
   async #swap(change: Change, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {
     const { name } = change;
-    if (after === undefined) {
-      const taken = await this.#texts.take(keyOf(name));
-      void this.#delete(name, idsIn(partsIn(taken)));
-      return { isDone: taken !== undefined };
-    }
-=======
-  async #swap(name: string, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {
->>>>>>> layout
     if (adds !== undefined) await this.#write(name, adds, keepForMs);
     const swapped = await this.#texts.swap(keyOf(name), before, after, keepForMs);
     if (!swapped.isDone) {
