@@ -37,7 +37,7 @@ describe('PostgreSQL', { concurrent: true }, () => {
   for (const pool of pools) pool.on('error', () => {});
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
-  const open = (i: number) => openPostgres('store', { client: pools[i] as pg.Pool, ...TABLE }).records;
+  const open = (i: number) => openPostgres({ client: pools[i] as pg.Pool, ...TABLE }).records;
   for (const { name, run } of recordsCases({ records: () => open(0), other: () => open(1) })) it(name, run);
 });
 
@@ -49,8 +49,7 @@ describe.each([
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
   const table = `${TABLE.table}_${hasBlocks}`;
-  const open = (i: number) =>
-    openMysql('store', { client: pools[i] as never, ...TABLE, table }, hasBlocks).records;
+  const open = (i: number) => openMysql({ client: pools[i] as never, ...TABLE, table }, hasBlocks).records;
   for (const { name, run } of recordsCases({ records: () => open(0), other: () => open(1) })) it(name, run);
 });
 
@@ -58,6 +57,6 @@ describe('SQLite with better-sqlite3', () => {
   const client = new Database(':memory:');
   afterAll(() => client.close());
 
-  const { records } = openSqlite('store', { client, ...TABLE });
+  const { records } = openSqlite({ client, ...TABLE });
   for (const { name, run } of recordsCases({ records: () => records })) it(name, run);
 });
