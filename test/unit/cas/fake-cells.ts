@@ -29,8 +29,8 @@ export class FakeCells implements Cells {
     const text = this.texts.get(name);
     if (swap === undefined || text !== swap.before) {
       const id = this.#main.get(name);
-      const isAsked = isWhole === true && id !== known;
-      return { isDone: false, text, main: isAsked ? this.longs.get(id ?? '') : undefined };
+      const main = isWhole === true && id !== known ? this.longs.get(id ?? '') : undefined;
+      return { isDone: false, text, main };
     }
     if (swap.after === undefined) this.texts.delete(name);
     else this.texts.set(name, swap.after);

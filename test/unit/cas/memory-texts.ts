@@ -78,7 +78,8 @@ export class MemoryTexts implements SwappableTexts {
   ): Promise<Swapped> {
     this.#command('swap');
     const present = this.#server.texts.get(idOf(key));
-    if (present !== before) return { isDone: false, present };
+    const isThere = present !== undefined && present === after;
+    if (present !== before) return isThere ? { isDone: true } : { isDone: false, present };
     if (after === undefined) this.#server.texts.delete(idOf(key));
     else this.#server.texts.set(idOf(key), after);
     this.#server.keep(idOf(key), keepForMs);
