@@ -1,5 +1,5 @@
 import type { Instance } from './instance.ts';
-import { isWrite, type Message } from './network.ts';
+import { isWrite, type Message } from './message.ts';
 import type { World } from './world.ts';
 
 /** The error of fast or slow clocks over the length of a lease, and late timers. */
@@ -74,7 +74,7 @@ export class Leases {
     const lease = this.#world.leases.of(name, token);
     if (lease === undefined) return false;
     if (lease.isForgotten) return true;
-    const now = this.#world.backendMachine.monotonic() - before;
+    const now = this.#world.backend.now - before;
     // A released lease may be released again if the answer was lost.
     if (lease.ending !== undefined) return now < lease.until + LATE_MS;
     return now < lease.endedAt + LATE_MS;
