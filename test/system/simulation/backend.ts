@@ -160,16 +160,14 @@ export class Backend implements Cells {
     const { now } = this;
     switch (step) {
       case 'acquire':
-        return this.#leases.acquired(
-          message,
-          { ...after, isSeized: after.phase === 'seized' },
-          decision,
-          now,
-        );
+        this.#leases.acquired(message, { ...after, isSeized: after.phase === 'seized' }, decision, now);
+        return;
       case 'extend':
-        return this.#leases.extended(message, after, decision, now);
+        this.#leases.extended(message, after, decision, now);
+        return;
       case 'release':
-        return this.#leases.released(message, after, decision, now);
+        this.#leases.released(message, after, decision, now);
+        return;
       default:
         if (isWrite(message.step) && step === 'write') this.#versions.written(message, after.token);
     }

@@ -5,6 +5,9 @@ import type { World } from './world.ts';
 /** The error of fast or slow clocks over the length of a lease, and late timers. */
 const LATE_MS = 12;
 
+/** Begins the names of the runs of tasks, which are kept where snapshots are. */
+const RUNS = 'runs/';
+
 /**
  * Rule 11: a load whose lease is lost is aborted, and its result is not published. Rule 15: the lease is not used
  * otherwise either. Rule 16: a task with `skip` does not run without its lock. Judged by the state of the backend.
@@ -33,6 +36,7 @@ export class Leases {
   sent(instance: Instance, message: Message): void {
     const { step, name, token } = message;
     if (step === 'acquire' || step === 'read' || step === 'versions') return;
+    if (name.startsWith(RUNS)) return; // told behind the release
     const { referee, scenario } = this.#world;
     // An extension or a release may have waited for its turn.
     const { hasWaitedMs } = instance.link;
