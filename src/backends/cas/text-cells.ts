@@ -1,7 +1,7 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import type { Cells, Change, LongText, Seen, Swap } from '../../records/cells/cells.ts';
-import { idsIn, isLong, recordIn } from '../../records/cells/stored-text.ts';
+import { idsIn, mainIn, partsIn } from '../../records/cells/stored-text.ts';
 import { REPORT } from '../../records/names.ts';
 import type { SwappableTexts, TextKey } from './texts.ts';
 
@@ -52,27 +52,27 @@ export class TextCells implements Cells {
   }
 
   async #seen({ name, isWhole, known }: Change, text: string | undefined): Promise<Seen> {
-    const main = recordIn(text)?.text;
-    if (isWhole !== true || !isLong(main) || main.id === known) return { isDone: false, text };
-    const [whole] = await this.long(name, [main.id], Infinity);
+    const main = mainIn(partsIn(text));
+    if (isWhole !== true || main === undefined || main === known) return { isDone: false, text };
+    const [whole] = await this.long(name, [main], Infinity);
     return { isDone: false, text, main: whole };
   }
 
   async #swap(name: string, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {
     if (after === undefined) {
       const taken = await this.#texts.take(keyOf(name));
-      void this.#delete(name, idsIn(recordIn(taken)));
+      void this.#delete(name, idsIn(partsIn(taken)));
       return { isDone: taken !== undefined };
     }
     if (adds !== undefined) await this.#write(name, adds, keepForMs);
     const swapped = await this.#texts.swap(keyOf(name), before, after, keepForMs);
     if (!swapped.isDone) {
-      const isNamed = adds !== undefined && idsIn(recordIn(swapped.present)).includes(adds.id); // it was done before
+      const isNamed = adds !== undefined && idsIn(partsIn(swapped.present)).includes(adds.id); // it was done before
       if (adds !== undefined && !isNamed) await this.#delete(name, [adds.id]);
       return { isDone: false, text: swapped.present };
     }
     void this.#delete(name, drops);
-    void this.#keep(name, idsIn(recordIn(after)), keepForMs);
+    void this.#keep(name, idsIn(partsIn(after)), keepForMs);
     return { isDone: true };
   }
 

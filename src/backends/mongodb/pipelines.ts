@@ -1,5 +1,5 @@
 import type { Change, Swap } from '../../records/cells/cells.ts';
-import { idsIn, recordIn } from '../../records/cells/stored-text.ts';
+import { idsIn, partsIn } from '../../records/cells/stored-text.ts';
 
 // The document of a name: `_id`, its text `record`, the id `main`, its long texts `long`, `askedAt` (the server's clock), and
 // `expireAt`. Types are checked, because people edit documents, and MongoDB orders values of different types.
@@ -24,7 +24,7 @@ export function swapped(swap: Swap): object[] {
     _id: '$_id',
     record: literal(after),
     main: literal(main),
-    long: { $concatArrays: [longOf(idsIn(recordIn(after))), literal(added)] },
+    long: { $concatArrays: [longOf(idsIn(partsIn(after))), literal(added)] },
     askedAt: NOW,
     expireAt: keepForMs === Infinity ? null : { $add: [NOW, keptFor] },
   };

@@ -3,6 +3,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { ownOptions } from '../../option-checks.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
+import { type Part, PARTS } from '../names.ts';
 import type { Row } from '../records.ts';
 import type { ClockSpan } from './known-clock.ts';
 
@@ -21,8 +22,7 @@ export function isLong(text: Text | undefined): text is Long {
 }
 
 /** The ids of the long texts of a record. */
-export function idsIn(record: TextRecord | undefined): string[] {
-  if (record === undefined) return [];
+function idsOf(record: TextRecord): string[] {
   return [record, ...record.older].flatMap(({ text }) => (isLong(text) ? text.id : []));
 }
 
@@ -89,7 +89,7 @@ function bytesIn({ text }: Edition<Text>): number {
   return isLong(text) ? text.bytes : bytesOf(text);
 }
 
-/** In place of a text in another format. Its token is damaged, unless that is all that is left of it. */
+/** In place of a record in another format. Its token is damaged, unless that is all that is left of it. */
 const UNREADABLE: TextRecord = {
   token: NaN,
   id: '',
@@ -102,27 +102,54 @@ const UNREADABLE: TextRecord = {
   older: [],
 };
 
-export function recordIn(stored: string | undefined): TextRecord | undefined {
-  if (stored === undefined) return undefined;
+/** The records that are kept in one text, by their part of it. */
+export type Parts = ReadonlyMap<Part, TextRecord>;
+
+/** The records in a text. Of one in another format each part is unreadable. @param stored `undefined`: there is none. */
+export function partsIn(stored: string | undefined): Parts {
+  if (stored === undefined) return new Map();
   try {
-    const record = ownOptions(parseJson(stored)) as TextRecord;
-    const { token, longest, keepMs, note, replaced, older } = record;
-    const known = isPlausibleToken(token, Infinity) ? token : NaN;
-    if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
-    return {
-      ...record,
-      token: known,
-      longest: numberOf(longest),
-      keepMs: numberOf(keepMs),
-      note: typeof note === 'string' ? note : '',
-      replaced: typeof replaced === 'string' ? replaced : undefined,
-    };
+    const given = ownOptions(parseJson(stored) as Record<string, unknown>);
+    const there = PARTS.filter((part) => given[part] !== undefined);
+    if (there.length > 0) return new Map(there.map((part) => [part, recordFrom(given[part])]));
   } catch {
-    return UNREADABLE;
+    // not JSON
   }
+  return new Map(PARTS.map((part) => [part, UNREADABLE]));
 }
 
-function hasText({ text }: Edition<Text>): boolean {
+/** `undefined`: there are none, and the name is to be deleted. */
+export function textOf(parts: Parts): string | undefined {
+  return parts.size === 0 ? undefined : JSON.stringify(Object.fromEntries(parts));
+}
+
+/** The ids of the long texts of all parts. */
+export function idsIn(parts: Parts): string[] {
+  return [...parts.values()].flatMap(idsOf);
+}
+
+/** The id of the long text that is read with them: that of the present edition. */
+export function mainIn(parts: Parts): string | undefined {
+  return [...parts.values()].flatMap(({ text }) => (isLong(text) ? text.id : []))[0];
+}
+
+function recordFrom(given: unknown): TextRecord {
+  const record = ownOptions((given ?? {}) as TextRecord);
+  const { token, longest, keepMs, note, replaced, older } = record;
+  const known = isPlausibleToken(token, Infinity) ? token : NaN;
+  if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
+  return {
+    ...record,
+    token: known,
+    longest: numberOf(longest),
+    keepMs: numberOf(keepMs),
+    note: typeof note === 'string' ? note : '',
+    replaced: typeof replaced === 'string' ? replaced : undefined,
+  };
+}
+
+function hasText(edition: Edition<Text> | null): boolean {
+  const { text } = edition ?? {};
   if (typeof text === 'string') return true;
   const { id, bytes } = (text ?? {}) as Partial<Long>;
   return typeof id === 'string' && id !== '' && Number.isSafeInteger(bytes);

@@ -18,11 +18,11 @@ interface Decision<R> {
 }
 
 /** A step on the text of a name. */
-export interface Step<R> extends Pick<Change, 'name' | 'op'> {
+export interface Step<R> extends Pick<Change, 'name' | 'op' | 'isWhole' | 'known'> {
   /** A look comes first where the text was not seen before; else the first try takes it for absent. */
   readonly looksFirst?: boolean | undefined;
-  /** Gets the text and the backend's clock at that moment. Pure: it may be called again. */
-  readonly decide: (text: string | undefined, span: ClockSpan) => Decision<R>;
+  /** Gets the text, the backend's clock at that moment and the main text, as of the last answer. Pure: it may be called again. */
+  readonly decide: (text: string | undefined, span: ClockSpan, main: string | undefined) => Decision<R>;
 }
 
 /** A step without an answer yet. */
@@ -32,6 +32,7 @@ interface Open<R> {
   /** `unknown`: a look comes next. */
   known: 'unknown' | 'remembered' | 'present';
   text: string | undefined;
+  main: string | undefined;
   decision: Decision<R> | undefined;
 }
 
@@ -125,7 +126,14 @@ export class SwapLoop {
     return steps.map((step, index): Open<R> => {
       const text = this.#known.get(step.name);
       const isKnown = isClockKnown && (text !== undefined || step.looksFirst !== true);
-      return { step, index, text, known: isKnown ? 'remembered' : 'unknown', decision: undefined };
+      return {
+        step,
+        index,
+        text,
+        known: isKnown ? 'remembered' : 'unknown',
+        main: undefined,
+        decision: undefined,
+      };
     });
   }
 
@@ -134,7 +142,7 @@ export class SwapLoop {
     if (open.every(({ known }) => known === 'unknown')) return undefined;
     const span = this.#clock.span();
     for (const one of open) {
-      one.decision = one.known === 'unknown' ? undefined : one.step.decide(one.text, span);
+      one.decision = one.known === 'unknown' ? undefined : one.step.decide(one.text, span, one.main);
       if (one.known === 'present' && one.decision?.swap === undefined)
         answers[one.index] = (one.decision as Decision<R>).answer;
     }
@@ -143,10 +151,11 @@ export class SwapLoop {
 
   /** @returns whether the swap of the step is done. */
   #learn<R>(one: Open<R>, seen: Seen): boolean {
-    const { isDone, text } = seen;
+    const { isDone, text, main } = seen;
     const before = one.text;
     const swap = one.decision?.swap;
     one.text = isDone ? swap?.after : text;
+    one.main = main;
     // Some statements show the text as it was when they began.
     const isOfBefore = !isDone && swap !== undefined && text === before;
     one.known = isOfBefore ? 'unknown' : 'present';
@@ -187,7 +196,8 @@ export class SwapLoop {
   }
 }
 
-function changeOf({ step: { name, op }, text, decision }: Open<unknown>): Change {
+function changeOf({ step: { name, op, isWhole, known }, text, decision }: Open<unknown>): Change {
   const swap = decision?.swap;
-  return swap === undefined ? { name, op } : { name, op, swap: { ...swap, before: text } };
+  const look = { name, op, isWhole, known };
+  return swap === undefined ? look : { ...look, swap: { ...swap, before: text } };
 }

@@ -2,9 +2,9 @@ import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
 import { systemClock } from '../../time/clock.ts';
 import { earlierOf, edited, foundBy, isExpired } from '../edited.ts';
-import { REPORT } from '../names.ts';
-import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../records.ts';
-import type { Cells, Change, Seen, Swap } from './cells.ts';
+import { nameAt, type Place, placeOf, REPORT } from '../names.ts';
+import type { Answer, Edit, ListedEdition, Put, Read, Records } from '../records.ts';
+import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
 import { type ClockSpan, KnownClock } from './known-clock.ts';
 import {
   closed,
@@ -13,25 +13,43 @@ import {
   instantOf,
   isLong,
   type Long,
+  mainIn,
   middle,
-  recordIn,
+  type Parts,
+  partsIn,
   rowAt,
   type Text,
   type TextRecord,
+  textOf,
 } from './stored-text.ts';
 import { type Step, SwapLoop } from './swap-loop.ts';
 
 /** Shorter texts of all editions together are in the record itself. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
 
-/** The answer to an edit; `doubt`: a long text of the same token and length is there, which may be that of the put. */
+type ChangingEdit<T = string> = Exclude<Edit<T>, Read>;
+
+/** The edits of one cell: one change of it, and looks at its parts. */
+interface Group {
+  readonly cell: string;
+  readonly changes: readonly ChangingEdit[];
+  readonly reads: readonly Read[];
+}
+
+/** The answer to the edits of a group. */
 interface Outcome {
-  readonly answer: Answer;
+  readonly answers: readonly Answer[];
+  /** The text that was decided on. */
+  readonly stored: string | undefined;
+  /** As of {@link Seen}, with that text. */
+  readonly main: string | undefined;
+  readonly isChanged: boolean;
+  /** A long text of the same token and length is there, which may be that of the put. */
   readonly doubt?: Long | undefined;
 }
 
 /**
- * Records at a backend that computes nothing: a record is a text, which is read, edited here by the backend's clock, and
+ * Records at a backend that computes nothing: the records of a name are a text, which is read, edited here by the backend's clock, and
  * replaced if it is still the one that was read. A long text of a record is beside it.
  *
  * The server clock is known only as [earliest, latest]. Leases are written until `latest` and their length, and compared with
@@ -56,129 +74,159 @@ export class SwappedRecords implements Records {
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const reads = edits.filter((edit) => edit.op === 'read');
-    const changes = edits.filter((edit) => edit.op !== 'read');
-    const { answers: changed, seen } = await this.#loop.run(
-      changes.map((edit) => this.#stepOf(edit)),
-      reads.map((read) => this.#lookOf(read)),
+    const groups = groupsOf(edits);
+    const changed = groups.filter(({ changes }) => changes.length > 0);
+    const looked = groups.filter(({ changes }) => changes.length === 0);
+    const { answers: outcomes, seen } = await this.#loop.run(
+      changed.map((group) => this.#stepOf(group)),
+      looked.map(({ cell, reads }) => this.#lookOf(cell, reads)),
     );
-    const settled = [
-      ...changes.map((edit, i) => this.#settled(edit, changed[i] as Outcome | Error)),
-      ...reads.map((read, i) => this.#found(read, seen[i] as Seen | Error)),
-    ];
-    const found = await Promise.all(settled.map((one) => one.catch((error: Error) => error)));
-    const answers = new Map([...changes, ...reads].map((edit, i) => [edit, found[i] as Answer | Error]));
-    return {
-      now: middle(this.#loop.span()),
-      answers: edits.map((edit) => answers.get(edit) as Answer | Error),
-    };
+    const found = new Map<Edit, Promise<Answer>>();
+    for (const [i, group] of changed.entries()) {
+      const settled = this.#settled(group, outcomes[i] as Outcome | Error);
+      for (const [at, edit] of [...group.changes, ...group.reads].entries())
+        found.set(
+          edit,
+          settled.then((answers) => answers[at] as Answer),
+        );
+    }
+    for (const [i, { cell, reads }] of looked.entries())
+      for (const read of reads) found.set(read, this.#found(cell, read, seen[i] as Seen | Error));
+    const answers = await Promise.all(
+      edits.map((edit) => (found.get(edit) as Promise<Answer>).catch((error: Error) => error)),
+    );
+    return { now: middle(this.#loop.span()), answers };
   }
 
   /** A long text that the reader has, as its record was seen, does not travel again. */
-  #lookOf({ name, newerThan = -1, isBrief }: Read): Change {
-    const before = recordIn(this.#loop.known(name));
-    const isHeld = before !== undefined && before.token <= newerThan && isLong(before.text);
-    return { name, isWhole: isBrief !== true, known: isHeld ? (before.text as Long).id : undefined };
+  #lookOf(cell: string, reads: readonly Read[]): Change {
+    const whole = reads.filter(({ isBrief }) => isBrief !== true);
+    const before = partsIn(this.#loop.known(cell));
+    const isHeld = ({ name, newerThan = -1 }: Read): boolean => {
+      const record = before.get(placeOf(name).part);
+      return record !== undefined && record.token <= newerThan && isLong(record.text);
+    };
+    const known = whole.every(isHeld) ? mainIn(before) : undefined;
+    return { name: cell, isWhole: whole.length > 0, known };
   }
 
-  async #found(read: Read, seen: Seen | Error): Promise<Answer> {
+  async #found(cell: string, read: Read, seen: Seen | Error): Promise<Answer> {
     if (seen instanceof Error) throw seen;
-    const present = recordIn(seen.text);
+    const { part } = placeOf(read.name);
+    const present = partsIn(seen.text).get(part);
     const record = foundBy<Text>(present, read);
     if (record === undefined) return NOT_DONE;
     const row = rowAt(record, this.#loop.span(), false);
     if (read.isBrief === true || row.damage !== undefined) return { isDone: true, row: { ...row, text: '' } };
     const isMain = isLong(record.text) && record.text === present?.text;
-    const text = (isMain ? seen.main : undefined) ?? (await this.#textOf(read.name, record));
+    const text = (isMain ? seen.main : undefined) ?? (await this.#textOf(cell, record));
     if (text !== undefined) return { isDone: true, row: { ...row, text } };
-    const [again] = (await this.#loop.run([], [this.#lookOf(read)])).seen as readonly [Seen | Error];
+    const [again] = (await this.#loop.run([], [this.#lookOf(cell, [read])])).seen as readonly [Seen | Error];
     // The long text was dropped by a put meanwhile, or by hand.
     const isOther = again instanceof Error || again.text !== seen.text;
-    return isOther ? this.#found(read, again) : { isDone: true, row: { ...row, text: '', damage: 'text' } };
+    return isOther
+      ? this.#found(cell, read, again)
+      : { isDone: true, row: { ...row, text: '', damage: 'text' } };
   }
 
-  async #textOf(name: string, { text }: TextRecord): Promise<string | undefined> {
+  async #textOf(cell: string, { text }: TextRecord): Promise<string | undefined> {
     if (!isLong(text)) return text;
-    const [whole] = await this.#cells.long(name, [text.id], Infinity);
+    const [whole] = await this.#cells.long(cell, [text.id], Infinity);
     return whole;
   }
 
-  /** Takes a put again that may have been made before, now that this is known. */
-  async #settled(edit: Exclude<Edit, Read>, outcome: Outcome | Error): Promise<Answer> {
+  /** Takes a put again that may have been made before, now that this is known. @returns the answers to the changes, then to the reads. */
+  async #settled(group: Group, outcome: Outcome | Error): Promise<readonly Answer[]> {
     if (outcome instanceof Error) throw outcome;
-    const { answer, doubt } = outcome;
-    if (doubt === undefined || edit.op !== 'put') return answer;
-    const [text] = await this.#cells.long(edit.name, [doubt.id], Infinity);
-    const { answers } = await this.#loop.run([
-      this.#stepOf(edit, { long: doubt, isSame: text === edit.text }),
-    ]);
-    return this.#settled(edit, answers[0] as Outcome | Error);
+    const { answers, stored, main, isChanged, doubt } = outcome;
+    const { cell, changes, reads } = group;
+    if (doubt === undefined) {
+      const seen = { isDone: false, text: stored, main };
+      const found = reads.map((read) =>
+        this.#found(cell, isChanged ? { ...read, isBrief: true } : read, seen),
+      );
+      return [...answers, ...(await Promise.all(found))];
+    }
+    const [text] = await this.#cells.long(cell, [doubt.id], Infinity);
+    const isSame = changes.some((edit) => edit.op === 'put' && edit.text === text);
+    const again = await this.#loop.run([this.#stepOf(group, { long: doubt, isSame })]);
+    return this.#settled(group, again.answers[0] as Outcome | Error);
   }
 
   /** @param compared the long text that is there, and whether it is that of the put. */
   #stepOf(
-    edit: Exclude<Edit, Read>,
+    { cell, changes, reads }: Group,
     compared?: { readonly long: Long; readonly isSame: boolean },
   ): Step<Outcome> {
-    const put = edit.op === 'put' && isLarge(edit) ? edit : undefined;
+    const put = changes.find((edit) => edit.op === 'put' && isLarge(edit)) as Put | undefined;
     const long = put && { id: randomId(), bytes: bytesOf(put.text) };
+    const { isWhole, known } = this.#lookOf(cell, reads);
     return {
-      name: edit.name,
-      op: edit.op,
+      name: cell,
+      op: put?.op ?? changes[0]?.op,
+      isWhole,
+      known,
       looksFirst: put !== undefined,
-      decide: (stored, span) => {
-        const before = recordIn(stored);
-        const alike = put && long && alikeIn(before, put, long);
+      decide: (stored, span, main) => {
+        const parts = partsIn(stored);
+        const alike = put && long && alikeIn(parts.get(placeOf(put.name).part), put, long);
         if (alike !== undefined && alike.id !== compared?.long.id)
-          return { answer: { answer: NOT_DONE, doubt: alike } };
+          return { answer: { answers: [], stored, main, isChanged: false, doubt: alike } };
         const text = alike !== undefined && compared?.isSame ? alike : long;
-        const given: Edit<Text> = put === undefined || text === undefined ? edit : { ...put, text };
-        const { next, isDone } = edited(before, widened(given, widthOf(span)), instantOf(span));
-        const row = (record: TextRecord, isHolder: boolean): Row => {
-          const shown = rowAt(record, span, isHolder);
-          return edit.op === 'claim' ? shown : { ...shown, text: '' };
-        };
-        if (next === before) return { answer: { answer: { isDone, row: next && row(next, isDone) } } };
-        const written = next && closed(fitting(next, this.#cells.mostBytes ?? Infinity), span);
+        const given = changes.map(
+          (edit): ChangingEdit<Text> => (edit === put && text !== undefined ? { ...put, text } : edit),
+        );
+        const made = editedBy(given, parts, span, this.#cells.mostBytes ?? Infinity);
+        const { areDone, after } = made;
+        const shown = changes.map((edit, i) => answerTo(edit, made.edits[i] as EditedPart, span));
+        const answer = { answers: shown, stored, main, isChanged: areDone };
+        if (!areDone || made.edits.every(({ isChanged }) => !isChanged)) return { answer };
         const adds = put && long && text === long ? { id: long.id, text: put.text } : undefined;
-        return {
-          swap: swapTo(before, written, adds, next === undefined ? 0 : this.#keepFor(next, span)),
-          isTimed: written !== undefined && written.until > 0,
-          answer: { answer: { isDone, row: written && row(written, true) } },
-        };
+        const isTimed = made.edits.some(({ record }) => record !== undefined && record.until > 0);
+        return { swap: swapTo(parts, after, adds, this.#keepFor(after, span)), isTimed, answer };
       },
     };
   }
 
-  #keepFor({ until, keepMs }: TextRecord, { earliest }: ClockSpan): number {
-    return Math.max(0, until - earliest) + Math.min(this.#retentionMs, keepMs ?? Infinity);
+  /** As long as the part that is kept longest. */
+  #keepFor(parts: Parts, { earliest }: ClockSpan): number {
+    const times = [...parts.values()].map(
+      ({ until, keepMs }) => Math.max(0, until - earliest) + Math.min(this.#retentionMs, keepMs ?? Infinity),
+    );
+    return Math.max(0, ...times);
   }
 
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
-    const texts = await this.#loop.list(prefix, limit);
-    const span = this.#loop.span();
-    const rows = texts.flatMap(([name, text]) => {
-      const record = recordIn(text) as TextRecord;
-      return isExpired(record, span.earliest) ? [] : [[name, rowAt(record, span, false)] as const];
-    });
-    return { now: middle(span), rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit) };
+    const { cell, part } = placeOf(prefix);
+    for (let most = limit; ; most *= 2) {
+      const texts = await this.#loop.list(cell, most);
+      const span = this.#loop.span();
+      const rows = texts.flatMap(([name, text]) => {
+        const record = partsIn(text).get(part);
+        if (record === undefined || isExpired(record, span.earliest)) return [];
+        return [[nameAt(name, part), rowAt(record, span, false)] as const];
+      });
+      if (rows.length < limit && texts.length >= most) continue; // names without that part are among them
+      return { now: middle(span), rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit) };
+    }
   }
 
   editions(name: string, beginning: number): Promise<readonly ListedEdition[]> {
-    return this.#editions(name, beginning);
+    return this.#editions(placeOf(name), beginning);
   }
 
   /** @param before the text of the record as a long text of it was missing: a put may have dropped that meanwhile. */
-  async #editions(name: string, beginning: number, before?: string): Promise<readonly ListedEdition[]> {
-    const { seen } = await this.#loop.run([], [{ name }]);
+  async #editions(place: Place, beginning: number, before?: string): Promise<readonly ListedEdition[]> {
+    const { cell, part } = place;
+    const { seen } = await this.#loop.run([], [{ name: cell }]);
     const [found] = seen as readonly [Seen | Error];
     if (found instanceof Error) throw found;
-    const record = recordIn(found.text);
+    const record = partsIn(found.text).get(part);
     if (record === undefined) return [];
-    const ids = idsIn(record);
-    const texts = ids.length === 0 ? [] : await this.#cells.long(name, ids, beginning);
+    const ids = idsIn(new Map([[part, record]]));
+    const texts = ids.length === 0 ? [] : await this.#cells.long(cell, ids, beginning);
     if (texts.includes(undefined) && found.text !== before)
-      return this.#editions(name, beginning, found.text);
+      return this.#editions(place, beginning, found.text);
     const span = this.#loop.span();
     const editions = [record, ...record.older.map((one) => earlierOf(record, one))];
     return editions.map((edition): ListedEdition => {
@@ -196,6 +244,60 @@ export class SwappedRecords implements Records {
   }
 }
 
+function groupsOf(edits: readonly Edit[]): readonly Group[] {
+  const groups = new Map<string, { changes: ChangingEdit[]; reads: Read[] }>();
+  for (const edit of edits) {
+    const { cell } = placeOf(edit.name);
+    const group = groups.get(cell) ?? { changes: [], reads: [] };
+    groups.set(cell, group);
+    if (edit.op === 'read') group.reads.push(edit);
+    else group.changes.push(edit);
+  }
+  return Array.from(groups, ([cell, group]) => ({ cell, ...group }));
+}
+
+/** What an edit makes of its part. */
+interface EditedPart {
+  readonly record: TextRecord | undefined;
+  readonly isDone: boolean;
+  readonly isChanged: boolean;
+}
+
+/** All edits one after the other, or none where one of them is not done. */
+function editedBy(
+  edits: readonly ChangingEdit<Text>[],
+  before: Parts,
+  span: ClockSpan,
+  mostBytes: number,
+): { readonly edits: readonly EditedPart[]; readonly areDone: boolean; readonly after: Parts } {
+  const after = new Map(before);
+  const now = instantOf(span);
+  const made = edits.map((edit): EditedPart => {
+    const { part } = placeOf(edit.name);
+    const present = after.get(part);
+    const { next, isDone } = edited(present, widened(edit, widthOf(span)), now);
+    const isChanged = next !== present;
+    const record = isChanged && next !== undefined ? closed(fitting(next, mostBytes), span) : present;
+    if (next === undefined) after.delete(part);
+    else after.set(part, record as TextRecord);
+    return { record: next === undefined ? undefined : record, isDone, isChanged };
+  });
+  const areDone = made.every(({ isDone }) => isDone);
+  if (areDone) return { edits: made, areDone, after };
+  const none = edits.map(({ name }) => ({
+    record: before.get(placeOf(name).part),
+    isDone: false,
+    isChanged: false,
+  }));
+  return { edits: none, areDone, after: before };
+}
+
+/** The row of a claim has its text. A holder, also of a lease that it has got before, sees the time that is left for certain. */
+function answerTo({ op }: ChangingEdit, { record, isDone }: EditedPart, span: ClockSpan): Answer {
+  const row = record && rowAt(record, span, isDone);
+  return { isDone, row: row && (op === 'claim' ? row : { ...row, text: '' }) };
+}
+
 /** Reports are listed with their texts. */
 function isLarge({ name, text, older }: Put): boolean {
   return !name.startsWith(REPORT) && bytesOf(text) > MOST_INLINE / (older + 1);
@@ -210,19 +312,14 @@ function alikeIn(before: TextRecord | undefined, { token }: Put, { id, bytes }: 
 }
 
 function swapTo(
-  before: TextRecord | undefined,
-  after: TextRecord | undefined,
-  adds: Swap['adds'],
+  before: Parts,
+  after: Parts,
+  adds: LongText | undefined,
   keepForMs: number,
 ): Omit<Swap, 'before'> {
   const named = idsIn(after);
-  return {
-    after: after && JSON.stringify(after),
-    main: isLong(after?.text) ? after.text.id : undefined,
-    adds,
-    drops: idsIn(before).filter((id) => !named.includes(id)),
-    keepForMs,
-  };
+  const drops = idsIn(before).filter((id) => !named.includes(id));
+  return { after: textOf(after), main: mainIn(after), adds, drops, keepForMs };
 }
 
 function widthOf({ earliest, latest }: ClockSpan): number {
@@ -230,7 +327,7 @@ function widthOf({ earliest, latest }: ClockSpan): number {
 }
 
 /** An edit whose durations are as long as asked for, also where the clock is at its latest moment. */
-function widened(edit: Edit<Text>, width: number): Edit<Text> {
+function widened(edit: ChangingEdit<Text>, width: number): ChangingEdit<Text> {
   switch (edit.op) {
     case 'claim':
       return { ...edit, forMs: edit.forMs + width };
