@@ -2,12 +2,14 @@ import type { Fleet } from '../../../src/index.ts';
 import type { Cells, Change, Seen, Swap } from '../../../src/records/cells/cells.ts';
 import { KnownClock } from '../../../src/records/cells/known-clock.ts';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import { DAMAGED, damagedText } from '../../support/cell-layout.ts';
 import { storeOn } from '../../support/parts.ts';
+import type { Effect } from '../../support/record-effects.ts';
+import { effectsOf } from '../../support/record-effects.ts';
 import type { LockRow } from '../../support/records-of-steps.ts';
-import { DAMAGED, damagedText, recordsIn } from './layout.ts';
 import type { Decision, LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
-import { type Effect, effectOn, isWrite, type Message, type StepAnswer } from './message.ts';
+import { isWrite, type Message, type StepAnswer } from './message.ts';
 import type { VersionBook } from './version-book.ts';
 
 /** A text by name, with long ones beside it. */
@@ -146,11 +148,10 @@ export class Backend implements Cells {
   }
 
   #judge(name: string, before: Cell | undefined, after: Cell | undefined, sender: Sender): void {
-    const past = recordsIn(name, before?.text);
-    for (const [record, present] of recordsIn(name, after?.text)) {
-      const effect = effectOn(record, past.get(record), present, (id) => after?.longs.get(id));
-      const message = effect && sender.askedFor(effect);
-      if (effect === undefined || message === undefined) continue;
+    const longText = (id: string): string | undefined => after?.longs.get(id);
+    for (const effect of effectsOf(name, before?.text, after?.text, longText)) {
+      const message = sender.askedFor(effect);
+      if (message === undefined) continue;
       this.#note(effect, message, sender.decision);
       sender.did(message, effect);
     }

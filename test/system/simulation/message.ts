@@ -1,8 +1,8 @@
 import { confirmationIn } from '../../../src/cluster/confirmation.ts';
-import { isLong, type TextRecord } from '../../../src/records/cells/stored-text.ts';
 import { lockRow } from '../../../src/records/lock/record-lock.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../../../src/records/names.ts';
+import { LOCK, REPORT } from '../../../src/records/names.ts';
 import type { Amend, Answer, Claim, Edit, Put } from '../../../src/records/records.ts';
+import type { Effect } from '../../support/record-effects.ts';
 import type { LockRow } from '../../support/records-of-steps.ts';
 
 /** What an instance asks of the backend, and what a swap of its cells does there. */
@@ -122,35 +122,6 @@ export function endIn(note: string = '{}'): { readonly as: End; readonly confirm
 function noteIn({ token: version, note: payload = '' }: Amend): Omit<Message, 'name' | 'records'> {
   const token = confirmationIn(payload, version)?.round || undefined;
   return { step: 'confirm', token, version, payload };
-}
-
-/** How a swap has changed a record, which its edits were asked for. */
-export interface Effect {
-  readonly record: string;
-  readonly step: 'acquire' | 'extend' | 'release' | 'write' | 'confirm' | 'report';
-  readonly after: TextRecord;
-  /** Its text, also where it is beside the record. */
-  readonly text: string;
-}
-
-/** What has become of a record. `undefined`: it is the same, or gone. */
-export function effectOn(
-  record: string,
-  before: TextRecord | undefined,
-  after: TextRecord | undefined,
-  longText: (id: string) => string | undefined,
-): Effect | undefined {
-  if (after === undefined || JSON.stringify(before) === JSON.stringify(after)) return undefined;
-  const text = isLong(after.text) ? (longText(after.text.id) ?? '') : after.text;
-  return { record, step: stepBetween(record, before, after), after, text };
-}
-
-function stepBetween(record: string, before: TextRecord | undefined, after: TextRecord): Effect['step'] {
-  if (record.startsWith(REPORT)) return 'report';
-  const isSame = before?.token === after.token && before.id === after.id && before.at === after.at;
-  if (record.startsWith(SNAPSHOT)) return isSame ? 'confirm' : 'write';
-  if (!isSame) return 'acquire';
-  return after.phase === 'held' ? 'release' : 'extend';
 }
 
 /** The effect is that of this message. */

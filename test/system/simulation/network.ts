@@ -9,14 +9,14 @@ import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { REPORT, SNAPSHOT } from '../../../src/records/names.ts';
 import type { Edit, Records } from '../../../src/records/records.ts';
+import { cellOf } from '../../support/cell-layout.ts';
 import { lockOn, storeOn } from '../../support/parts.ts';
+import type { Effect } from '../../support/record-effects.ts';
 import type { Backend, Sender } from './backend.ts';
-import { cellOf } from './layout.ts';
 import type { Decision } from './lease-book.ts';
 import type { Machine } from './machine.ts';
 import {
   answerTo,
-  type Effect,
   editOf,
   isEffectOf,
   isWrite,

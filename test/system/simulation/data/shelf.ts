@@ -1,4 +1,5 @@
-import type { Effect, Message } from '../message.ts';
+import type { Effect } from '../../../support/record-effects.ts';
+import type { Message } from '../message.ts';
 import { type Mark, markIn, serialIn } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import { orderIn } from './persons.ts';

@@ -1,6 +1,7 @@
 import type { TicklessEvent, ValueStatus } from '../../../../src/index.ts';
+import type { Effect } from '../../../support/record-effects.ts';
 import type { Machine } from '../machine.ts';
-import type { Effect, Message, StepAnswer } from '../message.ts';
+import type { Message, StepAnswer } from '../message.ts';
 import type { Edition, Mark, Quality } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import type { Written } from './shelf.ts';

@@ -1,5 +1,6 @@
+import type { Effect } from '../../../support/record-effects.ts';
 import { Cluster } from '../cluster.ts';
-import { type Effect, type Message, type StepAnswer, wordsOfAnswer, wordsOfEffect } from '../message.ts';
+import { type Message, type StepAnswer, wordsOfAnswer, wordsOfEffect } from '../message.ts';
 import { strangeSwap, type Wire } from '../network.ts';
 import type { Process } from '../process.ts';
 import { Troubles } from './troubles.ts';

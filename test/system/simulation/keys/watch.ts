@@ -1,7 +1,8 @@
 import type { TicklessEvent } from '../../../../src/index.ts';
+import type { Effect } from '../../../support/record-effects.ts';
 import type { Edition } from '../data/edition.ts';
 import type { DataRun, Order, Question } from '../data/watch.ts';
-import type { Effect, Message, StepAnswer } from '../message.ts';
+import type { Message, StepAnswer } from '../message.ts';
 import type { HeldKey } from './held-key.ts';
 import type { KeysInstance } from './instance.ts';
 

@@ -1,6 +1,7 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import type { Effect } from '../../../../support/record-effects.ts';
 import type { LeaseBook } from '../../lease-book.ts';
-import type { Effect, Message, StepAnswer } from '../../message.ts';
+import type { Message, StepAnswer } from '../../message.ts';
 import type { Referee } from '../../referee.ts';
 import type { Timeline } from '../../timeline.ts';
 import type { DataRun, DataWatch, Holder, Order } from '../watch.ts';

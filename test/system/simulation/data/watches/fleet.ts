@@ -1,5 +1,6 @@
+import type { Effect } from '../../../../support/record-effects.ts';
 import type { Backend } from '../../backend.ts';
-import type { Effect, Message } from '../../message.ts';
+import type { Message } from '../../message.ts';
 import type { Process } from '../../process.ts';
 import type { Referee } from '../../referee.ts';
 import type { Timeline } from '../../timeline.ts';

@@ -1,9 +1,10 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import type { Effect } from '../../../../support/record-effects.ts';
 import type { Edition } from '../../data/edition.ts';
 import type { DataRun, Question } from '../../data/watch.ts';
 import type { BadLoads } from '../../data/watches/bad-loads.ts';
 import type { Refusals } from '../../data/watches/refusals.ts';
-import type { Effect, Message, StepAnswer } from '../../message.ts';
+import type { Message, StepAnswer } from '../../message.ts';
 import type { HeldKey } from '../held-key.ts';
 import type { KeysInstance } from '../instance.ts';
 import { NAME } from '../scenario.ts';

@@ -1,8 +1,9 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
 import { wordOf } from '../../../../support/events.ts';
+import type { Effect } from '../../../../support/record-effects.ts';
 import { type Edition, markIn, serialIn } from '../../data/edition.ts';
 import type { DataRun } from '../../data/watch.ts';
-import type { Effect, Message } from '../../message.ts';
+import type { Message } from '../../message.ts';
 import { CLIENT_TIMEOUT_MS } from '../../network.ts';
 import type { HeldKey } from '../held-key.ts';
 import type { KeysInstance } from '../instance.ts';
