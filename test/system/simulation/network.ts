@@ -117,6 +117,8 @@ export interface Wire {
   failed(message: Message, how: Failure): void;
   /** A swap has done what the step asked for. */
   arrived(message: Message, effect: Effect): void;
+  /** The machine is suspended between a decision and its swap. */
+  dozes(ms: number): void;
   /** A swap has done what no step asked for. */
   strange(effect: Effect): void;
   /** The step has its answer. */
@@ -404,6 +406,7 @@ export class Link {
   /** The machine is suspended between a decision and its swap. */
   #doze(ms: number): Promise<void> {
     this.dozesFor = 0;
+    this.#wire.dozes(ms);
     this.#machine.standStill();
     this.#timeline.plan(ms, () => this.#machine.goOn());
     return new Promise((resolve) => this.#machine.receive(0, resolve));

@@ -150,6 +150,7 @@ export class World extends Cluster<Instance> {
       },
       commanded: (messages) => this.commands.commanded(messages),
       failed: (message, how) => this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`),
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
       strange: (effect) => strangeSwap(this.referee, name, effect),
       answered: (message, answer) =>
         this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`),

@@ -64,6 +64,7 @@ export abstract class WatchedCluster<
         this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`);
         for (const watch of this.watches) watch.arrived?.(instanceOf(), message, effect);
       },
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
       strange: (effect) => strangeSwap(this.referee, name, effect),
       answered: (message, answer) => {
         this.trace.add(name, () => `${this.shown(message)}: ${wordsOfAnswer(answer)}`);

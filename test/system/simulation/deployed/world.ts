@@ -255,6 +255,7 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         else if (message.step === 'acquire') instanceOf().answers.failed(message);
       },
       arrived: (_message, effect) => this.trace.add(at, () => `${wordsOfEffect(effect)} of ${name}`),
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
       strange: (effect) => strangeSwap(this.referee, name, effect),
       answered: (message, answer) => {
         this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`);
