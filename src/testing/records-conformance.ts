@@ -1,4 +1,4 @@
-import type { Cells } from '../records/cells/cells.ts';
+import type { Cells, Change, Seen, Swap } from '../records/cells/cells.ts';
 import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../records/edited.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
@@ -22,7 +22,102 @@ export interface RecordsSubject {
  */
 export function recordsConformance({ cells, other = cells }: RecordsSubject): readonly ConformanceCase[] {
   const [records, others] = [new SwappedRecords(cells(), LONG_MS), new SwappedRecords(other(), LONG_MS)];
-  return recordsCases({ records: () => records, other: () => others });
+  return [...recordsCases({ records: () => records, other: () => others }), ...cellsCases(cells)];
+}
+
+/** Those of cells alone. */
+export function cellsCases(cells: () => Cells): readonly ConformanceCase[] {
+  const name =
+    'cells: a swap that is not done answers with the main text beside the present one, unless that is known';
+  return [{ name, run: () => showsMain(cells()) }];
+}
+
+async function showsMain(cells: Cells): Promise<void> {
+  const long = `long ${'x'.repeat(5000)}`;
+  const { name, text, id } = await put(cells, SNAPSHOT + uniqueName('main'), long);
+  const another = `${name}-another`;
+  const next = `${text} `;
+  const kept: Swap = {
+    before: 'other',
+    after: next,
+    main: id,
+    adds: undefined,
+    drops: [],
+    keepForMs: LONG_MS,
+  };
+  const whole: Change = { name, isWhole: true, op: 'claim', swap: kept };
+  const made: Change = {
+    name: another,
+    isWhole: true,
+    swap: { ...kept, before: undefined, main: undefined },
+  };
+  const seen = async (...changes: readonly Change[]): Promise<Seen> => {
+    const [first] = (await cells.swap(changes)).answers;
+    if (first === undefined || first instanceof Error) throw first ?? new Error('no answer');
+    return first;
+  };
+  const compare = (one: Seen, expected: Seen, of: string): void => {
+    for (const field of ['isDone', 'text', 'main'] as const)
+      same(one[field], expected[field], `${field} of ${of}`);
+  };
+  try {
+    const asked = { isDone: false, text, main: long };
+    const unasked = { isDone: false, text, main: undefined };
+    compare(await seen(whole), asked, 'a swap that is not done');
+    compare(await seen(whole, made), asked, 'the same beside one that is done');
+    compare(await seen(whole, { name: another }), asked, 'the same beside a look');
+    compare(await seen({ ...whole, known: 'of another' }), asked, 'the same where another one is known');
+    compare(
+      await seen({ ...whole, swap: { ...kept, before: undefined } }),
+      asked,
+      'one that expects no text',
+    );
+    compare(await seen({ ...whole, known: id }), unasked, 'one where the main text is known');
+    compare(await seen({ ...whole, isWhole: false }), unasked, 'one that does not ask for it');
+    const done = { ...whole, swap: { ...kept, before: text } };
+    const { isDone, main } = await seen(done);
+    compare({ isDone, main }, { isDone: true }, 'a swap that is done');
+    const again = await seen(done);
+    compare(
+      { isDone: again.isDone, main: again.main },
+      { isDone: true },
+      'the same once more, as its answer was lost',
+    );
+    compare(
+      await seen({ ...whole, swap: { ...kept, after: text } }),
+      { ...asked, text: next },
+      'the next one',
+    );
+  } finally {
+    const deleted = { ...kept, after: undefined, main: undefined };
+    for (const [one, before] of [
+      [name, next],
+      [another, next],
+    ] as const)
+      await cells.swap([{ name: one, op: 'delete', swap: { ...deleted, before } }]);
+  }
+}
+
+/** Puts a long text under a new name. @returns the name and the text of its cell, and its id in it. */
+async function put(
+  cells: Cells,
+  record: string,
+  long: string,
+): Promise<{ readonly name: string; readonly text: string; readonly id: string }> {
+  const changes: Change[] = [];
+  const watched: Cells = {
+    swap: (some) => {
+      changes.push(...some);
+      return cells.swap(some);
+    },
+    long: (...args) => cells.long(...args),
+    list: (...args) => cells.list(...args),
+  };
+  await new SwappedRecords(watched, LONG_MS).apply([
+    { op: 'put', name: record, token: 1, text: long, older: 0 },
+  ]);
+  const { name, swap } = changes.find((change) => change.swap?.adds !== undefined) as Change;
+  return { name, text: String(swap?.after), id: String(swap?.adds?.id) };
 }
 
 /** The same of records, however they are kept. */
