@@ -39,6 +39,8 @@ export class Backend implements Cells {
   losses = 0;
   /** How often its clock was set, or its data were lost: what instances know of it is worth nothing until they are told. */
   breaks = 0;
+  /** By how much its clock was set in all, in milliseconds. */
+  steppedMs = 0;
   readonly machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
@@ -111,6 +113,7 @@ export class Backend implements Cells {
   /** Sets its clock, forward or back. */
   stepClock(ms: number): void {
     this.breaks += 1;
+    this.steppedMs += Math.abs(ms);
     this.machine.stepWall(ms);
     this.#leases.clockSet();
   }

@@ -199,6 +199,7 @@ export class LeaseBook {
       return;
     }
     if (asked.width === Infinity || book.changedAt >= asked.at) return;
+    if (last?.isForgotten && last.ending === undefined) return;
     // Nothing has changed since it was asked for.
     const width = asked.width + ROUNDING_MS;
     const isLive = last !== undefined && isLiveAt(last, asked.at - width);

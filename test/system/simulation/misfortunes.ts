@@ -88,20 +88,22 @@ const misfortunes: Readonly<Record<string, Misfortune<Cluster>>> = {
       trace.add('backend', () => 'has damaged its snapshots');
     },
   },
-  engineClock: {
-    weight: 2,
-    act: ({ world: { backend, random, trace } }) => {
-      const ms = random.between(-LONGEST_CLOCK_STEP_MS, LONGEST_CLOCK_STEP_MS);
-      backend.stepClock(ms);
-      trace.add('backend', () => `its clock is stepped by ${ms.toFixed(0)} ms`);
-    },
-  },
   engineForgets: {
     weight: 1,
     act: ({ world: { backend, trace } }) => {
       backend.loseAll();
       trace.add('backend', () => 'comes back empty');
     },
+  },
+};
+
+/** The clock of the backend is set, forward or back. */
+export const engineClock: Misfortune<Pick<Cluster, 'random' | 'trace' | 'backend'>> = {
+  weight: 2,
+  act: ({ world: { backend, random, trace } }) => {
+    const ms = random.between(-LONGEST_CLOCK_STEP_MS, LONGEST_CLOCK_STEP_MS);
+    backend.stepClock(ms);
+    trace.add('backend', () => `its clock is stepped by ${ms.toFixed(0)} ms`);
   },
 };
 

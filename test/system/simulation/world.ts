@@ -5,7 +5,7 @@ import { Instance } from './instance.ts';
 import { Leases } from './leases.ts';
 import type { Machine } from './machine.ts';
 import { isWrite, type Message, wordsOfAnswer, wordsOfEffect, wordsOfMessage } from './message.ts';
-import { Misfortunes, moodOf } from './misfortunes.ts';
+import { engineClock, Misfortunes, moodOf } from './misfortunes.ts';
 import { CLIENT_TIMEOUT_MS, strangeSwap, WEATHER, type Wire } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
@@ -60,6 +60,7 @@ export class World extends Cluster<Instance> {
     this.#rest = new Rest(this);
     this.actions = new Actions(this);
     this.misfortunes = new Misfortunes<World>(this, {
+      engineClock,
       mood: moodOf(8, MOODS, ['well', 'well', 'ill', 'down']),
     });
     this.startAll();
@@ -128,9 +129,9 @@ export class World extends Cluster<Instance> {
     return (this.#stragglers.get(`${options.lockName} ${token}`) ?? 0) > at;
   }
 
-  /** The longest delay of a message. */
-  get slowestWay(): number {
-    return WEATHER.slow.longestWay;
+  /** How much older a snapshot may look: neither its writer nor its reader knows the clock of the backend better than by a command. */
+  get mostClockError(): number {
+    return 4 * WEATHER.slow.longestWay + this.backend.steppedMs;
   }
 
   /** @param instanceOf the process, once it is made. */
