@@ -106,7 +106,7 @@ export class Backend implements Cells {
     this.losses += 1;
     this.breaks += 1;
     this.#cells.clear();
-    this.#leases.forgotten();
+    this.#leases.forgotten(this.now);
     this.#versions.forgotten();
   }
 
@@ -115,7 +115,7 @@ export class Backend implements Cells {
     this.breaks += 1;
     this.steppedMs += Math.abs(ms);
     this.machine.stepWall(ms);
-    this.#leases.clockSet();
+    this.#leases.clockSet(this.now);
   }
 
   #at(name: string): Cell | undefined {

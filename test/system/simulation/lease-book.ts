@@ -241,14 +241,15 @@ export class LeaseBook {
     });
   }
 
-  /** The backend has lost all its data. */
-  forgotten(): void {
-    this.clockSet();
+  /** The backend has lost all its data. @param at by its clock. */
+  forgotten(at: number): void {
+    this.clockSet(at);
     for (const book of this.#names.values()) book.heldUntil = 0;
   }
 
-  /** The clock of the backend was set: no holder can know when its lease ends, until it is told. */
-  clockSet(): void {
+  /** The clock of the backend was set: no holder can know when its lease ends, until it is told. @param at by that clock. */
+  clockSet(at: number): void {
+    for (const book of this.#names.values()) book.changedAt = at;
     for (const lease of this.#granted.values()) lease.isForgotten = true;
   }
 
