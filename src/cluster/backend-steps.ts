@@ -1,6 +1,6 @@
 import type { LockProvider } from './lock-contract.ts';
 import type { Signals } from './signal-contract.ts';
-import type { Codec, SnapshotStore, Store } from './store-contract.ts';
+import type { Codec, ReplaceAnswer, SnapshotStore, Store } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
 export interface LockSteps
@@ -20,6 +20,11 @@ export type StoreSteps = Pick<
   'read' | 'write' | 'confirm' | 'history' | 'reports' | 'keepVersions' | 'longestName'
 > & {
   readonly codec: Codec;
+  /**
+   * Writes a text in the place of a version; 0: where there is none. Done again after a lost reply it is `written` again, so no two
+   * texts of a name may be the same.
+   */
+  replace(name: string, text: string, expected: number): Promise<ReplaceAnswer>;
   /** As of {@link SnapshotStore}. */
   readonly versions: NonNullable<SnapshotStore['versions']>;
   /** Those that go with its changes. @default none */

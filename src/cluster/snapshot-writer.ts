@@ -11,7 +11,7 @@ import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
 import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
 import { type EncodedBody, encodeBody } from './snapshot-body.ts';
-import type { Codec, WriteAnswer } from './store-contract.ts';
+import type { Codec, ReplaceAnswer, WriteAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
@@ -35,11 +35,25 @@ export interface KnownOfResult {
   readonly encoded: Promise<EncodedBody> | undefined;
 }
 
+/** A board has no age, and no next round. */
+const OF_BOARD: SnapshotMetadata = {
+  isAbsent: false,
+  age: 0,
+  dueIn: Infinity,
+  isDueTimeOverridden: false,
+  took: 0,
+  maxStaleness: undefined,
+  isLimitScheduled: false,
+  tags: undefined,
+  meta: undefined,
+  headers: undefined,
+};
+
 /** Writes the snapshots of a member to its store, and reports what happens. */
 export class SnapshotWriter {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #steps: Pick<StoreSteps, 'write' | 'confirm'>;
+  readonly #steps: Pick<StoreSteps, 'write' | 'replace' | 'confirm'>;
   readonly #codec: Codec;
   readonly #noteOutage: () => void;
   /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
@@ -50,7 +64,7 @@ export class SnapshotWriter {
   constructor(
     context: MemberContext,
     access: BackendAccess<StoreSteps>,
-    steps: Pick<StoreSteps, 'write' | 'confirm'>,
+    steps: Pick<StoreSteps, 'write' | 'replace' | 'confirm'>,
     codec: Codec,
     noteOutage: () => void,
   ) {
@@ -98,10 +112,7 @@ export class SnapshotWriter {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
         if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
         const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = this.#answerOf(
-          entry,
-          await this.#send(entry, lease, told, measured(bytesOf), confirm),
-        );
+        const answer = this.#answerOf(entry, await this.#send(lease, told, measured(bytesOf), confirm));
         const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
         return answer === undefined || answer.kind === 'written' || isOvertaken
           ? { answer, confirms: version, bytes: length }
@@ -128,7 +139,7 @@ export class SnapshotWriter {
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
-      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, measured(bytes), write));
+      const answer = this.#answerOf(entry, await this.#send(lease, payload, measured(bytes), write));
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
       return { answer, confirms: undefined, bytes: length };
@@ -137,6 +148,19 @@ export class SnapshotWriter {
       this.#error = error;
       return undefined;
     }
+  }
+
+  /**
+   * Writes a board in the place of a version; 0: where there is none. Rejects where it can't be encoded or written; `undefined`: the
+   * store was not asked.
+   */
+  async replace(entry: Entry<unknown>, board: unknown, version: number): Promise<ReplaceAnswer | undefined> {
+    const { names } = this.#context;
+    const name = await names.atBackend(entry, this.#access.steps.longestName);
+    const body = await this.encode(board, false, false, undefined);
+    const text = withMetadata(body, OF_BOARD, names.makerOf(entry));
+    const replace = (): Promise<ReplaceAnswer> => this.#steps.replace(name, text, version);
+    return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace));
   }
 
   /**
@@ -157,32 +181,31 @@ export class SnapshotWriter {
   }
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
-  #send(
-    _entry: Entry<unknown>,
+  #send<A extends WriteAnswer | ReplaceAnswer>(
     lease: HeldLease | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
-    send: (payload: string) => Promise<WriteAnswer>,
-  ): Promise<BackendReply<WriteAnswer>> {
+    send: (payload: string) => Promise<A>,
+  ): Promise<BackendReply<A>> {
     const { answers, backgroundTimeoutMs } = this.#access;
     const { options, events } = this.#context;
     const { clock } = options;
     let length = 0;
-    const sendOnce = (): Promise<WriteAnswer> => {
+    const sendOnce = (): Promise<A> => {
       const text = payload();
       length = bytes(text);
       return send(text);
     };
-    const write = (): Promise<WriteAnswer> => {
+    const write = (): Promise<A> => {
       const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
       const silenceMs = Math.min(backgroundTimeoutMs, LONGEST_STEP_MS);
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
-    const counted = (answer: WriteAnswer): WriteAnswer => {
+    const counted = (answer: A): A => {
       if (answer.kind === 'written') events.counters.bytes += length;
       return answer;
     };
-    const step = async (): Promise<WriteAnswer> => {
+    const step = async (): Promise<A> => {
       try {
         return counted(await write());
       } catch (error) {
@@ -195,7 +218,7 @@ export class SnapshotWriter {
   }
 
   /** Reports the answer of the store. @throws the cause when it fails. */
-  #answerOf(entry: Entry<unknown>, asked: BackendReply<WriteAnswer>): WriteAnswer | undefined {
+  #answerOf<A>(entry: Entry<unknown>, asked: BackendReply<A>): A | undefined {
     const { log } = this.#context;
     this.#noteOutage();
     if (asked.kind === 'open') return undefined;

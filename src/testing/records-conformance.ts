@@ -1,7 +1,7 @@
 import type { Cells, Change, Seen, Swap } from '../records/cells/cells.ts';
 import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../records/edited.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
+import { LOCK, placeOf, REPORT, SNAPSHOT } from '../records/names.ts';
 import type { Answer, Edit, Records, Row } from '../records/records.ts';
 import { ensure, same, sameList } from './assert.ts';
 import { type ConformanceCase, namesFrom, uniqueName } from './conformance.ts';
@@ -124,16 +124,27 @@ async function put(
 export function recordsCases({
   records,
   other = records,
+  areInOrder = false,
 }: {
   readonly records: () => Records;
   readonly other?: () => Records;
+  /** Edits of one name are made one after the other, up to the first that is not done. @default false: all of them, or none */
+  readonly areInOrder?: boolean;
 }): readonly ConformanceCase[] {
-  const walks = Array.from({ length: WALKS }, (_, i) => ({
-    name: `records: random edits of two clients are those of the definition, ${i + 1}`,
-    run: () => new Walk([records(), other()]).run(),
-  }));
+  const walk = (named: Named) => new Walk([records(), other()], areInOrder, named).run();
+  const made = areInOrder ? 'made in order' : 'one change';
+  const walks = Array.from({ length: WALKS }, (_, i) => [
+    {
+      name: `records: random edits of two clients are those of the definition, ${i + 1}`,
+      run: () => walk('apart'),
+    },
+    {
+      name: `records: random edits of the lock and the snapshot of a name are ${made}, ${i + 1}`,
+      run: () => walk('alike'),
+    },
+  ]);
   const name = 'records: an edition that was noted is kept as any, and has no note once it is an earlier one';
-  return [...walks, { name, run: () => keepsNoted(records()) }];
+  return [...walks.flat(), { name, run: () => keepsNoted(records()) }];
 }
 
 /** Random edits come to that too seldom. */
@@ -170,19 +181,27 @@ const TOLERANCE_MS = 10_000;
 /** Earlier editions that are kept. */
 const OLDER = 2;
 
+/** Whether a lock and a snapshot have the same name. */
+type Named = 'apart' | 'alike';
+
 /** One run of random edits. */
 class Walk {
   readonly #clients: readonly [Records, Records];
-  readonly #locks: readonly string[] = namesFrom(LOCK + uniqueName('claimed'), ['a', 'b']);
-  readonly #snapshots: readonly string[] = [
-    ...namesFrom(SNAPSHOT + uniqueName('put'), ['a', 'b']),
-    `${REPORT}${uniqueName('put')}`,
-  ];
+  readonly #areInOrder: boolean;
+  readonly #share: number;
+  readonly #locks: readonly string[];
+  readonly #snapshots: readonly string[];
   readonly #expected: Map<string, StoredRecord> = new Map();
   readonly #steps: string[] = [];
 
-  constructor(clients: readonly [Records, Records]) {
+  constructor(clients: readonly [Records, Records], areInOrder: boolean, named: Named) {
     this.#clients = clients;
+    this.#areInOrder = areInOrder;
+    this.#share = named === 'alike' ? 0.6 : 0.3;
+    const claimed = uniqueName('claimed');
+    const put = named === 'alike' ? claimed : uniqueName('put');
+    this.#locks = namesFrom(LOCK + claimed, ['a', 'b']);
+    this.#snapshots = [...namesFrom(SNAPSHOT + put, ['a', 'b']), `${REPORT}${uniqueName('put')}`];
   }
 
   async run(): Promise<void> {
@@ -196,18 +215,47 @@ class Walk {
     }
   }
 
-  /** One edit, or several of different names. */
+  /** One edit, or several of different records. */
   async #step(client: Records): Promise<void> {
-    const names = [...this.#locks, ...this.#snapshots].filter(() => Math.random() < 0.3);
+    const names = [...this.#locks, ...this.#snapshots].filter(() => Math.random() < this.#share);
+    if (Math.random() < 0.5) names.reverse();
     const edits = (names.length > 0 ? names : [pick(this.#locks)]).map((name) => this.#drawn(name));
     this.#steps.push(JSON.stringify(edits));
     const { now, answers } = await client.apply(edits);
     same(answers.length, edits.length, 'the number of answers');
+    const at = { at: now, wall: now };
+    const areHeldBack = edits.map((edit) => this.#isHeldBack(edit, edits, at));
     for (const [i, edit] of edits.entries()) {
       const answer = answers[i] as Answer | Error;
       if (answer instanceof Error) throw answer;
-      this.#compare(edit, answer, { at: now, wall: now });
+      if (!areHeldBack[i]) this.#compare(edit, answer, at);
+      else if (edit.op === 'read') this.#compare({ ...edit, isBrief: true }, answer, at);
+      else this.#compareUndone(edit, answer, at);
     }
+  }
+
+  /**
+   * By a change of the other part of its name: another change is not made where that one is not done, and a read has no text where
+   * it is. In order, only one that comes before counts.
+   */
+  #isHeldBack(edit: Edit, edits: readonly Edit[], now: Instant): boolean {
+    const { cell } = placeOf(edit.name);
+    const asked = this.#areInOrder ? edits.slice(0, edits.indexOf(edit)) : edits;
+    const other = asked.find((one) => one !== edit && one.op !== 'read' && placeOf(one.name).cell === cell);
+    if (other === undefined) return false;
+    const { isDone } = edited(this.#expected.get(other.name), other, now);
+    return isDone === (edit.op === 'read');
+  }
+
+  /** An edit that another one has held back. */
+  #compareUndone(edit: Edit, answer: Answer, now: Instant): void {
+    same(answer.isDone, false, this.#about(edit, 'isDone'));
+    if (this.#areInOrder) return; // the record was not looked at
+    const present = this.#expected.get(edit.name);
+    same(answer.row === undefined, present === undefined, this.#about(edit, 'without a row'));
+    if (answer.row === undefined || present === undefined) return;
+    const textOf = (text: string): string => (edit.op === 'claim' ? text : '');
+    this.#compareRow(edit, answer.row, rowOf(present, now, textOf));
   }
 
   #drawn(name: string): Edit {
@@ -235,11 +283,13 @@ class Walk {
     }
     const text = pick(['short', `${draw}`, `long ${'x'.repeat(5000)}`]);
     const over = pick([undefined, undefined, token]);
+    const [given, expected] = draw < 0.8 ? [near(token)] : [undefined, near(token) ?? 0];
     return {
       op: 'put',
       name,
-      token: near(token),
+      token: given,
       over,
+      expected,
       text,
       keepMs: pick([undefined, undefined, LONG_MS]),
       older: OLDER,
@@ -300,10 +350,11 @@ class Walk {
 
   async #compareList(): Promise<void> {
     const beginning = (this.#locks[0] as string).slice(0, -1);
-    const { rows } = await pick(this.#clients).list(beginning, 1000);
+    const most = pick([1, 1000]);
+    const { rows } = await pick(this.#clients).list(beginning, most);
     const listed = rows.map(([name]) => name);
     const expected = this.#locks.filter((name) => this.#expected.has(name));
-    sameList(listed, expected, 'the listed names');
+    sameList(listed, expected.slice(0, most), 'the listed names');
   }
 
   #about(edit: Edit, what: string): string {

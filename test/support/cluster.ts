@@ -26,6 +26,7 @@ import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
 import { lockOf, methodsOf, storeOf, storeOn } from './parts.ts';
 import { recordsOfStore } from './records-of-steps.ts';
+import { replaceIn } from './replace-in.ts';
 
 /** What is asked of a lock or a store. */
 export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'confirm' | 'check';
@@ -103,6 +104,14 @@ export class Link {
           name,
           [payload, token],
           () => reported(report, () => store.write(name, payload, token, rejected, keepFor)),
+          report,
+        ),
+      replace: (name, payload, expected, report) =>
+        this.#send(
+          'write',
+          name,
+          [payload, undefined],
+          () => reported(report, () => replaceIn(store)(name, payload, expected)),
           report,
         ),
       confirm: (name, version, text, report) =>

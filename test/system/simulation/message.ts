@@ -35,6 +35,8 @@ export interface Message {
   readonly payload?: string;
   /** Of `write`: the greater version that it may replace. */
   readonly over?: number | undefined;
+  /** Of `write`: the only version that it may replace; 0: none. */
+  readonly expected?: number | undefined;
   /** Of `confirm`: the version. */
   readonly version?: number;
   /** The text of a report. */
@@ -90,7 +92,14 @@ function messageOf(edit: Edit): Message {
     case 'amend':
       return edit.name.startsWith(LOCK) ? { ...about, ...amendmentIn(edit) } : { ...about, ...noteIn(edit) };
     case 'put':
-      return { step: 'write', ...about, token: edit.token, payload: edit.text, over: edit.over };
+      return {
+        step: 'write',
+        ...about,
+        token: edit.token,
+        payload: edit.text,
+        over: edit.over,
+        expected: edit.expected,
+      };
     case 'read':
       return { step: 'read', ...about, token: edit.token };
     case 'delete':
@@ -173,7 +182,8 @@ export function answerTo(
 /** The edit of a message, among those that were applied together. */
 export function editOf({ records, step }: Message, edits: readonly Edit[]): number {
   const [record] = records;
-  return step === 'versions' ? -1 : edits.findIndex(({ name }) => name === record);
+  if (step === 'versions') return -1;
+  return edits.findIndex(({ name, op }) => name === record && (op === 'read') === (step === 'read'));
 }
 
 /** A message as its trace shows it. */

@@ -11,20 +11,21 @@ export class VersionBook {
   }
 
   /** A swap has written a version. */
-  written({ name, token, over }: Message, version: number): void {
+  written({ name, token, over, expected }: Message, version: number): void {
     const held = this.#versions.get(name) ?? 0;
     const isNext = token === undefined ? version > held : version === token;
     const isNewer = version >= held || over === held;
-    this.#referee.holds(12, isNext && isNewer, () => {
+    const isExpected = expected === undefined || expected === held;
+    this.#referee.holds(12, isNext && isNewer && isExpected, () => {
       return `${name}: token ${token} became version ${version} after ${held}`;
     });
     this.#versions.set(name, version);
   }
 
   /** A write is answered. */
-  answered({ name, token }: Message, kind: 'written' | 'refused'): void {
+  answered({ name, token, expected }: Message, kind: 'written' | 'refused'): void {
     const held = this.#versions.get(name) ?? 0;
-    const isRight = kind === 'written' || (token !== undefined && token < held);
+    const isRight = kind === 'written' || (token !== undefined && token < held) || expected !== undefined;
     this.#referee.holds(12, isRight, () => `${name}: token ${token} after version ${held} was ${kind}`);
   }
 

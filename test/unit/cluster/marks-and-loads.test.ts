@@ -268,7 +268,7 @@ describe('marks on keys', () => {
     await cluster.clock.flush();
     await first;
     expect(await second).toMatchObject({ code: 'CLOSED' });
-    expect(a.link.take()).toEqual(['release']);
+    expect(a.link.take()).toEqual([]);
     await cluster.clock.advance(1000);
     await closing;
   });

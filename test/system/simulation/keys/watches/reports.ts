@@ -17,7 +17,7 @@ export class Reports implements KeysWatch {
 
   answered(instance: KeysInstance, { step, name }: Message, answer: StepAnswer | undefined): void {
     if (name !== NAME || (step !== 'read' && step !== 'write')) return;
-    const { version = 0 } = (answer as Pick<StoredSnapshot, 'version'> | undefined) ?? {};
+    const { version = 0 } = (answer ?? {}) as Partial<Pick<StoredSnapshot, 'version'>>;
     this.#known.set(instance, Math.max(version, this.#known.get(instance) ?? 0));
   }
 
