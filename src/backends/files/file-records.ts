@@ -16,6 +16,9 @@ import { Sweep, type Visited } from './sweep.ts';
 /** Shorter texts are in the record itself, so that a read is one file. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
 
+/** Of the names of all records. */
+const BEGINNINGS = [LOCK, SNAPSHOT, REPORT];
+
 /** How many names `list` reads at a time. */
 const READ_CONCURRENCY = 32;
 
@@ -38,18 +41,14 @@ export class FileRecords implements Records {
   /** Puts without a token compete for the next state, and all but one begin again. */
   readonly #unfenced: Semaphore = new Semaphore(1);
 
-  /**
-   * @param part of the backend: the lock forgets its records, and the store its own.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
-   */
-  constructor(part: 'lock' | 'store', options: FileRecordsOptions) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+  constructor(options: FileRecordsOptions) {
     const { retention = RETENTION } = options ?? ({} as FileRecordsOptions);
     const checks = new OptionChecks('backend');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#files = new NumberedFiles(part, options);
-    const own = part === 'lock' ? [LOCK] : [SNAPSHOT, REPORT];
-    const folders = async () => (await this.#files.folders(own)).map(({ folder }) => folder);
+    this.#files = new NumberedFiles(options);
+    const folders = async () => (await this.#files.folders(BEGINNINGS)).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
