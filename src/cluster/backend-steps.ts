@@ -1,4 +1,10 @@
-import type { AcquireAnswer, AcquireRequest, LeaseId, LockProvider, ReleaseOutcome } from './lock-contract.ts';
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  LeaseId,
+  LockProvider,
+  ReleaseOutcome,
+} from './lock-contract.ts';
 import type { Signals } from './signal-contract.ts';
 import type { Codec, SnapshotStore, Store, StoredSnapshot, WriteAnswer } from './store-contract.ts';
 
@@ -37,7 +43,10 @@ export interface Settled {
 
 /** The methods of a lock that members use. */
 export interface LockSteps
-  extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'tellsConfirmations' | 'extend' | 'release' | 'inspect'> {
+  extends Pick<
+    LockProvider,
+    'leaseFor' | 'longestName' | 'tellsConfirmations' | 'extend' | 'release' | 'inspect'
+  > {
   acquire(request: Claim): Promise<ClaimAnswer>;
   /** The backend, where a name has its lease and its snapshot in one record; `undefined`: it has no store. */
   readonly home?: object | undefined;

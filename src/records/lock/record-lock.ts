@@ -70,7 +70,10 @@ export class RecordLock
       : version === change.version && confirmationIn(note, version)?.round === token;
     if (isThere) return { written: { kind: 'written', version }, isReleased };
     const isOvertaken = isWrite ? version > token : version !== change.version;
-    return { written: isOvertaken || isHeldBy(lease, last.row) ? written : { kind: 'lost', version }, isReleased: false };
+    return {
+      written: isOvertaken || isHeldBy(lease, last.row) ? written : { kind: 'lost', version },
+      isReleased: false,
+    };
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {

@@ -123,7 +123,15 @@ export function confirmAnswer({ isDone, row }: Answer): WriteAnswer {
 }
 
 /** An age of less than nothing is judged where all stores are. */
-export function snapshotOf({ token, text: payload, age, damage, place, note, changedAgo }: Row): StoredSnapshot {
+export function snapshotOf({
+  token,
+  text: payload,
+  age,
+  damage,
+  place,
+  note,
+  changedAgo,
+}: Row): StoredSnapshot {
   const confirmation = note === '' ? {} : { confirmation: { text: note, age: changedAgo } };
   if (damage === undefined) return { version: token, age, payload, ...confirmation };
   const version = Number.isSafeInteger(token) ? token : 0;
