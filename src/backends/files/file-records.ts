@@ -2,7 +2,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { edited, foundBy, isExpired, rowOf, type StoredRecord } from '../../records/edited.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
+import { LOCK, placeOf, REPORT, SNAPSHOT } from '../../records/names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
 import { RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
@@ -53,8 +53,23 @@ export class FileRecords implements Records {
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const answers = await oneByOne(edits, (edit) => this.#answer(edit));
+    /** The last change of each name. */
+    const changes = new Map<string, Promise<Answer>>();
+    const answers = await oneByOne(edits, (edit) => {
+      const { cell } = placeOf(edit.name);
+      const answer = this.#answerAfter(changes.get(cell), edit);
+      if (edit.op !== 'read') changes.set(cell, answer);
+      return answer;
+    });
     return { now: this.#clock.now().wall, answers };
+  }
+
+  /** @param change one of the same name, which comes before. */
+  async #answerAfter(change: Promise<Answer> | undefined, edit: Edit): Promise<Answer> {
+    const isMade = (await change)?.isDone !== false;
+    if (edit.op === 'read')
+      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) });
+    return isMade ? this.#answer(edit) : { isDone: false, row: undefined };
   }
 
   async #answer(edit: Edit): Promise<Answer> {
