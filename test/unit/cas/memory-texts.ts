@@ -73,7 +73,7 @@ export class MemoryTexts implements SwappableTexts {
   async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
     this.#command('swap');
     const present = this.#server.texts.get(idOf(key));
-    if (present !== before) return { isDone: false, present };
+    if (present !== before) return present === after ? { isDone: true } : { isDone: false, present };
     this.#server.texts.set(idOf(key), after);
     this.#server.keep(idOf(key), keepForMs);
     await this.after('swap');
