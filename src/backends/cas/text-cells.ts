@@ -58,11 +58,6 @@ export class TextCells implements Cells {
 
   async #swap(change: Change, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {
     const { name } = change;
-    if (after === undefined) {
-      const taken = await this.#texts.take(keyOf(name));
-      void this.#delete(name, idsIn(partsIn(taken)));
-      return { isDone: taken !== undefined };
-    }
     if (adds !== undefined) await this.#write(name, adds, keepForMs);
     const swapped = await this.#texts.swap(keyOf(name), before, after, keepForMs);
     if (!swapped.isDone) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { split } from '../../../src/backends/cas/text-cells.ts';
-import { withFields } from '../../support/cell-text.ts';
+import { partIn, withFields } from '../../support/cell-text.ts';
 import { storeOn } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
 import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
@@ -228,6 +228,23 @@ describe('a store on records that are swapped', () => {
     expect((await store.history('a'))[0]).toMatchObject({ version: TOKEN + 2, bytes: 3500 });
     server.texts.delete(partsIn(server)[0] as string);
     expect((await store.history('a'))[0]?.damage).toContain('missing');
+  });
+
+  it('a deletion leaves the lease that another instance gets meanwhile', async () => {
+    const server = new Server();
+    const records = new MemoryTexts(server);
+    const store = storeOf(records);
+    await store.write('a', LONG, TOKEN);
+    const key = 'name/a\0v1';
+    records.before = (command) => {
+      if (command !== 'swap') return;
+      records.before = () => {};
+      server.texts.set(key, withFields(server.texts.get(key), 'lock', HEAD));
+    };
+    expect(await store.delete('a')).toBe(true);
+    expect(partIn(server.texts.get(key), 'lock')).toMatchObject(HEAD);
+    expect(await store.read('a')).toBeUndefined();
+    await expect.poll(() => partsIn(server)).toEqual([]);
   });
 
   it('versions that are listed while a write deletes the oldest one are those after it', async () => {
