@@ -6,7 +6,14 @@ import type {
   ReleaseOutcome,
 } from './lock-contract.ts';
 import type { Signals } from './signal-contract.ts';
-import type { Codec, SnapshotStore, Store, StoredSnapshot, WriteAnswer } from './store-contract.ts';
+import type {
+  Codec,
+  ReplaceAnswer,
+  SnapshotStore,
+  Store,
+  StoredSnapshot,
+  WriteAnswer,
+} from './store-contract.ts';
 
 /** A request for a lease that asks for the snapshot of the name too. */
 export interface Claim extends AcquireRequest {
@@ -66,6 +73,11 @@ export type StoreSteps = Pick<
   'read' | 'write' | 'confirm' | 'history' | 'reports' | 'keepVersions' | 'longestName'
 > & {
   readonly codec: Codec;
+  /**
+   * Writes a text in the place of a version; 0: where there is none. Done again after a lost reply it is `written` again, so no two
+   * texts of a name may be the same.
+   */
+  replace(name: string, text: string, expected: number): Promise<ReplaceAnswer>;
   /** As of {@link SnapshotStore}. */
   readonly versions: NonNullable<SnapshotStore['versions']>;
   /** As of {@link LockSteps}. */

@@ -108,6 +108,7 @@ function amended<T>(record: StoredRecord<T> | undefined, edit: Amend, now: Insta
 function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant): Edited<T> {
   const { text, keepMs, older, over } = edit;
   const held = plausible(record?.token, now);
+  if (!isExpected(record, edit, now)) return { next: record, isDone: isRepeated(record, edit, now) };
   if (edit.token !== undefined && edit.token < held && held !== over) return { next: record, isDone: false };
   if (edit.token === held && isRepeated(record, edit, now)) return { next: record, isDone: true };
   const token = edit.token ?? successorOf(held, now);
@@ -127,6 +128,11 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
     older: kept.filter((one) => one.token < token).slice(0, older),
   };
   return { next, isDone: true };
+}
+
+function isExpected<T>(record: StoredRecord<T> | undefined, { expected }: Put<T>, now: Instant): boolean {
+  if (expected === undefined || expected === record?.token) return true;
+  return expected === 0 && (record === undefined || damageOf(record, now) !== undefined);
 }
 
 /** It was put before as it is now: its age goes on. */

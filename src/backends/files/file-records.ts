@@ -200,10 +200,11 @@ const NEW_FILE: Text = { file: '', bytes: 0 };
 /** How the text of a put is kept. Put again, it is the one that is there. */
 async function textOf(
   folder: RecordFolder,
-  { text, token, keepMs, older }: Put,
+  { text, token, expected, keepMs, older }: Put,
   record: TextRecord,
 ): Promise<Text> {
-  const isAgain = token !== undefined && record?.token === token;
+  const isAgain =
+    record !== undefined && (expected === undefined ? record.token === token : record.token !== expected);
   if (isAgain && (await folder.textIn(record.text)) === text) return record.text;
   const isAlone = older === 0 || keepMs !== undefined; // one of many editions is not read with the others
   return isAlone && Buffer.byteLength(text) <= MOST_INLINE ? text : NEW_FILE;

@@ -1,7 +1,7 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
 import { systemClock } from '../../time/clock.ts';
-import { earlierOf, edited, foundBy, isExpired } from '../edited.ts';
+import { earlierOf, edited, foundBy, isExpired, LONGEST_AHEAD_MS } from '../edited.ts';
 import { nameAt, type Place, placeOf, REPORT } from '../names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records } from '../records.ts';
 import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
@@ -188,11 +188,12 @@ export class SwappedRecords implements Records {
     };
   }
 
-  /** As long as the part that is kept longest. */
+  /** As long as the part that is kept longest. The end of a part that was edited by hand may be anything. */
   #keepFor(parts: Parts, { earliest }: ClockSpan): number {
-    const times = [...parts.values()].map(
-      ({ until, keepMs }) => Math.max(0, until - earliest) + Math.min(this.#retentionMs, keepMs ?? Infinity),
-    );
+    const times = [...parts.values()].map(({ until, keepMs }) => {
+      const left = Number.isFinite(until) ? Math.min(until - earliest, LONGEST_AHEAD_MS) : 0;
+      return Math.max(0, left) + Math.min(this.#retentionMs, keepMs ?? Infinity);
+    });
     return Math.max(0, ...times);
   }
 
@@ -315,8 +316,13 @@ function isLarge({ name, text, older }: Put): boolean {
 const NOT_DONE: Answer = { isDone: false, row: undefined };
 
 /** A long text that may be the same put, made before. */
-function alikeIn(before: TextRecord | undefined, { token }: Put, { id, bytes }: Long): Long | undefined {
-  if (before === undefined || before.token !== token || !isLong(before.text)) return undefined;
+function alikeIn(
+  before: TextRecord | undefined,
+  { token, expected = before?.token }: Put,
+  { id, bytes }: Long,
+): Long | undefined {
+  if (before === undefined || !isLong(before.text)) return undefined;
+  if (before.token !== token && before.token === expected) return undefined;
   return before.text.bytes === bytes && before.text.id !== id ? before.text : undefined;
 }
 
