@@ -125,6 +125,11 @@ export interface Wire {
   answered?(message: Message, answer: StepAnswer | undefined): void;
 }
 
+/** Where a lock and a store are of one backend, a round may end in one step. */
+interface Settling {
+  readonly settle?: (lease: LeaseId, ...rest: unknown[]) => Promise<unknown>;
+}
+
 /** A step that was asked for. */
 interface Asked {
   readonly message: Message;
@@ -223,7 +228,7 @@ export class Link {
   }
 
   #noteWaiting(steps: LockSteps): void {
-    const { extend, release } = steps;
+    const { extend, release, settle } = steps as LockSteps & Settling;
     const note = (step: Step, { name, token }: LeaseId): void => {
       const key = `${step} ${name} ${token}`;
       this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), this.#timeline.now]);
@@ -237,7 +242,13 @@ export class Link {
         note('release', lease);
         return release.call(steps, lease, outcome);
       },
-    } satisfies Partial<LockSteps>);
+      ...(settle && {
+        settle: (lease: LeaseId, ...rest: unknown[]) => {
+          note('release', lease);
+          return settle.call(steps, lease, ...rest);
+        },
+      }),
+    } satisfies Partial<LockSteps & Settling>);
   }
 
   /** The same records, whose edits are noted as steps that are asked for. */
