@@ -1,5 +1,5 @@
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
-import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
+import type { LockSteps, SnapshotChange } from '../../../src/cluster/backend-steps.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../../src/cluster/signal-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
@@ -125,11 +125,6 @@ export interface Wire {
   answered?(message: Message, answer: StepAnswer | undefined): void;
 }
 
-/** Where a lock and a store are of one backend, a round may end in one step. */
-interface Settling {
-  readonly settle?: (lease: LeaseId, ...rest: unknown[]) => Promise<unknown>;
-}
-
 /** A step that was asked for. */
 interface Asked {
   readonly message: Message;
@@ -228,7 +223,7 @@ export class Link {
   }
 
   #noteWaiting(steps: LockSteps): void {
-    const { extend, release, settle } = steps as LockSteps & Settling;
+    const { extend, release, settle } = steps;
     const note = (step: Step, { name, token }: LeaseId): void => {
       const key = `${step} ${name} ${token}`;
       this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), this.#timeline.now]);
@@ -243,12 +238,12 @@ export class Link {
         return release.call(steps, lease, outcome);
       },
       ...(settle && {
-        settle: (lease: LeaseId, ...rest: unknown[]) => {
+        settle: (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
           note('release', lease);
-          return settle.call(steps, lease, ...rest);
+          return settle.call(steps, lease, outcome, change);
         },
       }),
-    } satisfies Partial<LockSteps & Settling>);
+    } satisfies Partial<LockSteps>);
   }
 
   /** The same records, whose edits are noted as steps that are asked for. */

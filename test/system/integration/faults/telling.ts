@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accessOf } from '../../../../src/cluster/backend-access.ts';
-import type { LockSteps, StoreSteps } from '../../../../src/cluster/backend-steps.ts';
+import type { LockSteps, SnapshotChange, StoreSteps } from '../../../../src/cluster/backend-steps.ts';
 import type { LeaseId, LockProvider, ReleaseOutcome } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore, WriteAnswer } from '../../../../src/cluster/store-contract.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
@@ -37,15 +37,6 @@ async function telling<R>(
   }
 }
 
-/** Steps that change a snapshot and end the lease at once, where the lock and the store are of one backend. */
-interface Settling {
-  readonly settle?: (
-    lease: LeaseId,
-    outcome: ReleaseOutcome,
-    ...change: unknown[]
-  ) => Promise<{ readonly written: { readonly kind: string }; readonly isReleased: boolean }>;
-}
-
 /**
  * Members that use them tell of each step of a lock and a store from now on.
  *
@@ -58,7 +49,7 @@ export function tellSteps(lock: LockProvider, store: SnapshotStore, heldFor: () 
     tell({ kind: 'write-held', token });
     await sleep(held);
   };
-  tellLock(stepsOf<LockSteps & Settling>(lock), hold);
+  tellLock(stepsOf<LockSteps>(lock), hold);
   tellStore(stepsOf<StoreSteps>(store), hold);
 }
 
@@ -70,7 +61,7 @@ function stepsOf<S>(of: LockProvider | SnapshotStore): S {
 
 type Hold = (token: number | undefined) => Promise<void>;
 
-function tellLock(steps: LockSteps & Settling, hold: Hold): void {
+function tellLock(steps: LockSteps, hold: Hold): void {
   const { acquire, extend, release, settle } = steps;
   Object.assign(steps, {
     acquire: (request) =>
@@ -104,13 +95,13 @@ function tellLock(steps: LockSteps & Settling, hold: Hold): void {
         (is) => [{ step: 'release', answer: `${outcome.as}: ${is}` }],
       ),
     ...(settle && {
-      settle: async (lease: LeaseId, outcome: ReleaseOutcome, ...change: unknown[]) => {
+      settle: async (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
         await hold(lease.token);
         return telling(
           'write',
           lease.name,
           lease.token,
-          () => settle.call(steps, lease, outcome, ...change),
+          () => settle.call(steps, lease, outcome, change),
           ({ written, isReleased }) => [
             { step: 'write', answer: written.kind },
             { step: 'release', answer: `${outcome.as}: ${isReleased}` },
@@ -118,7 +109,7 @@ function tellLock(steps: LockSteps & Settling, hold: Hold): void {
         );
       },
     }),
-  } satisfies Partial<LockSteps & Settling>);
+  } satisfies Partial<LockSteps>);
 }
 
 function tellStore(steps: StoreSteps, hold: Hold): void {
