@@ -1,4 +1,6 @@
+import type { PersonalChange } from '../../cluster/backend-steps.ts';
 import { versionRecord } from '../../cluster/history.ts';
+import { thisHost, thisProcess } from '../../cluster/identity.ts';
 import { namespacePrefix } from '../../cluster/namespace.ts';
 import {
   BEGINNING_LENGTH,
@@ -10,10 +12,11 @@ import {
 } from '../../cluster/store-contract.ts';
 import type { VersionRecord } from '../../data/version-record.ts';
 import { showKey } from '../../errors.ts';
-import { SNAPSHOT } from '../names.ts';
+import { endText, holderText } from '../lock-texts.ts';
+import { LOCK, SNAPSHOT } from '../names.ts';
 import { only } from '../only.ts';
 import { readOf } from '../read-of.ts';
-import type { Answer, Edit, Row, Steps } from '../records.ts';
+import type { Answer, Edit, Impose, Put, Row, Steps } from '../records.ts';
 import { applyWith, reportsOf } from './reporting-records.ts';
 
 /** The steps of a store on records: a snapshot is put under its token. Their requests are known to be sound. */
@@ -21,6 +24,7 @@ export class RecordStore {
   readonly #records: Steps;
   readonly #keepVersions: number;
   readonly #beginning: string;
+  readonly #locks: string;
   readonly #reports: string;
 
   /** @param namespace begins all names at the backend; callers see them without it. */
@@ -28,6 +32,7 @@ export class RecordStore {
     this.#records = records;
     this.#keepVersions = keepVersions;
     this.#beginning = SNAPSHOT + namespacePrefix(namespace);
+    this.#locks = LOCK + namespacePrefix(namespace);
     this.#reports = reportsOf(namespace);
   }
 
@@ -59,11 +64,27 @@ export class RecordStore {
   ): Promise<WriteAnswer> {
     const older = this.#keepVersions - 1;
     const put = { op: 'put', name: this.#beginning + name, token, over, text, keepMs, older } as const;
-    const { isDone, row } = await this.#apply(put);
-    const version = (row as Row).token;
-    if (!Number.isSafeInteger(version))
-      throw new TypeError(`its record has the version ${showKey(version)}, which is not a version`);
-    return { kind: isDone ? 'written' : 'refused', version };
+    return writeAnswerOf(await this.#apply(put));
+  }
+
+  /** As of `StoreSteps`. @throws {TypeError} as {@link write}. */
+  async change(
+    name: string,
+    text: string,
+    { id, sparesPinned, pinFor, holdFor }: PersonalChange,
+  ): Promise<WriteAnswer> {
+    const put: Put = {
+      ...{ op: 'put', name: this.#beginning + name, text, older: this.#keepVersions - 1 },
+      ...{ token: undefined, over: undefined, keepMs: undefined, id, sparesPinned, pinMs: pinFor },
+    };
+    if (holdFor === undefined) return writeAnswerOf(await this.#apply(put));
+    const impose: Impose = {
+      ...{ op: 'impose', name: this.#locks + name, id, forMs: holdFor },
+      text: holderText({ owner: thisProcess(), host: thisHost() }),
+      note: endText({ state: 'done' }),
+    };
+    const { answers } = await this.#records.apply([put, impose]);
+    return writeAnswerOf(only(answers));
   }
 
   async confirm(name: string, token: number, note: string): Promise<WriteAnswer> {
@@ -99,6 +120,13 @@ export class RecordStore {
   async #apply(edit: Edit): Promise<Answer> {
     return only((await this.#records.apply([edit])).answers);
   }
+}
+
+function writeAnswerOf({ isDone, row }: Answer): WriteAnswer {
+  const { token: version } = row as Row;
+  if (!Number.isSafeInteger(version))
+    throw new TypeError(`its record has the version ${showKey(version)}, which is not a version`);
+  return { kind: isDone ? 'written' : 'refused', version };
 }
 
 /** An age of less than nothing is judged where all stores are. */
