@@ -92,7 +92,7 @@ const TABLE = /^[\w.-]{3,255}$|^arn:[\w:/.-]{1,1020}$/;
 /** A key has 2048, and the name is not all of it. */
 const LONGEST_NAME = 2000;
 
-function openDynamodb(part: 'lock' | 'store', options: DynamodbBackendOptions): OpenRecords {
+function openDynamodb(options: DynamodbBackendOptions): OpenRecords {
   const { table = NAME, retention = RETENTION } = options ?? {};
   const checks = new OptionChecks('backend');
   checkTable(checks, table);
@@ -100,10 +100,7 @@ function openDynamodb(part: 'lock' | 'store', options: DynamodbBackendOptions): 
   checks.done();
   return {
     backend: 'dynamodb',
-    records: new SwappedRecords(
-      new TextCells(new DynamodbTexts(new Dynamodb(part, options), table)),
-      retentionMs,
-    ),
+    records: new SwappedRecords(new TextCells(new DynamodbTexts(new Dynamodb(options), table)), retentionMs),
     longestName: LONGEST_NAME,
     options: ['client', 'table', 'retention'],
     explain: (error) => withHelp(error, table),

@@ -56,7 +56,7 @@ export function etcdBackend(given: EtcdBackendOptions): Backend {
   return backendOn(openEtcd, given);
 }
 
-function openEtcd(_part: string, options: EtcdBackendOptions): OpenRecords {
+function openEtcd(options: EtcdBackendOptions): OpenRecords {
   const { prefix = 'tickless/', retention = RETENTION } = options ?? {};
   const checks = new OptionChecks('backend');
   checks.name('prefix', prefix);

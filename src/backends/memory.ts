@@ -33,6 +33,6 @@ export function memoryBackend(given: MemoryBackendOptions = {}): Backend {
   return backendOn(openMemory, given);
 }
 
-function openMemory(_part: string, options: MemoryBackendOptions): OpenRecords {
+function openMemory(options: MemoryBackendOptions): OpenRecords {
   return { backend: 'memory', records: memoryRecords(options?.clock ?? systemClock), options: ['clock'] };
 }

@@ -60,7 +60,6 @@ export function mongodbBackend(given: MongodbBackendOptions): Backend {
 }
 
 function openMongodb(
-  part: 'lock' | 'store',
   options: MongodbBackendOptions & { readonly timeout?: DurationLike | undefined },
 ): OpenRecords {
   const { collection, retention = RETENTION, timeout } = options ?? {};
@@ -68,7 +67,7 @@ function openMongodb(
   checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
   const retentionMs = checks.duration('retention', retention);
   checks.done();
-  const cells = new MongoCells(collection, commandTimeoutMs(part, timeout));
+  const cells = new MongoCells(collection, commandTimeoutMs(timeout));
   return {
     backend: 'mongodb',
     records: new SwappedRecords(cells, retentionMs),

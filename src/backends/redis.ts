@@ -54,15 +54,15 @@ export interface RedisBackendOptions extends Omit<BackendOptions, 'signals'> {
 }
 
 /**
- * A backend in Redis (6 or newer) or Valkey: a hash for each name and kind of record. Each step is one script that runs at the server: it
+ * A backend in Redis (6 or newer) or Valkey: a hash for each name. Each step is one script that runs at the server: it
  * replaces the record if it is still as it was. An instance that does not know the present one takes a second step, and the server's
  * clock decides; in a Redis Cluster a lease may end earlier by as much as the clocks of its nodes differ: synchronize them. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
  * restart without persistence, ends it early; tokens grow all the same. Names may have any length, a value at most 512 MB. With
  * `keepVersions` older versions are in the same hash.
  *
- * The names of locks and of the reports of instances are in sorted sets, by when their records expire, whose keys are the prefix and
- * `{lock}` or `{report}`, so that lists read nothing of others. In a Redis Cluster without a hash tag in the prefix (`'{locks}:'`) that of
- * locks is in a slot of its own: there a name is added with a further command, behind the first change by each instance, and behind one
+ * The names and those of the reports of instances are in sorted sets, by when their records expire, whose keys are the prefix and
+ * `{name}` or `{report}`, so that lists read nothing of others. In a Redis Cluster without a hash tag in the prefix (`'{shop}:'`) that of
+ * names is in a slot of its own: there a name is added with a further command, behind the first change by each instance, and behind one
  * every ten minutes, and it stays for twenty minutes longer than its record.
  *
  * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `hdel`, `del`, `pexpire`, `persist`,
@@ -99,8 +99,8 @@ export function redisBackend(given: RedisBackendOptions): Backend {
   });
 }
 
-function openRedis(part: 'lock' | 'store', options: Omit<RedisBackendOptions, 'signals'>): OpenRecords {
-  const cells = new RedisCells(part, options);
+function openRedis(options: Omit<RedisBackendOptions, 'signals'>): OpenRecords {
+  const cells = new RedisCells(options);
   return {
     backend: 'redis',
     records: new SwappedRecords(cells, cells.retentionMs),

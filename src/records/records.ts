@@ -142,7 +142,9 @@ export interface Records {
   /** Whether the edits of one call share a command, whatever their names. It may change while in use, when the server is known. */
   readonly sharesCommands: boolean;
   /**
-   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice.
+   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice. Those of the lock and the
+   * snapshot of one name are one change: all of them are made, or none, and then none is done. A read beside a change that is made is
+   * brief. In files they are made one after the other, up to the first one that is not done.
    *
    * @returns the backend's wall clock in epoch milliseconds, and for each edit its answer at the same index; an `Error`: that
    *   edit alone has failed. Rejects where all have: any of them may be done.

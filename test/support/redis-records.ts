@@ -4,6 +4,6 @@ import { SwappedRecords } from '../../src/records/cells/swapped-records.ts';
 
 /** The records of a store in Redis. */
 export function redisRecords(options: RedisHashesOptions): SwappedRecords {
-  const cells = new RedisCells('store', options);
+  const cells = new RedisCells(options);
   return new SwappedRecords(cells, cells.retentionMs);
 }

@@ -14,20 +14,14 @@ export class Dynamodb {
   readonly timeoutMs: number;
   readonly clock: DateClock = new DateClock(systemClock.monotonic, STALE_MS);
 
-  /**
-   * @param part of the backend, whose steps it is for.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
-   */
-  constructor(
-    part: 'lock' | 'store',
-    options: DynamodbOptions & { readonly timeout?: DurationLike | undefined },
-  ) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+  constructor(options: DynamodbOptions & { readonly timeout?: DurationLike | undefined }) {
     const { client, timeout } = options ?? {};
     const checks = new OptionChecks('backend');
     checks.methods('client', client, METHODS);
     checks.done();
     this.client = client;
-    this.timeoutMs = commandTimeoutMs(part, timeout);
+    this.timeoutMs = commandTimeoutMs(timeout);
     client.middlewareStack.add(this.#watch, { step: 'deserialize', priority: 'low' });
   }
 

@@ -2,7 +2,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { edited, foundBy, isExpired, rowOf, type StoredRecord } from '../../records/edited.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
+import { LOCK, placeOf, REPORT, SNAPSHOT } from '../../records/names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
 import { RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
@@ -15,6 +15,9 @@ import { Sweep, type Visited } from './sweep.ts';
 
 /** Shorter texts are in the record itself, so that a read is one file. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
+
+/** Of the names of all records. */
+const BEGINNINGS = [LOCK, SNAPSHOT, REPORT];
 
 /** How many names `list` reads at a time. */
 const READ_CONCURRENCY = 32;
@@ -38,24 +41,35 @@ export class FileRecords implements Records {
   /** Puts without a token compete for the next state, and all but one begin again. */
   readonly #unfenced: Semaphore = new Semaphore(1);
 
-  /**
-   * @param part of the backend: the lock forgets its records, and the store its own.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
-   */
-  constructor(part: 'lock' | 'store', options: FileRecordsOptions) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+  constructor(options: FileRecordsOptions) {
     const { retention = RETENTION } = options ?? ({} as FileRecordsOptions);
     const checks = new OptionChecks('backend');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#files = new NumberedFiles(part, options);
-    const own = part === 'lock' ? [LOCK] : [SNAPSHOT, REPORT];
-    const folders = async () => (await this.#files.folders(own)).map(({ folder }) => folder);
+    this.#files = new NumberedFiles(options);
+    const folders = async () => (await this.#files.folders(BEGINNINGS)).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const answers = await oneByOne(edits, (edit) => this.#answer(edit));
+    /** The last change of each name. */
+    const changes = new Map<string, Promise<Answer>>();
+    const answers = await oneByOne(edits, (edit) => {
+      const { cell } = placeOf(edit.name);
+      const answer = this.#answerAfter(changes.get(cell), edit);
+      if (edit.op !== 'read') changes.set(cell, answer);
+      return answer;
+    });
     return { now: this.#clock.now().wall, answers };
+  }
+
+  /** @param change one of the same name, which comes before. */
+  async #answerAfter(change: Promise<Answer> | undefined, edit: Edit): Promise<Answer> {
+    const isMade = (await change)?.isDone !== false;
+    if (edit.op === 'read')
+      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) });
+    return isMade ? this.#answer(edit) : { isDone: false, row: undefined };
   }
 
   async #answer(edit: Edit): Promise<Answer> {

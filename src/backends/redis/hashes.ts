@@ -32,15 +32,11 @@ export class RedisHashes {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
   readonly #slots: SlotAnswers;
-  /** After which a command is not sent any more, in milliseconds. */
-  readonly #sendWithinMs: number;
+  readonly #timeout: DurationLike;
   #isSlotted = false;
 
-  /**
-   * @param part of the backend, whose steps it is for.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
-   */
-  constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule; `createLock` and `createStore` check the common ones. */
+  constructor(options: RedisHashesOptions) {
     const { client, prefix = PREFIX, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};
     const checks = new OptionChecks('backend');
     const isClient = isIoredis(client) || isNodeRedis(client);
@@ -62,7 +58,7 @@ export class RedisHashes {
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#slots = new SlotAnswers(toMillis(timeout));
-    this.#sendWithinMs = commandTimeoutMs(part, timeout);
+    this.#timeout = timeout;
     this.timeoutMs = answerTimeoutMs(timeout);
   }
 
@@ -75,12 +71,18 @@ export class RedisHashes {
    * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are `args`.
    *
    * @param patience how long the slots of a cluster may be silent after the first answers, as a part of the time-out.
+   * @param isWrite as of {@link commandTimeoutMs}.
    * @returns the reply for each name; an `Error`: that name alone has failed, or those of its slot. Rejects where all have.
    */
-  async runMany(script: Script, calls: readonly NameCall[], patience = 1): Promise<unknown[]> {
+  async runMany(
+    script: Script,
+    calls: readonly NameCall[],
+    patience: number,
+    isWrite: boolean,
+  ): Promise<unknown[]> {
     if (!this.#isSlotted) {
       try {
-        return await this.#send(script, calls);
+        return await this.#send(script, calls, isWrite);
       } catch (error) {
         if (!isCrossSlot(error)) throw error;
         this.#isSlotted = true; // found before the script has run
@@ -96,6 +98,7 @@ export class RedisHashes {
       this.#send(
         script,
         indexes.map((index) => calls[index] as NameCall),
+        isWrite,
       );
     const answers = await this.#slots.of(slots, ask, patience);
     const replies: unknown[] = [];
@@ -107,9 +110,9 @@ export class RedisHashes {
     return replies;
   }
 
-  #send(script: Script, calls: readonly NameCall[]): Promise<unknown[]> {
+  #send(script: Script, calls: readonly NameCall[], isWrite: boolean): Promise<unknown[]> {
     const keyed = calls.map(({ name, args }) => ({ key: this.#prefix + name, args }));
-    return this.#inTime((signal) => script.run(this.#connection, keyed, signal));
+    return this.#inTime((signal) => script.run(this.#connection, keyed, signal), isWrite);
   }
 
   /** The policy by which a server evicts keys of the lock when its memory is full; `undefined`: no server does. */
@@ -122,9 +125,9 @@ export class RedisHashes {
   }
 
   /** Aborts a step when its caller may have stopped waiting, so that its commands are not sent later. One that is sent goes on. */
-  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>, isWrite: boolean = false): Promise<R> {
     const controller = new AbortController();
-    const timer = systemClock.setTimeout(() => controller.abort(), this.#sendWithinMs);
+    const timer = systemClock.setTimeout(() => controller.abort(), commandTimeoutMs(this.#timeout, isWrite));
     try {
       return await withTimeout(() => step(controller.signal), this.timeoutMs);
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Change } from '../../records/cells/cells.ts';
-import { LOCK, REPORT } from '../../records/names.ts';
+import { NAME, REPORT } from '../../records/names.ts';
 import type { NameCall } from './script.ts';
 
 /** An index of names that begin with a text: its key, and the beginning of the keys of its records, both after the prefix. */
@@ -9,9 +9,9 @@ export interface NameIndex {
   readonly records: string;
 }
 
-/** Reports share a slot of a cluster, with their index; that of locks has one of its own. */
+/** Reports share a slot of a cluster, with their index; that of names has one of its own. */
 export const REPORTS: NameIndex = { beginning: REPORT, key: '{report}', records: '{report}/' };
-export const LOCKS: NameIndex = { beginning: LOCK, key: '{lock}', records: LOCK };
+export const NAMES: NameIndex = { beginning: NAME, key: '{name}', records: NAME };
 
 /** Longer than any server can represent: a record is kept for ever. */
 const NEVER_MS = 1e15;

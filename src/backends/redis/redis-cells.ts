@@ -1,11 +1,11 @@
 import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
 import type { ServerTime } from '../../records/cells/known-clock.ts';
-import { REPORT, SNAPSHOT } from '../../records/names.ts';
+import { NAME, REPORT } from '../../records/names.ts';
 import type { Edit } from '../../records/records.ts';
 import { systemClock } from '../../time/clock.ts';
 import { CELLS } from './cell-script.ts';
 import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
-import { durationOf, INDEXED_LONGER_MS, IndexedNames, indexCalls, LOCKS, REPORTS } from './name-index.ts';
+import { durationOf, INDEXED_LONGER_MS, IndexedNames, indexCalls, NAMES, REPORTS } from './name-index.ts';
 import type { NameCall } from './script.ts';
 
 /** As many as a member sends in one command. */
@@ -40,8 +40,8 @@ export class RedisCells implements Cells {
   readonly #indexed: IndexedNames = new IndexedNames();
 
   /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
-  constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
-    this.#hashes = new RedisHashes(part, options);
+  constructor(options: RedisHashesOptions) {
+    this.#hashes = new RedisHashes(options);
     this.timeoutMs = this.#hashes.timeoutMs;
     this.retentionMs = this.#hashes.retentionMs;
   }
@@ -54,9 +54,8 @@ export class RedisCells implements Cells {
   async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
     const calls = changes.map((change) => this.#callOf(change));
     const indexed = indexCalls(REPORTS, changes);
-    if (!this.#hashes.isSlotted) indexed.push(...indexCalls(LOCKS, changes));
-    const patience = Math.min(...changes.map(patienceOf));
-    const { now, replies } = await this.#run([...calls, ...indexed], patience);
+    if (!this.#hashes.isSlotted) indexed.push(...indexCalls(NAMES, changes));
+    const { now, replies } = await this.#run([...calls, ...indexed], changes.map(opOf));
     const answers = changes.map((change, i) => seenBy(change, replies[i] as Fields | Error));
     if (this.#hashes.isSlotted) this.#indexApart(changes.filter((_, i) => isDone(answers[i])));
     return { now, answers };
@@ -64,7 +63,7 @@ export class RedisCells implements Cells {
 
   #callOf({ name, swap, isWhole = false, known = '', op = 'read' }: Change): NameCall {
     if (swap !== undefined) return callOf(name, 'swap', ...this.#argsOf(swap));
-    const retention = name.startsWith(SNAPSHOT) ? durationOf(this.retentionMs) : '';
+    const retention = name.startsWith(NAME) ? durationOf(this.retentionMs) : '';
     return callOf(name, 'look', flag(isWhole), known, retention, flag(op === 'read' && !isWhole));
   }
 
@@ -79,22 +78,22 @@ export class RedisCells implements Cells {
   /** A command more, for each name once in a while. No caller waits for it. */
   #indexApart(changes: readonly Change[]): void {
     const due = this.#indexed.due(changes, systemClock.monotonic());
-    const calls = indexCalls(LOCKS, due, 'indexApart', INDEXED_LONGER_MS);
-    if (calls.length > 0) this.#run(calls, PATIENCE.claim).catch(() => this.#indexed.forget(due));
+    const calls = indexCalls(NAMES, due, 'indexApart', INDEXED_LONGER_MS);
+    if (calls.length > 0) this.#run(calls, ['claim']).catch(() => this.#indexed.forget(due));
   }
 
   async long(name: string, ids: readonly string[], most: number): Promise<readonly (string | undefined)[]> {
     const bytes = most === Infinity ? '' : String(BYTES_OF_CHARACTER * most);
-    const { replies } = await this.#run([callOf(name, 'long', bytes, ...ids)], PATIENCE.read);
+    const { replies } = await this.#run([callOf(name, 'long', bytes, ...ids)], ['read']);
     const [texts] = replies;
     if (texts instanceof Error) throw texts;
     return ids.map((_, i) => texts?.[i] ?? undefined);
   }
 
   async list(prefix: string, limit: number): ReturnType<Cells['list']> {
-    const { beginning, key } = prefix.startsWith(REPORT) ? REPORTS : LOCKS;
+    const { beginning, key } = prefix.startsWith(REPORT) ? REPORTS : NAMES;
     const call = { name: key, args: ['list', prefix.slice(beginning.length)] };
-    let { now, replies } = await this.#run([call], PATIENCE.read);
+    let { now, replies } = await this.#run([call], ['read']);
     const [found] = replies;
     if (found instanceof Error) throw found;
     const names = (found ?? []).map((name) => `${beginning}${name}`).sort();
@@ -121,9 +120,10 @@ export class RedisCells implements Cells {
   /** Rejects where all calls have failed: then no reply has the clock. */
   async #run(
     calls: readonly NameCall[],
-    patience: number,
+    ops: readonly Edit['op'][],
   ): Promise<{ readonly now: ServerTime; readonly replies: readonly (Fields | Error)[] }> {
-    const answers = await this.#hashes.runMany(CELLS, calls, patience);
+    const patience = Math.min(...ops.map((op) => PATIENCE[op]));
+    const answers = await this.#hashes.runMany(CELLS, calls, patience, ops.includes('put'));
     if (answers.every((reply) => reply instanceof Error)) throw answers[0];
     const instants: Set<number> = new Set();
     const replies = answers.map((reply) => {
@@ -143,8 +143,8 @@ function timeOf(instants: readonly number[]): ServerTime {
   return earliest === latest ? earliest : { earliest, latest };
 }
 
-function patienceOf({ op = 'read' }: Change): number {
-  return PATIENCE[op];
+function opOf({ op = 'read' }: Change): Edit['op'] {
+  return op;
 }
 
 function seenBy({ swap }: Change, fields: Fields | Error): Seen | Error {

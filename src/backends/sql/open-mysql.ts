@@ -15,7 +15,6 @@ import { TABLE, tableName } from './table-name.ts';
  * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
  */
 export function openMysql(
-  part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: MysqlClient },
   hasBlocks?: boolean,
 ): OpenRecords {
@@ -30,7 +29,7 @@ export function openMysql(
     );
   }
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
-  return openRecords(part, options, {
+  return openRecords(options, {
     backend: 'mysql',
     client,
     quoted,

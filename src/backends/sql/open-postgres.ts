@@ -8,23 +8,19 @@ import { postgresCells, postgresPurge } from './postgres-cells.ts';
 import { postgresClient } from './postgres-js.ts';
 import { TABLE, tableName } from './table-name.ts';
 
-/**
- * @param part of the backend, whose steps it is for.
- * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
- */
+/** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
 export function openPostgres(
-  part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: PostgresClient | PostgresJsClient },
 ): OpenRecords {
   const client = new PostgresSql(postgresClient(options?.client), answerTimeoutMs(options?.timeout));
-  return openRecords(part, options, {
+  return openRecords(options, {
     backend: 'postgres',
     client,
     quoted,
     definition: postgresTable,
     definedBy: 'postgresTable()',
     purge: postgresPurge,
-    cells: (name, timeoutMs) => postgresCells(client, name, timeoutMs),
+    cells: (name) => postgresCells(client, name),
     longestName: 1024, // an index entry takes at most 2700 bytes
   });
 }

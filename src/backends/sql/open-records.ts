@@ -1,9 +1,8 @@
-import { commandTimeoutMs } from '../../cluster/time-limits.ts';
+import { commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { SwappedRecords } from '../../records/cells/swapped-records.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
-import type { DurationLike } from '../../time/duration.ts';
+import { type DurationLike, toMillis } from '../../time/duration.ts';
 import type { SqlClient } from './client.ts';
 import { type CellStatements, SqlCells } from './sql-cells.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
@@ -43,38 +42,32 @@ export interface SqlKind<C extends SqlClient> {
   readonly definedBy: string;
   /** @param name quoted. */
   readonly purge: (name: string) => Pick<SqlTableOptions, 'expired' | 'purge'>;
-  /** @param timeoutMs how long the caller of a step waits. */
-  readonly cells: (name: string, timeoutMs: number) => CellStatements;
+  readonly cells: (name: string) => CellStatements;
   /** Longest name, in bytes of UTF-8. */
   readonly longestName: number;
 }
 
-/**
- * @param part of the backend, whose steps it is for.
- * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
- */
+/** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
 export function openRecords<C extends SqlClient>(
-  part: 'lock' | 'store',
-  { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
+  { table = TABLE, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS }: SqlTableChoices,
   { backend, client, quoted, definition, misspelled, definedBy, purge, cells, longestName }: SqlKind<C>,
 ): OpenRecords {
   const checks = new OptionChecks('backend');
   const retentionMs = checks.duration('retention', retention);
   checks.done();
   const name = tableName(table, quoted);
-  const timeoutMs = commandTimeoutMs(part, timeout);
+  const timeoutMs = toMillis(timeout);
   const own = new SqlTable({
     client,
     definition: definition(table),
     misspelled: misspelled?.(table),
     definedBy,
-    timeoutMs,
+    timeoutMs: commandTimeoutMs(timeout),
     retentionMs,
     ...purge(name),
-    owned: part === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
   });
   const isOfValues = (error: unknown): boolean => client.isOfValues(error);
-  const all = new SqlCells(own, cells(name, timeoutMs), isOfValues, timeoutMs);
+  const all = new SqlCells(own, cells(name), isOfValues, timeoutMs);
   return {
     backend,
     records: new SwappedRecords(all, retentionMs),

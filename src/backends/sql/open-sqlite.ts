@@ -6,19 +6,13 @@ import { type SqliteClient, SqliteSql } from './sqlite.ts';
 import { sqliteCells, sqlitePurge } from './sqlite-cells.ts';
 import { TABLE, tableName } from './table-name.ts';
 
-/**
- * @param part of the backend, whose steps it is for.
- * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
- */
-export function openSqlite(
-  part: 'lock' | 'store',
-  options: SqlTableChoices & { readonly client: SqliteClient },
-): OpenRecords {
+/** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+export function openSqlite(options: SqlTableChoices & { readonly client: SqliteClient }): OpenRecords {
   const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();
   const client = new SqliteSql(options.client);
-  return openRecords(part, options, {
+  return openRecords(options, {
     backend: 'sqlite',
     client,
     quoted,

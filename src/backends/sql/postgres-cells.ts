@@ -1,4 +1,5 @@
 import type { Change } from '../../records/cells/cells.ts';
+import { systemClock } from '../../time/clock.ts';
 import { durationParameter } from './client.ts';
 import type { PostgresSql } from './postgres.ts';
 import { type CellStatements, keptFor } from './sql-cells.ts';
@@ -30,15 +31,15 @@ interface Kinds {
   readonly drops: boolean;
 }
 
-/** @param table a result of `tableName`. @param timeoutMs how long the caller of a step waits. */
-export function postgresCells(client: PostgresSql, table: string, timeoutMs: number): CellStatements {
-  const patience = durationParameter(timeoutMs);
+/** @param table a result of `tableName`. */
+export function postgresCells(client: PostgresSql, table: string): CellStatements {
   return {
     sharesCommands: true,
     isDenied: (error) => client.isDenied(error),
     swap(changes, endAt) {
       const kinds = kindsOf(changes);
       const given = parametersOf(changes);
+      const patience = durationParameter(Math.max(0, endAt - systemClock.monotonic()));
       return kinds === undefined
         ? client.query(`WITH ${CLOCK}, ${GIVEN} ${looks(table)}`, { changes: given.changes }, endAt)
         : client.query(swaps(table, kinds), { ...given, patience }, endAt);

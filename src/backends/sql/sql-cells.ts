@@ -1,3 +1,4 @@
+import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
@@ -46,6 +47,7 @@ export class SqlCells implements Cells {
   readonly #table: SqlTable;
   readonly #statements: CellStatements;
   readonly #isOfValues: (error: unknown) => boolean;
+  readonly #callerMs: number;
   #isReadOnly = false;
 
   /** @param isOfValues as of `SqlClient`. @param timeoutMs how long the caller of a step waits. */
@@ -58,7 +60,8 @@ export class SqlCells implements Cells {
     this.#table = table;
     this.#statements = statements;
     this.#isOfValues = isOfValues;
-    this.timeoutMs = timeoutMs;
+    this.#callerMs = timeoutMs;
+    this.timeoutMs = commandTimeoutMs(timeoutMs);
   }
 
   get sharesCommands(): boolean {
@@ -78,8 +81,9 @@ export class SqlCells implements Cells {
 
   async #inStatements(changes: readonly Change[], isMixed: boolean): ReturnType<Cells['swap']> {
     const { behindLooksMs } = this.#statements;
-    const endAt =
-      isMixed && behindLooksMs !== undefined ? systemClock.monotonic() + behindLooksMs : undefined;
+    const isWrite = changes.some(({ op }) => op === 'put');
+    const mostMs = commandTimeoutMs(this.#callerMs, isWrite);
+    const endAt = systemClock.monotonic() + (isMixed ? Math.min(behindLooksMs ?? mostMs, mostMs) : mostMs);
     let now = NaN;
     const answers = await inStatements(changes, {
       kindOf: (change) => (this.sharesCommands ? '' : kindOf(change)),

@@ -1,5 +1,5 @@
 import type { Swap } from '../../records/cells/cells.ts';
-import { REPORT } from '../../records/names.ts';
+import { NAME, REPORT } from '../../records/names.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { SqlClient, SqlParameters } from './client.ts';
 import { endOf } from './end-of.ts';
@@ -24,8 +24,6 @@ export interface SqlTableOptions {
   readonly expired: string;
   /** Of {@link PURGED_NAMES}, one after the other: deletes the texts that are kept no longer, then the long ones without any. */
   readonly purge: readonly string[];
-  /** The beginnings of the names that it purges. */
-  readonly owned: readonly string[];
 }
 
 /** The shortest time between two passes through all names. */
@@ -42,6 +40,9 @@ const PURGE_CHUNK = 100;
 /** The parameters of a DELETE: `:name0, :name1, …`. */
 export const PURGED_NAMES: string = Array.from({ length: PURGE_CHUNK }, (_, i) => `:name${i}`).join(', ');
 const LONGEST_PAUSE_MS = 50;
+
+/** Of all names. */
+const BEGINNINGS = [NAME, REPORT];
 
 /**
  * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table
@@ -77,7 +78,7 @@ export class SqlTable {
     const isTime = now - this.#purgedAt >= (hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS);
     if (others.length > 0 && isTime && (hasBrief || this.#options.retentionMs < Infinity)) {
       this.#purgedAt = now;
-      this.#purgeSoon(this.#options.owned);
+      this.#purgeSoon(BEGINNINGS);
     } else if (hasReport && now - this.#reportsPurgedAt >= REPORTS_INTERVAL_MS) {
       this.#reportsPurgedAt = now;
       this.#purgeSoon([REPORT]);

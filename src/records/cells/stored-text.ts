@@ -3,7 +3,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { ownOptions } from '../../option-checks.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
-import { PARTS } from '../names.ts';
+import { type Part, PARTS } from '../names.ts';
 import type { Row } from '../records.ts';
 import type { ClockSpan } from './known-clock.ts';
 
@@ -103,7 +103,7 @@ const UNREADABLE: TextRecord = {
 };
 
 /** The records that are kept in one text, by their part of it. */
-export type Parts = ReadonlyMap<string, TextRecord>;
+export type Parts = ReadonlyMap<Part, TextRecord>;
 
 /** The records in a text. Of one in another format each part is unreadable. @param stored `undefined`: there is none. */
 export function partsIn(stored: string | undefined): Parts {

@@ -53,7 +53,7 @@ describe.concurrent('node:sqlite', () => {
     none: (options) => sqliteBackend({ client: closed, ...options }),
     edits: sqliteEdits(client),
   });
-  const { records } = openSqlite('store', { client });
+  const { records } = openSqlite({ client });
   for (const { name, run } of recordsCases({ records: () => records })) it(`records: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {

@@ -58,17 +58,16 @@ function tableOf(client: Table, retentionMs = 1000): SqlTable {
     client,
     timeoutMs: 1000,
     retentionMs,
-    owned: ['snapshot/', 'report/'],
     ...statements,
   });
 }
 
-const expired = Array.from({ length: 3500 }, (_, i) => `snapshot/n${String(i).padStart(5, '0')}`);
-const kept = Array.from({ length: 10 }, (_, i) => `snapshot/kept${i}`);
-const others = ['lock/a', 'snapshots', 'z'];
+const expired = Array.from({ length: 3500 }, (_, i) => `name/n${String(i).padStart(5, '0')}`);
+const kept = Array.from({ length: 10 }, (_, i) => `name/kept${i}`);
+const others = ['clock', 'names', 'z'];
 
 type Swaps = Parameters<SqlTable['changed']>[0];
-const WRITE: Swaps = [{ name: 'snapshot/a', keepForMs: Infinity }];
+const WRITE: Swaps = [{ name: 'name/a', keepForMs: Infinity }];
 const REPORT: Swaps = [{ name: 'report/a', keepForMs: 1000 }];
 
 it('one purge deletes all of its rows past their retention, a hundred per statement', async () => {
@@ -125,7 +124,7 @@ describe('the next purge', () => {
     return client.statements.length > before;
   }
 
-  const brief: Swaps = [{ name: 'snapshot/a', keepForMs: 999 }];
+  const brief: Swaps = [{ name: 'name/a', keepForMs: 999 }];
   it.each<[string, Swaps, number, number | undefined, boolean]>([
     ['is an hour later', WRITE, 59, undefined, false],
     ['is an hour later', WRITE, 60, undefined, true],
