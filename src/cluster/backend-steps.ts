@@ -1,6 +1,6 @@
 import type { LockProvider } from './lock-contract.ts';
 import type { Signals } from './signal-contract.ts';
-import type { Codec, SnapshotStore, Store, WriteAnswer } from './store-contract.ts';
+import type { Codec, ReplaceAnswer, SnapshotStore, Store, WriteAnswer } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
 export interface LockSteps
@@ -36,6 +36,11 @@ export type StoreSteps = Pick<
   readonly codec: Codec;
   /** Writes a snapshot under a version of its own, which is newer than the result of any load before. */
   change(name: string, text: string, change: PersonalChange): Promise<WriteAnswer>;
+  /**
+   * Writes a text in the place of a version; 0: where there is none. Done again after a lost reply it is `written` again, so no two
+   * texts of a name may be the same.
+   */
+  replace(name: string, text: string, expected: number): Promise<ReplaceAnswer>;
   /** As of {@link SnapshotStore}. */
   readonly versions: NonNullable<SnapshotStore['versions']>;
   /** Those that go with its changes. @default none */

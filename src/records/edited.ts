@@ -120,6 +120,7 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant,
   const held = plausible(record?.token, now);
   if (id !== '' && record?.id === id) return { next: record, isDone: true };
   if (sparesPinned && record !== undefined && isPinned(record, now)) return { next: record, isDone: false };
+  if (!isExpected(record, edit, now)) return { next: record, isDone: isRepeated(record, edit, now) };
   if (edit.token !== undefined && edit.token < held && held !== over) return { next: record, isDone: false };
   if (edit.token === held && isRepeated(record, edit, now)) return { next: record, isDone: true };
   const token = edit.token ?? successorOf(Math.max(held, plausible(beside, now)), now);
@@ -157,6 +158,11 @@ function imposed<T>(
   if (isLater) return { next: record, isDone: true };
   const end = { phase: 'held', at, changedAt: at, until: at + forMs, replaced: undefined } as const;
   return { next: { token: beside, id, ...end, text, note, keepMs: undefined, older: [] }, isDone: true };
+}
+
+function isExpected<T>(record: StoredRecord<T> | undefined, { expected }: Put<T>, now: Instant): boolean {
+  if (expected === undefined || expected === record?.token) return true;
+  return expected === 0 && (record === undefined || damageOf(record, now) !== undefined);
 }
 
 /** It was put before as it is now: its age goes on. */

@@ -56,7 +56,8 @@ export interface Amend {
 
 /**
  * Replaces the text, unless the record has a greater token that is not `over`. Put again with the same token, text
- * and `keepMs`, it is done, and nothing changes: its age goes on.
+ * and `keepMs`, it is done, and nothing changes: its age goes on. So it is put again in the place of the `expected` token: no two
+ * callers put the same text there.
  */
 export interface Put<T = string> {
   readonly op: 'put';
@@ -64,6 +65,8 @@ export interface Put<T = string> {
   /** @default the next one by the clock */
   readonly token?: number | undefined;
   readonly over?: number | undefined;
+  /** It is done only where the record has this token; 0: where there is none, or a damaged one. @default whatever it has */
+  readonly expected?: number | undefined;
   readonly text: T;
   /** As of {@link Amend}; earlier editions are deleted then, and this one does not become one. */
   readonly keepMs?: number | undefined;
@@ -142,9 +145,10 @@ export interface Records {
   /** Whether the edits of one call share a command, whatever their names. It may change while in use, when the server is known. */
   readonly sharesCommands: boolean;
   /**
-   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice. Those of the lock and the
-   * snapshot of one name are one change: all of them are made, or none, and then none is done. A read beside a change that is made is
-   * brief. In files they are made one after the other, up to the first one that is not done.
+   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice, but for a read behind its
+   * change. Those of the lock and the snapshot of one name are one change: all of them are made, or none, and then none is done. A read
+   * beside a change that is made is brief; beside one that is not it sees what stands against it. In files they are made one after the
+   * other, up to the first one that is not done.
    *
    * @returns the backend's wall clock in epoch milliseconds, and for each edit its answer at the same index; an `Error`: that
    *   edit alone has failed. Rejects where all have: any of them may be done.

@@ -140,11 +140,13 @@ class Walk {
     }
     const text = pick(['short', `${draw}`, `long ${'x'.repeat(5000)}`]);
     const over = pick([undefined, undefined, token]);
+    const [given, expected] = draw < 0.8 ? [near(token)] : [undefined, near(token) ?? 0];
     return {
       op: 'put',
       name,
-      token: near(token),
+      token: given,
       over,
+      expected,
       text,
       keepMs: pick([undefined, undefined, LONG_MS]),
       older: OLDER,

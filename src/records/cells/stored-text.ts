@@ -3,7 +3,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { ownOptions } from '../../option-checks.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
-import { type Part, PARTS } from '../names.ts';
+import { PARTS, type Part } from '../names.ts';
 import type { Row } from '../records.ts';
 import type { ClockSpan } from './known-clock.ts';
 

@@ -307,8 +307,13 @@ function isLarge({ name, text, older }: Put): boolean {
 const NOT_DONE: Answer = { isDone: false, row: undefined };
 
 /** A long text that may be the same put, made before. */
-function alikeIn(before: TextRecord | undefined, { token }: Put, { id, bytes }: Long): Long | undefined {
-  if (before === undefined || before.token !== token || !isLong(before.text)) return undefined;
+function alikeIn(
+  before: TextRecord | undefined,
+  { token, expected = before?.token }: Put,
+  { id, bytes }: Long,
+): Long | undefined {
+  if (before === undefined || !isLong(before.text)) return undefined;
+  if (before.token !== token && before.token === expected) return undefined;
   return before.text.bytes === bytes && before.text.id !== id ? before.text : undefined;
 }
 

@@ -6,6 +6,7 @@ import {
   BEGINNING_LENGTH,
   type InstanceReport,
   MOST_REPORTS,
+  type ReplaceAnswer,
   type StoredReport,
   type StoredSnapshot,
   type WriteAnswer,
@@ -85,6 +86,16 @@ export class RecordStore {
     };
     const { answers } = await this.#records.apply([put, impose]);
     return writeAnswerOf(only(answers));
+  }
+
+  /** Puts a text in the place of a version; 0: of none. Earlier ones are not kept. */
+  async replace(name: string, text: string, expected: number): Promise<ReplaceAnswer> {
+    const about = { op: 'put', name: this.#beginning + name, expected, text, older: 0 } as const;
+    const put = { ...about, token: undefined, over: undefined, keepMs: undefined };
+    const { answers } = await this.#records.apply([put, readOf(put.name)]);
+    const [made, found] = answers.map((answer) => only([answer]));
+    if (made?.isDone) return { kind: 'written', version: (made.row as Row).token };
+    return { kind: 'refused', present: found?.row && snapshotOf(found.row) };
   }
 
   async confirm(name: string, token: number, note: string): Promise<WriteAnswer> {

@@ -90,6 +90,25 @@ describe('a long text of a record that is swapped', () => {
     expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(other);
   });
 
+  it('that a put has not expected comes with its answer, and is read again only to be compared', async () => {
+    const { cells, apply, records } = open();
+    const replaced = async (text: string, expected: number) => {
+      const put: Put = { op: 'put', name: 'a', text, older: 0, expected };
+      const [made, found] = (await records.apply([put, { op: 'read', name: 'a' }])).answers as Answer[];
+      return { isDone: made?.isDone, token: made?.row?.token as number, text: found?.row?.text };
+    };
+    const [other, longer] = [LONG.replaceAll('x', 'y'), `${LONG}y`];
+    await open(cells).apply({ op: 'put', name: 'a', text: LONG, older: 0, expected: 0 });
+    cells.calls.length = 0;
+    const { token } = await replaced(longer, 0);
+    expect(cells.calls).toHaveLength(1);
+    expect(await replaced(other, 0)).toEqual({ isDone: false, token, text: LONG });
+    expect(await replaced(longer, token)).toMatchObject({ isDone: true });
+    cells.calls.length = 0;
+    expect(await replaced(longer, token)).toMatchObject({ isDone: true }); // its answer was lost
+    expect((await apply({ op: 'read', name: 'a' })).row?.text).toBe(longer);
+  });
+
   it('is left out as that of an earlier edition where all of them are too long for the backend', async () => {
     const cells = new FakeCells();
     cells.mostBytes = 10_000;

@@ -197,6 +197,28 @@ describe('put', () => {
     expect(edited(record, put(), at(5)).next?.token).toBe((WALL + 5) * 1000);
   });
 
+  it('in the place of an expected edition is done once, and refused where there is another one', () => {
+    const first = edited(undefined, put({ expected: 0 }), at(0));
+    expect(first).toMatchObject({ isDone: true, next: { token: WALL * 1000 } });
+    const record = first.next as StoredRecord;
+    const again = [put({ expected: 0 }), put({ expected: 7 })]; // its answer was lost
+    for (const edit of again) expect(edited(record, edit, at(5))).toEqual({ next: record, isDone: true });
+    const others = [put({ expected: 0, text: 'other' }), put({ expected: record.token - 1, text: 'other' })];
+    for (const edit of others) expect(edited(record, edit, at(5))).toEqual({ next: record, isDone: false });
+    expect(edited(undefined, put({ expected: record.token }), at(5)).isDone).toBe(false);
+    const next = edited(record, put({ expected: record.token }), at(5));
+    expect(next).toMatchObject({ isDone: true, next: { token: (WALL + 5) * 1000 } });
+  });
+
+  it('in the place of a damaged edition expects none, or the token that it shows', () => {
+    for (const damage of [{ until: NaN }, { token: NaN }, { token: Number.MAX_SAFE_INTEGER }]) {
+      const record = { ...made([0, put()]), ...damage };
+      expect(edited(record, put({ expected: 0 }), at(5)).isDone).toBe(true);
+      expect(edited(record, put({ expected: record.token }), at(5)).isDone).toBe(!Number.isNaN(record.token));
+      expect(edited(record, put({ expected: 7 }), at(5)).isDone).toBe(false);
+    }
+  });
+
   it('that is brief deletes the others, and does not become an older one', () => {
     const record = made([0, put({ older: 2 })], [1, put({ older: 2, keepMs: 50 })]);
     expect(record.older).toEqual([]);
