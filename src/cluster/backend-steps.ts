@@ -24,8 +24,8 @@ export interface PersonalChange {
   readonly sparesPinned: boolean;
   /** How long its version is pinned. @default undefined: it is not */
   readonly pinFor: number | undefined;
-  /** It ends the lease of the name, whoever has it, and the next round begins after this time. @default undefined: there is no lock */
-  readonly holdFor: number | undefined;
+  /** It ends the lease of the name, whoever has it, and the next round begins after this time. */
+  readonly holdFor: number;
 }
 
 /** The methods of a store that members use. */

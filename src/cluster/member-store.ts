@@ -49,7 +49,7 @@ export class MemberStore {
   /** Of its snapshots. */
   readonly #codec: Codec;
   /** The commands of this member. */
-  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'confirm' | 'history'>;
+  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'change' | 'confirm' | 'history'>;
   readonly #outages: OutageEvents;
 
   /**
@@ -67,7 +67,7 @@ export class MemberStore {
     };
     const confirm = access.steps.confirm?.bind(access.steps);
     this.#steps = {
-      ...countedSteps(access.steps, ['read', 'write', 'history'], count),
+      ...countedSteps(access.steps, ['read', 'write', 'change', 'history'], count),
       ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
     };
     this.#outages = new OutageEvents('store', events, (cause) => unavailable(cause, options.name));

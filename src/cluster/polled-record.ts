@@ -3,7 +3,7 @@ import { closedError } from '../engine/read-errors.ts';
 import { Deferred, ignoreRejection, rejected } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
-import { ManualRound } from './manual-round.ts';
+import { LockedChange } from './locked-change.ts';
 import type { PolledName, Poller } from './version-poll.ts';
 
 /** Changes that are to be published together, and the promise of those that wait for it. */
@@ -28,7 +28,7 @@ export abstract class PolledRecord<T, C> implements PolledName {
   #waiting: Waiting<C> | undefined;
   /** Changes of the round under way. */
   #publishing: readonly C[] = [];
-  #round: ManualRound | undefined;
+  #round: LockedChange | undefined;
   #isClosed = false;
 
   /** @param empty what there is before the first change. */
@@ -137,7 +137,7 @@ export abstract class PolledRecord<T, C> implements PolledName {
       return;
     }
     let record: T;
-    const round = new ManualRound(member, this.#entry, 'due', async (token) => {
+    const round = new LockedChange(member, this.#entry, 'due', async (token) => {
       this.#waiting = undefined; // later ones are not part of this version
       this.#publishing = changes;
       await this.#read(member, true);

@@ -3,6 +3,7 @@ import { isTicklessError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
+import type { Change } from './change.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText, LONGEST_CONFIRMATION } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -35,11 +36,14 @@ export interface KnownOfResult {
   readonly encoded: Promise<EncodedBody> | undefined;
 }
 
+/** While its snapshot may be written: a lease, or the time of a person. */
+export type WriteTime = Pick<HeldLease, 'leftMs' | 'isLost'>;
+
 /** Writes the snapshots of a member to its store, and reports what happens. */
 export class SnapshotWriter {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #steps: Pick<StoreSteps, 'write' | 'confirm'>;
+  readonly #steps: Pick<StoreSteps, 'write' | 'change' | 'confirm'>;
   readonly #codec: Codec;
   readonly #noteOutage: () => void;
   /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
@@ -50,7 +54,7 @@ export class SnapshotWriter {
   constructor(
     context: MemberContext,
     access: BackendAccess<StoreSteps>,
-    steps: Pick<StoreSteps, 'write' | 'confirm'>,
+    steps: Pick<StoreSteps, 'write' | 'change' | 'confirm'>,
     codec: Codec,
     noteOutage: () => void,
   ) {
@@ -71,19 +75,19 @@ export class SnapshotWriter {
    *
    * @param metadata called before the value is encoded, and at each write: the codec and the queue of the store may take
    * their time.
-   * @param lease the lease of the load. If it is lost by then nothing is written.
+   * @param by the lease of the load, or the change of a person. If it is lost by then nothing is written.
    * @param result what the store may have already.
    */
   async write(
     entry: Entry<unknown>,
     value: unknown,
     metadata: () => SnapshotMetadata,
-    lease: HeldLease | undefined,
+    by: HeldLease | Change | undefined,
     { kept, mayEqual, encoded }: KnownOfResult,
   ): Promise<Written | undefined> {
     const { steps } = this.#access;
     const { options, names, log } = this.#context;
-    const token = lease?.id.token;
+    const token = by?.token;
     const state = clusterStateOf(entry);
     let length = 0;
     const measured =
@@ -98,10 +102,7 @@ export class SnapshotWriter {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
         if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
         const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = this.#answerOf(
-          entry,
-          await this.#send(entry, lease, told, measured(bytesOf), confirm),
-        );
+        const answer = this.#answerOf(entry, await this.#send(by, told, measured(bytesOf), confirm));
         const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
         return answer === undefined || answer.kind === 'written' || isOvertaken
           ? { answer, confirms: version, bytes: length }
@@ -113,7 +114,7 @@ export class SnapshotWriter {
       const hasDigest =
         mayEqual && options.kind === 'value' && !isAbsent && this.#steps.confirm !== undefined;
       const isEmpty = isAbsent || mark !== undefined;
-      const body = await (encoded ?? this.encode(value, isEmpty, hasDigest, lease));
+      const body = await (encoded ?? this.encode(value, isEmpty, hasDigest, by));
       const { text } = state;
       const isEqual = text !== undefined && text.digest === body.digest;
       const equal = isEqual ? await confirmed(text.version) : undefined;
@@ -124,11 +125,12 @@ export class SnapshotWriter {
       const payload = (): string => withMetadata(body, metadata(), maker);
       const write = (text: string): Promise<WriteAnswer> => {
         const { isAbsent, dueIn } = metadata();
+        if (by !== undefined && 'request' in by) return this.#steps.change(name, text, by.request(dueIn));
         return this.#steps.write(name, text, token, rejected, isAbsent ? keepAbsentFor(dueIn) : undefined);
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
-      const answer = this.#answerOf(entry, await this.#send(entry, lease, payload, measured(bytes), write));
+      const answer = this.#answerOf(entry, await this.#send(by, payload, measured(bytes), write));
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
       return { answer, confirms: undefined, bytes: length };
@@ -149,7 +151,7 @@ export class SnapshotWriter {
     value: unknown,
     isEmpty: boolean,
     hasDigest: boolean,
-    lease: HeldLease | undefined,
+    lease: WriteTime | undefined,
   ): Promise<EncodedBody> {
     const { clock, timeoutMs } = this.#context.options;
     const budget = sliceBudgetOf(clock, lease?.leftMs ?? timeoutMs);
@@ -158,8 +160,7 @@ export class SnapshotWriter {
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
   #send(
-    _entry: Entry<unknown>,
-    lease: HeldLease | undefined,
+    lease: WriteTime | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
     send: (payload: string) => Promise<WriteAnswer>,
@@ -175,7 +176,7 @@ export class SnapshotWriter {
     };
     const write = (): Promise<WriteAnswer> => {
       const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
-      const silenceMs = Math.min(backgroundTimeoutMs, LONGEST_STEP_MS);
+      const silenceMs = Math.min(backgroundTimeoutMs, mostMs);
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: WriteAnswer): WriteAnswer => {

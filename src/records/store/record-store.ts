@@ -72,13 +72,12 @@ export class RecordStore {
   async change(
     name: string,
     text: string,
-    { id, sparesPinned, pinFor, holdFor }: PersonalChange,
+    { id, expected, sparesPinned, pinFor, holdFor }: PersonalChange,
   ): Promise<WriteAnswer> {
     const put: Put = {
       ...{ op: 'put', name: this.#beginning + name, text, older: this.#keepVersions - 1 },
-      ...{ token: undefined, over: undefined, keepMs: undefined, id, sparesPinned, pinMs: pinFor },
+      ...{ token: undefined, over: undefined, keepMs: undefined, id, expected, sparesPinned, pinMs: pinFor },
     };
-    if (holdFor === undefined) return writeAnswerOf(await this.#apply(put));
     const impose: Impose = {
       ...{ op: 'impose', name: this.#locks + name, id, forMs: holdFor },
       text: holderText({ owner: thisProcess(), host: thisHost() }),
