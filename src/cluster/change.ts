@@ -1,6 +1,7 @@
 import type { PersonalChange } from './backend-steps.ts';
 import { randomId } from './identity.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { WriteRight } from './snapshot-writer.ts';
 
 /** What a change of a person depends on, and does beside the snapshot. */
 type Conditions = Pick<PersonalChange, 'expected' | 'sparesPinned'> & {
@@ -9,7 +10,7 @@ type Conditions = Pick<PersonalChange, 'expected' | 'sparesPinned'> & {
 };
 
 /** One command of a person, for as long as it may be sent. Its version is that which the backend gives it. */
-export class Change {
+export class Change implements WriteRight {
   readonly token: undefined = undefined;
   /** Sent again, it is the same change. */
   readonly #id: string = randomId();

@@ -6,6 +6,7 @@ import { TicklessError } from '../errors.ts';
 import { Deferred } from '../time/deferred.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { PATIENT } from './backend-patience.ts';
+import type { SnapshotChange } from './backend-steps.ts';
 import { Change } from './change.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
@@ -15,6 +16,7 @@ import { pinnedError } from './pin.ts';
 import { held, type PublishRecord, publish, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
+import type { Settle } from './snapshot-writer.ts';
 
 /**
  * A round without a load: a value that was set by hand, or a mark, is published under a version of its own, which is newer than the
@@ -81,8 +83,13 @@ export class ManualRound extends SerialRound<unknown> {
     const { member, entry, state } = this;
     const store = member.store as MemberStore;
     await this.#beforeIsPublished();
+    const settle: Settle = async (made, name) => {
+      const { payload } = made as Extract<SnapshotChange, { readonly as: 'write' }>;
+      const dueIn = Math.max(0, record.dueAt - member.options.clock.monotonic());
+      return { written: await store.change(name, payload, change.request(dueIn)), isReleased: false };
+    };
     for (;;) {
-      const { as, version } = await publish(member, store, entry, record, change);
+      const { as, version } = await publish(member, store, entry, record, change, settle);
       this.hasPublished();
       if (as === 'shared') {
         held(member, entry, record.dueAt);

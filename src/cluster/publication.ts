@@ -7,18 +7,20 @@ import { type Entry, keyOf } from '../engine/entry.ts';
 import { isLimitScheduled } from '../engine/next-execution.ts';
 import { type StoredHeaders, storedHeaders } from '../schedule/stored-headers.ts';
 import { keepAbsentFor } from './absent-records.ts';
-import type { Change } from './change.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { MemberLock } from './member-lock.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
 import { pinEnded } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import type { SnapshotMetadata } from './snapshot.ts';
 import type { EncodedBody } from './snapshot-body.ts';
+import type { Settle, WriteRight } from './snapshot-writer.ts';
 
 /** An entry right after a result was applied, whatever happens to the entry later. */
 export interface PublishRecord extends CompletedLoad {
@@ -99,6 +101,8 @@ interface Publication {
   readonly confirms: number | undefined;
   /** The length of the text that was written; `undefined`: nothing was. */
   readonly bytes?: number;
+  /** The lease has ended with it. */
+  readonly isReleased?: boolean;
   /** The version that the store has now; 0: that is not known. */
   readonly version: number;
 }
@@ -109,13 +113,15 @@ const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined, version
  * Writes a record into the store. Never rejects.
  *
  * @param by the lease of its load, or the change of a person.
+ * @param settle makes that change, or ends the lease too. @default nothing does
  */
 export async function publish(
   member: ClusterMember,
   store: MemberStore,
   entry: Entry<unknown>,
   record: PublishRecord,
-  by: HeldLease | Change | undefined,
+  by: WriteRight | undefined,
+  settle: Settle | undefined,
 ): Promise<Publication> {
   const { value, loadedAt, pin, mark, kept, isManual, encoded } = record;
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
@@ -123,10 +129,11 @@ export async function publish(
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: by?.token, isInPlace };
   const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
-  const written = await store.writer.write(entry, value, metadata, by, { kept, mayEqual, encoded });
+  const result = { kept, mayEqual, encoded };
+  const written = await store.writer.write(entry, value, metadata, by, result, settle);
   state.publishing = undefined;
-  if (written?.answer === undefined) return NOT_WRITTEN;
-  const { answer, confirms, bytes } = written;
+  if (written?.answer === undefined || written.answer.kind === 'lost') return NOT_WRITTEN;
+  const { answer, confirms, bytes, isReleased } = written;
   const { version } = answer;
   if (answer.kind === 'refused') {
     const token = by?.token;
@@ -148,7 +155,7 @@ export async function publish(
   // Of keys, checks ask for their invalidation log.
   const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isSignalled && confirms === undefined) member.signals?.send(member);
-  return { as: 'shared', confirms, bytes, version };
+  return { as: 'shared', confirms, bytes, isReleased, version };
 }
 
 /** As of that moment: the codec may take its time. */
@@ -200,22 +207,34 @@ export async function publishAndRelease(
 ): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
-  const publication = store === undefined ? undefined : await publish(member, store, entry, record, lease);
+  const { dueAt, isAbsent, absentUntil } = record;
+  const end = (isShared: boolean, confirms?: string): ReleaseOutcome => {
+    const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
+    const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
+    const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
+    return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
+  };
+  const isOneStep = lock?.hasSnapshots && lease;
+  const settle: Settle = (change) =>
+    (lock as MemberLock).settle(
+      lease as HeldLease,
+      end(true, change.as === 'confirm' ? change.text : undefined),
+      change,
+    );
+  const publication =
+    store && (await publish(member, store, entry, record, lease, isOneStep ? settle : undefined));
   const outcome = publication?.as;
   published(outcome, publication?.bytes);
   if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
-  const { dueAt, isAbsent, absentUntil } = record;
-  const isReleased = await lock.release(lease, () => {
-    const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
-    const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
-    const version = publication?.confirms;
-    const about = version !== undefined && { version, round: lease.id.token };
-    const confirms =
-      about && confirmationText({ ...metadataOf(record, options.clock.monotonic()), ...about });
-    const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
-    return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
-  });
+  const release = (): Promise<boolean> =>
+    lock.release(lease, () => {
+      const version = publication?.confirms;
+      const about = version !== undefined && { version, round: lease.id.token };
+      const now = options.clock.monotonic();
+      return end(isShared, about ? confirmationText({ ...metadataOf(record, now), ...about }) : undefined);
+    });
+  const isReleased = publication?.isReleased || (await release());
   if (isReleased && isShared) held(member, entry, dueAt);
 }
 

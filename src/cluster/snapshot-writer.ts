@@ -2,8 +2,7 @@ import type { Entry } from '../engine/entry.ts';
 import { isTicklessError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
-import type { StoreSteps } from './backend-steps.ts';
-import type { Change } from './change.ts';
+import type { Settled, SnapshotChange, StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText, LONGEST_CONFIRMATION } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -19,12 +18,17 @@ import { unavailableCause } from './unavailable.ts';
 /** The answer of the store. */
 export interface Written {
   /** `undefined`: nothing, or it was not asked. */
-  readonly answer: WriteAnswer | undefined;
+  readonly answer: Settled['written'] | undefined;
   /** The version that the value is the same as; `undefined`: it has one of its own. */
   readonly confirms: number | undefined;
   /** The length of what was sent, in UTF-8. */
   readonly bytes: number;
+  /** Its lease has ended with it. */
+  readonly isReleased: boolean;
 }
+
+/** Changes the snapshot of a name, and ends the lease of its load in the same step. */
+export type Settle = (change: SnapshotChange, name: string) => Promise<Settled>;
 
 /** A result that is to be published: its relation to the version in place, and its text. */
 export interface KnownOfResult {
@@ -36,8 +40,11 @@ export interface KnownOfResult {
   readonly encoded: Promise<EncodedBody> | undefined;
 }
 
-/** While its snapshot may be written: a lease, or the time of a person. */
-export type WriteTime = Pick<HeldLease, 'leftMs' | 'isLost'>;
+/** Under which a snapshot is written, as long as that lasts: a lease, or the change of a person. */
+export interface WriteRight extends Pick<HeldLease, 'leftMs' | 'isLost'> {
+  /** The version of what is written. @default undefined: the backend gives it one */
+  readonly token: number | undefined;
+}
 
 /** Writes the snapshots of a member to its store, and reports what happens. */
 export class SnapshotWriter {
@@ -77,13 +84,15 @@ export class SnapshotWriter {
    * their time.
    * @param by the lease of the load, or the change of a person. If it is lost by then nothing is written.
    * @param result what the store may have already.
+   * @param settle ends the lease too. @default nothing does
    */
   async write(
     entry: Entry<unknown>,
     value: unknown,
     metadata: () => SnapshotMetadata,
-    by: HeldLease | Change | undefined,
+    by: WriteRight | undefined,
     { kept, mayEqual, encoded }: KnownOfResult,
+    settle?: Settle,
   ): Promise<Written | undefined> {
     const { steps } = this.#access;
     const { options, names, log } = this.#context;
@@ -100,13 +109,15 @@ export class SnapshotWriter {
       const name = await names.atBackend(entry, steps.longestName);
       const confirmed = async (version: number): Promise<Written | undefined> => {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
-        if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
-        const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = this.#answerOf(entry, await this.#send(by, told, measured(bytesOf), confirm));
-        const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
-        return answer === undefined || answer.kind === 'written' || isOvertaken
-          ? { answer, confirms: version, bytes: length }
-          : undefined; // it was replaced by an older one or a mark, or is gone
+        const { confirm } = this.#steps;
+        if (confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
+        const send = (text: string): Promise<Settled> =>
+          settle?.({ as: 'confirm', version, text }, name) ?? alone(confirm(name, version, text));
+        const settled = this.#answerOf(entry, await this.#send(by, told, measured(bytesOf), send));
+        const answer = settled?.written;
+        // It was replaced by an older one or a mark, or is gone.
+        if (answer?.kind === 'refused' && answer.version <= (token ?? Infinity)) return undefined;
+        return { answer, confirms: version, bytes: length, isReleased: settled?.isReleased === true };
       };
       const known = kept === undefined ? undefined : await confirmed(kept);
       if (known !== undefined) return known;
@@ -123,17 +134,21 @@ export class SnapshotWriter {
       const { undecodableVersion } = state;
       const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
       const payload = (): string => withMetadata(body, metadata(), maker);
-      const write = (text: string): Promise<WriteAnswer> => {
+      const write = (payload: string): Promise<Settled> => {
         const { isAbsent, dueIn } = metadata();
-        if (by !== undefined && 'request' in by) return this.#steps.change(name, text, by.request(dueIn));
-        return this.#steps.write(name, text, token, rejected, isAbsent ? keepAbsentFor(dueIn) : undefined);
+        const keepFor = isAbsent ? keepAbsentFor(dueIn) : undefined;
+        return (
+          settle?.({ as: 'write', payload, rejected, keepFor }, name) ??
+          alone(this.#steps.write(name, payload, token, rejected, keepFor))
+        );
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
-      const answer = this.#answerOf(entry, await this.#send(by, payload, measured(bytes), write));
+      const settled = this.#answerOf(entry, await this.#send(by, payload, measured(bytes), write));
+      const answer = settled?.written;
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
-      return { answer, confirms: undefined, bytes: length };
+      return { answer, confirms: undefined, bytes: length, isReleased: settled?.isReleased === true };
     } catch (error) {
       if (error !== this.#refusal) log.encodeFailed(entry, unavailableCause(error));
       this.#error = error;
@@ -151,7 +166,7 @@ export class SnapshotWriter {
     value: unknown,
     isEmpty: boolean,
     hasDigest: boolean,
-    lease: WriteTime | undefined,
+    lease: WriteRight | undefined,
   ): Promise<EncodedBody> {
     const { clock, timeoutMs } = this.#context.options;
     const budget = sliceBudgetOf(clock, lease?.leftMs ?? timeoutMs);
@@ -160,30 +175,30 @@ export class SnapshotWriter {
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
   #send(
-    lease: WriteTime | undefined,
+    lease: WriteRight | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
-    send: (payload: string) => Promise<WriteAnswer>,
-  ): Promise<BackendReply<WriteAnswer>> {
+    send: (payload: string) => Promise<Settled>,
+  ): Promise<BackendReply<Settled>> {
     const { answers, backgroundTimeoutMs } = this.#access;
     const { options, events } = this.#context;
     const { clock } = options;
     let length = 0;
-    const sendOnce = (): Promise<WriteAnswer> => {
+    const sendOnce = (): Promise<Settled> => {
       const text = payload();
       length = bytes(text);
       return send(text);
     };
-    const write = (): Promise<WriteAnswer> => {
+    const write = (): Promise<Settled> => {
       const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
       const silenceMs = Math.min(backgroundTimeoutMs, mostMs);
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
-    const counted = (answer: WriteAnswer): WriteAnswer => {
-      if (answer.kind === 'written') events.counters.bytes += length;
+    const counted = (answer: Settled): Settled => {
+      if (answer.written.kind === 'written') events.counters.bytes += length;
       return answer;
     };
-    const step = async (): Promise<WriteAnswer> => {
+    const step = async (): Promise<Settled> => {
       try {
         return counted(await write());
       } catch (error) {
@@ -196,7 +211,7 @@ export class SnapshotWriter {
   }
 
   /** Reports the answer of the store. @throws the cause when it fails. */
-  #answerOf(entry: Entry<unknown>, asked: BackendReply<WriteAnswer>): WriteAnswer | undefined {
+  #answerOf(entry: Entry<unknown>, asked: BackendReply<Settled>): Settled | undefined {
     const { log } = this.#context;
     this.#noteOutage();
     if (asked.kind === 'open') return undefined;
@@ -211,4 +226,9 @@ export class SnapshotWriter {
     log.written(entry);
     return asked.answer;
   }
+}
+
+/** A change without a lease. */
+async function alone(written: Promise<WriteAnswer>): Promise<Settled> {
+  return { written: await written, isReleased: false };
 }
