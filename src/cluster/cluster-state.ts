@@ -29,6 +29,8 @@ export interface RoundUnderWay {
   allowsAdoption(version: number): boolean;
   /** Another instance has published that version. Where it is newer than its own result will be, its lease is lost. */
   overtakenBy(version: number): void;
+  /** A person has ended its lease on this instance: its result is not published. */
+  fenced(): void;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }

@@ -80,6 +80,10 @@ export class LockedChange extends SerialRound<unknown> {
     this.before?.overtakenBy(version);
   }
 
+  fenced(): void {
+    this.before?.fenced();
+  }
+
   /** Ends it unless it has its lease: it rejects with `CLOSED`. One that has it goes on to its end, which is near. */
   giveUp(): void {
     this.#isGivenUp = true;

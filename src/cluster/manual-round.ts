@@ -73,6 +73,10 @@ export class ManualRound extends SerialRound<unknown> {
     this.before?.overtakenBy(version);
   }
 
+  fenced(): void {
+    this.before?.fenced();
+  }
+
   /** Ends it unless its command is under way: it rejects with `CLOSED`. */
   giveUp(): void {
     this.#isGivenUp = true;
@@ -92,6 +96,7 @@ export class ManualRound extends SerialRound<unknown> {
       const { as, version } = await publish(member, store, entry, record, change, settle);
       this.hasPublished();
       if (as === 'shared') {
+        this.fenced();
         held(member, entry, record.dueAt);
         state.holder = { owner: thisProcess(), host: thisHost(), token: version };
         return version;

@@ -42,6 +42,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   #isCompleted = false;
   #isEnded = false;
   #isLossReported = false;
+  /** Whether the store has a newer version, where the lease was taken. */
+  #look: Promise<void> | undefined;
   /** The result, where it was compared with the version in place. */
   #compared: ComparedResult<unknown> | undefined;
 
@@ -92,7 +94,15 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   overtakenBy(version: number): void {
     const isLoading = this.#isLoading && !this.#isAborted && !this.#hasResult && !this.#isCompleted;
-    if (isLoading && version > (this.token ?? Infinity)) this.#lost('taken', undefined);
+    if (isLoading && version > (this.token ?? Infinity)) this.#overtaken(undefined);
+  }
+
+  /** The load answers those that wait for it, unless it was aborted. */
+  fenced(): void {
+    if (this.#isCompleted || this.#isEnded) return;
+    this.lease?.taken();
+    this.lease = undefined;
+    if (this.#isAborted) this.end();
   }
 
   previous(): Promise<LoadContext['previous']> {
@@ -142,7 +152,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', abortedWhileLoading);
     this.lease?.renew((reason, cause) => {
       const wasAborted = signal.aborted;
-      this.#lost(reason, cause);
+      if (reason === 'taken' && this.state.round !== this) this.fenced();
+      else if (reason === 'taken' && !wasAborted) this.#look = this.#lookBeyond(cause);
+      else this.#lost(reason, cause);
       if (wasAborted) this.end(); // there is no flight any longer that could fail
     });
     this.#host.began();
@@ -155,6 +167,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
       this.#compared = compared;
       return compared === undefined ? result : compared.result;
     } finally {
+      if (this.#look !== undefined) await this.#look;
       if (!signal.aborted && this.lease?.isLost) this.#lost('expired', undefined);
       this.#isLoading = false;
       this.#hasResult = true;
@@ -200,6 +213,24 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   #lost(reason: LossReason, cause: unknown): void {
     this.lease?.stop();
     this.#host.fail(this.#reportLoss(reason, cause));
+  }
+
+  /** A person may have ended the lease on another instance: the store has a newer version then, or a mark. */
+  async #lookBeyond(cause: unknown): Promise<void> {
+    const { adoption, isThere } = await this.#admission.snapshots.newer();
+    if (this.#isAborted) return;
+    const mark = this.state.unappliedMark;
+    if (!isThere && mark === undefined) this.#lost('taken', cause);
+    else {
+      this.state.expectedToken = adoption?.version;
+      this.#overtaken(cause);
+    }
+  }
+
+  #overtaken(cause: unknown): void {
+    this.lease?.taken();
+    this.#host.overtaken(this.#reportLoss('taken', cause));
+    this.end();
   }
 
   #reportLoss(reason: LossReason, cause: unknown): TicklessError {
@@ -269,6 +300,6 @@ function isFailure(reason: unknown): boolean {
 
 const LOSSES: Readonly<Record<LossReason, string>> = {
   expired: 'the lease has expired: this process was paused for too long',
-  taken: 'the lease is lost: it has expired at the backend, or was released by an operator',
+  taken: 'the lease is lost: it has expired at the backend, or a person has published a value or released it',
   unreachable: 'the lease has expired: the backend could not be reached to extend it',
 };

@@ -30,6 +30,7 @@ export abstract class SerialRound<T> implements RoundUnderWay {
   abstract requireFresh(): void;
   abstract allowsAdoption(version: number): boolean;
   abstract overtakenBy(version: number): void;
+  abstract fenced(): void;
   abstract previous(): Promise<LoadContext['previous']> | undefined;
 
   get over(): Promise<void> {

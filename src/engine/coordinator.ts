@@ -215,6 +215,8 @@ export interface RoundHost extends ExecutionStart {
   published(bytes: number): void;
   /** Ends the flight as failed and aborts its load: the lease is lost. */
   fail(error: Error): void;
+  /** Aborts its load with that error: the store has a newer version. Those that wait for it wait for the next one, which looks for that. */
+  overtaken(error: Error): void;
   /** Snapshots loaded before this instant (monotonic) may have been invalidated since. */
   validSince(): number;
   /** The round is over. The due time of the entry may have changed since its result was applied. */

@@ -42,6 +42,8 @@ export interface ExecutionHost<T> {
   readonly jitter: RetryJitter;
   readonly load: Load<T>;
   settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void;
+  /** Aborts the load under way; those that wait for it wait for the next one. */
+  abort(entry: Entry<T>, reason: Error): void;
   /** An aborted load has settled, or its deadline has passed. */
   gone(execution: LoadExecution<T>): void;
 }
@@ -201,6 +203,11 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
         if (this.#record !== undefined) this.#record.bytes = bytes;
       },
       fail: (error) => this.fail(error),
+      overtaken: (error) => {
+        if (entry.flight !== this) return;
+        host.abort(entry, error);
+        host.owner?.changed(entry);
+      },
       over: () => {
         host.active.rounds.delete(round);
         host.owner?.changed(entry);
