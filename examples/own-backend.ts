@@ -46,15 +46,15 @@ export class ObjectCells implements Cells {
     const { text, revision, now } = await this.#objects.get(name);
     const kept = text === undefined ? undefined : keptIn(text);
     if (swap === undefined || kept?.text !== swap.before) {
-      const isDone = kept !== undefined && kept.text === swap?.after; // its answer was lost
+      if (kept !== undefined && kept.text === swap?.after) return { now, isDone: true }; // its answer was lost
       const main = isWhole && kept?.main !== known ? kept?.longs[kept.main ?? ''] : undefined;
-      return { now, isDone, text: kept?.text, main };
+      return { now, isDone: false, text: kept?.text, main };
     }
     const next = nextOf(kept, swap);
     const isDone = await (next === undefined
       ? this.#objects.delete(name, revision)
       : this.#objects.put(name, JSON.stringify(next), revision));
-    return isDone ? { now, isDone } : this.#answer({ name }); // another instance was faster
+    return isDone ? { now, isDone } : this.#answer({ name, isWhole, known }); // another instance was faster
   }
 
   async long(name: string, ids: readonly string[]): ReturnType<Cells['long']> {

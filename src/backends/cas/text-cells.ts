@@ -44,9 +44,7 @@ export class TextCells implements Cells {
     const found = looks.length === 0 ? [] : await this.#texts.read(looks.map(({ name }) => keyOf(name)));
     const texts = new Map(looks.map((look, i) => [look, found[i]]));
     const answers = await oneByOne(changes, (change) =>
-      change.swap === undefined
-        ? this.#seen(change, texts.get(change))
-        : this.#swap(change.name, change.swap),
+      change.swap === undefined ? this.#seen(change, texts.get(change)) : this.#swap(change, change.swap),
     );
     return { now: this.#texts.span(), answers };
   }
@@ -58,18 +56,14 @@ export class TextCells implements Cells {
     return { isDone: false, text, main: whole };
   }
 
-  async #swap(name: string, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {
-    if (after === undefined) {
-      const taken = await this.#texts.take(keyOf(name));
-      void this.#delete(name, idsIn(partsIn(taken)));
-      return { isDone: taken !== undefined };
-    }
+  async #swap(change: Change, { before, after, adds, drops, keepForMs }: Swap): Promise<Seen> {
+    const { name } = change;
     if (adds !== undefined) await this.#write(name, adds, keepForMs);
     const swapped = await this.#texts.swap(keyOf(name), before, after, keepForMs);
     if (!swapped.isDone) {
       const isNamed = adds !== undefined && idsIn(partsIn(swapped.present)).includes(adds.id); // it was done before
       if (adds !== undefined && !isNamed) await this.#delete(name, [adds.id]);
-      return { isDone: false, text: swapped.present };
+      return this.#seen(change, swapped.present);
     }
     void this.#delete(name, drops);
     void this.#keep(name, idsIn(partsIn(after)), keepForMs);

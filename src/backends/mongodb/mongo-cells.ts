@@ -92,9 +92,7 @@ export class MongoCells implements Cells {
 
   async #look(looks: readonly Change[]): Promise<Answers> {
     const names = looks.map(({ name }) => name);
-    const whole = looks.filter(({ isWhole }) => isWhole === true);
-    const shows = whole.length === 0 ? {} : { main: mainOf(whole) };
-    const { now, documents } = await this.#find({ _id: { $in: names } }, [], shows, names.length);
+    const { now, documents } = await this.#find({ _id: { $in: names } }, [], shownOf(looks), names.length);
     const found = new Map(documents.map((one) => [one._id, one]));
     return { now, answers: names.map((name) => seenIn(found.get(name))) };
   }
@@ -105,9 +103,8 @@ export class MongoCells implements Cells {
       const { deletedCount } = await this.#collection.deleteOne(deletedBy(name, swap), this.#safely);
       return deletedCount > 0 ? { now: UNTOLD, answers: [{ isDone: true }] } : this.#compare([change]);
     }
-    const found = await this.#update(name, swapped(swap), swap.before === undefined);
-    const { text } = seenIn(found);
-    return { now: found?.askedAt.getTime() ?? UNTOLD, answers: [{ isDone: text === swap.after, text }] };
+    const found = await this.#update(name, swapped(swap), swap.before === undefined, shownOf([change]));
+    return { now: found?.askedAt.getTime() ?? UNTOLD, answers: [afterSwap(change, seenIn(found))] };
   }
 
   /** A second command shows which ones are done. */
@@ -122,12 +119,8 @@ export class MongoCells implements Cells {
 
   /** A swap is done if its text is there; a deletion that has found none is not. */
   async #compare(swaps: readonly SwapOf[]): Promise<Answers> {
-    const { now, answers } = await this.#look(swaps.map(({ name }) => ({ name })));
-    const compared = swaps.map(({ swap }, i) => {
-      const { text } = answers[i] as Seen;
-      return { isDone: text !== undefined && text === swap.after, text };
-    });
-    return { now, answers: compared };
+    const { now, answers } = await this.#look(swaps);
+    return { now, answers: swaps.map((change, i) => afterSwap(change, answers[i] as Seen)) };
   }
 
   /** @returns the errors of those that failed, by index. */
@@ -149,6 +142,7 @@ export class MongoCells implements Cells {
     name: string,
     pipeline: object[],
     upsert: boolean,
+    shows: object = {},
     tries = MOST_TRIES,
   ): Promise<Found | undefined> {
     const options = {
@@ -156,14 +150,14 @@ export class MongoCells implements Cells {
       returnDocument: 'after',
       includeResultMetadata: false, // as by default from 6 on
       upsert,
-      projection: { record: 1, askedAt: 1 },
+      projection: { record: 1, askedAt: 1, ...shows },
     };
     try {
       const found = await this.#collection.findOneAndUpdate({ _id: name }, pipeline, options);
       return (found ?? undefined) as Found | undefined;
     } catch (error) {
       if (tries === 1 || !isDuplicateKey(error)) throw error;
-      return this.#update(name, pipeline, upsert, tries - 1);
+      return this.#update(name, pipeline, upsert, shows, tries - 1);
     }
   }
 
@@ -223,6 +217,17 @@ export class MongoCells implements Cells {
     this.#hasIndex = true;
     this.#collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 }).catch(() => {});
   }
+}
+
+/** What is shown of documents beside their texts. */
+function shownOf(changes: readonly Change[]): object {
+  const whole = changes.filter(({ isWhole }) => isWhole === true);
+  return whole.length === 0 ? {} : { main: mainOf(whole) };
+}
+
+function afterSwap({ swap }: SwapOf, seen: Seen): Seen {
+  const { text } = seen;
+  return text !== undefined && text === swap.after ? { isDone: true } : seen;
 }
 
 /** A document without a text was edited by hand, and counts as an empty text. */

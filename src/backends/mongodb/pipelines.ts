@@ -1,8 +1,9 @@
 import type { Change, Swap } from '../../records/cells/cells.ts';
 import { idsIn, partsIn } from '../../records/cells/stored-text.ts';
 
-// The document of a name: `_id`, its text `record`, the id `main`, its long texts `long`, `askedAt` (the server's clock), and
-// `expireAt`. Types are checked, because people edit documents, and MongoDB orders values of different types.
+// The document of a name: `_id`, its text `record`, the id `main`, its long texts `long`, `askedAt` (the server's clock), `isOther`
+// (the last swap has found another text than it expected), and `expireAt`. Types are checked, because people edit documents, and
+// MongoDB orders values of different types.
 
 /** The server's clock: one instant per command. */
 export const NOW = '$$NOW';
@@ -10,8 +11,8 @@ export const NOW = '$$NOW';
 /** A hundred years, which still gives a valid date. */
 const LONGEST_MS = 100 * 365 * 86_400_000;
 
-/** Changes only the instant: an answer needs the server's clock. */
-const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
+/** Changes nothing but what an answer needs. */
+const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW, isOther: true }] };
 
 const LONG = { $cond: [{ $isArray: '$long' }, '$long', []] };
 
@@ -45,13 +46,15 @@ function isAsBefore({ before }: Swap): object {
 /** Creates the document that tells the clock. */
 export const TICK: object[] = [{ $set: { askedAt: NOW } }];
 
-/** The main texts of looks, but for those that are known. */
+/** The main texts of looks and of swaps that are not done, but for those that are known. */
 export function mainOf(whole: readonly Change[]): object {
   const names = whole.map(({ name }) => name);
-  const known = whole.flatMap((look) => look.known ?? []);
+  const swapped = whole.flatMap(({ name, swap }) => (swap?.after === undefined ? [] : name));
+  const known = whole.flatMap((change) => change.known ?? []);
   const isMain = { $eq: ['$$one.id', '$main'] };
+  const isShown = { $or: ['$isOther', { $not: [{ $in: ['$_id', literal(swapped)] }] }] };
   const isNew = { $not: [{ $in: ['$main', literal(known)] }] };
-  const cond = { $and: [isMain, { $in: ['$_id', literal(names)] }, isNew] };
+  const cond = { $and: [isMain, { $in: ['$_id', literal(names)] }, isShown, isNew] };
   return { $arrayElemAt: [{ $filter: { input: LONG, as: 'one', cond } }, 0] };
 }
 

@@ -8,37 +8,44 @@ import { Script } from './script.ts';
  * come after a later one, so it never shortens the time of a name. An index that can't be changed fails nothing.
  */
 export const CELLS: Script = new Script(`
-local op = ARGV[1]
+local op, isWhole, known, retention = ARGV[1], ARGV[2] == '1', ARGV[3], tonumber(ARGV[4])
 
 -- a hash without a text was edited by hand
 local function textOr(found)
   return found or redis.call('EXISTS', key) == 1 and ''
 end
 
+-- of a text that is returned, if it is asked for and not known: this read prolongs it
+local function mainOf(text, main, brief)
+  if not text or not isWhole or main and main ~= '' and main == known then return false end
+  if retention and brief == '' then keep(retention) end
+  return main and redis.call('HGET', key, 'long:' .. main)
+end
+
 if op == 'look' then
-  local isWhole, known, retention = ARGV[2] == '1', ARGV[3], tonumber(ARGV[4])
   local found = redis.pcall('HMGET', key, 'record', 'main', 'brief')
   if found.err then -- a key of others: not looked at by those that look through many
     return ARGV[5] == '1' and string.find(found.err, 'WRONGTYPE', 1, true) and {micros} or found
   end
-  local text, main = textOr(found[1]), found[2]
-  if not text or not isWhole or main and main ~= '' and main == known then return {micros, text} end
-  if retention and found[3] == '' then keep(retention) end
-  return {micros, text, main and redis.call('HGET', key, 'long:' .. main)}
+  local text = textOr(found[1])
+  return {micros, text, mainOf(text, found[2], found[3])}
 end
 
 if op == 'swap' then
-  local before, after, main = ARGV[2] == '1' and ARGV[3], ARGV[4] == '1' and ARGV[5], ARGV[6]
-  local keepMs, brief, id, long = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10]
-  local text = textOr(redis.call('HGET', key, 'record'))
-  if text ~= before and not (after and text == after) then return {micros, '0', text} end
+  local before, after, main = ARGV[5] == '1' and ARGV[6], ARGV[7] == '1' and ARGV[8], ARGV[9]
+  local keepMs, brief, id, long = tonumber(ARGV[10]), ARGV[11], ARGV[12], ARGV[13]
+  local found = redis.call('HMGET', key, 'record', 'main', 'brief')
+  local text = textOr(found[1])
+  if text ~= before and not (after and text == after) then
+    return {micros, '0', text, mainOf(text, found[2], found[3])}
+  end
   if not after then
     redis.call('DEL', key)
     return {micros, '1'}
   end
   redis.call('HSET', key, 'record', after, 'main', main, 'brief', brief)
   if id ~= '' then redis.call('HSET', key, 'long:' .. id, long) end
-  for i = 11, #ARGV do redis.call('HDEL', key, 'long:' .. ARGV[i]) end
+  for i = 14, #ARGV do redis.call('HDEL', key, 'long:' .. ARGV[i]) end
   keep(keepMs)
   done[key] = true
   return {micros, '1'}

@@ -62,9 +62,10 @@ export class RedisCells implements Cells {
   }
 
   #callOf({ name, swap, isWhole = false, known = '', op = 'read' }: Change): NameCall {
-    if (swap !== undefined) return callOf(name, 'swap', ...this.#argsOf(swap));
     const retention = name.startsWith(NAME) ? durationOf(this.retentionMs) : '';
-    return callOf(name, 'look', flag(isWhole), known, retention, flag(op === 'read' && !isWhole));
+    const shown = [flag(isWhole), known, retention];
+    if (swap !== undefined) return callOf(name, 'swap', ...shown, ...this.#argsOf(swap));
+    return callOf(name, 'look', ...shown, flag(op === 'read' && !isWhole));
   }
 
   #argsOf({ before, after, main, adds, drops, keepForMs }: Swap): string[] {
@@ -149,9 +150,8 @@ function opOf({ op = 'read' }: Change): Edit['op'] {
 
 function seenBy({ swap }: Change, fields: Fields | Error): Seen | Error {
   if (fields instanceof Error) return fields;
-  if (swap === undefined)
-    return { isDone: false, text: fields[0] ?? undefined, main: fields[1] ?? undefined };
-  return { isDone: fields[0] === '1', text: fields[1] ?? undefined };
+  const [isDone, text, main] = swap === undefined ? ['0', ...fields] : fields;
+  return { isDone: isDone === '1', text: text ?? undefined, main: main ?? undefined };
 }
 
 function isDone(seen: Seen | Error | undefined): boolean {

@@ -1,6 +1,7 @@
 import type { Change, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
+import { digestOf } from './digest-of.ts';
 import type { MysqlSql } from './mysql.ts';
 import { type MysqlValue, rowsOf } from './mysql-rows.ts';
 import { type CellStatements, keptFor, type NameRange } from './sql-cells.ts';
@@ -23,6 +24,9 @@ const BODY = '`body`';
 
 /** Else a text would have the charset of the connection. */
 const inBytes = (column: string): string => `CAST(${column} AS BINARY)`;
+
+/** As `digestOf`. */
+const digestIn = (column: string): string => `SHA2(${column}, 256)`;
 
 /** A swap of a name. */
 type Named = Swap & { readonly name: string };
@@ -122,11 +126,12 @@ export class MysqlCells implements CellStatements {
       changes.map((change, i) => ({
         i: [i],
         ...keyOf(change.name),
-        ...(isWhole ? { whole: [Number(change.isWhole === true)], known: [change.known, 'key'] } : {}),
+        ...(isWhole ? shownOf(change) : {}),
       })),
     );
     const main = isWhole
-      ? `LEFT JOIN ${this.#table} AS p ON p.name = r.name AND p.part = r.main AND g_whole = 1 AND NOT p.part <=> g_known`
+      ? `LEFT JOIN ${this.#table} AS p ON p.name = r.name AND p.part = r.main AND g_whole = 1 AND NOT p.part <=> g_known
+          AND NOT ${digestIn(`r.${BODY}`)} <=> g_after`
       : '';
     return `SELECT g_i AS i, ${inBytes(`r.${BODY}`)} AS ${BODY}, ${isWhole ? inBytes(`p.${BODY}`) : 'NULL'} AS main, ${EPOCH_MS} AS now
       FROM ${given} LEFT JOIN ${this.#present} ${main}`;
@@ -169,6 +174,12 @@ function afterOf(swap: Named): Readonly<Record<string, MysqlValue>> {
     id: [adds?.id, 'key'],
     keep: [keptFor(swap)],
   };
+}
+
+/** Of a change beside others that are whole. */
+function shownOf({ isWhole = false, known, swap }: Change): Readonly<Record<string, MysqlValue>> {
+  const after = isWhole && swap?.after !== undefined ? digestOf(swap.after) : undefined;
+  return { whole: [Number(isWhole)], known: [known, 'key'], after: [after, 'key'] };
 }
 
 /** The long texts that a record may no longer name after a swap, or not yet. */

@@ -2,10 +2,9 @@ import { answerTimeoutMs } from '../../cluster/time-limits.ts';
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
 import { warnOnce } from '../../drivers/warn-once.ts';
 import { OptionChecks } from '../../option-checks.ts';
-import type { OpenRecords } from '../../records/records-kind.ts';
 import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';
 import { MysqlCells, mysqlPurge } from './mysql-cells.ts';
-import { openRecords, type SqlTableChoices } from './open-records.ts';
+import { openRecords, type SqlRecords, type SqlTableChoices } from './open-records.ts';
 import type { SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
@@ -17,7 +16,7 @@ import { TABLE, tableName } from './table-name.ts';
 export function openMysql(
   options: SqlTableChoices & { readonly client: MysqlClient },
   hasBlocks?: boolean,
-): OpenRecords {
+): SqlRecords {
   const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['query']);
   checks.done();

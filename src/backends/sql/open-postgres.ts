@@ -1,8 +1,7 @@
 import { answerTimeoutMs } from '../../cluster/time-limits.ts';
 import type { PostgresClient } from '../../drivers/pg.ts';
 import type { PostgresJsClient } from '../../drivers/postgres-js.ts';
-import type { OpenRecords } from '../../records/records-kind.ts';
-import { openRecords, type SqlTableChoices } from './open-records.ts';
+import { openRecords, type SqlRecords, type SqlTableChoices } from './open-records.ts';
 import { PostgresSql } from './postgres.ts';
 import { postgresCells, postgresPurge } from './postgres-cells.ts';
 import { postgresClient } from './postgres-js.ts';
@@ -11,7 +10,7 @@ import { TABLE, tableName } from './table-name.ts';
 /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
 export function openPostgres(
   options: SqlTableChoices & { readonly client: PostgresClient | PostgresJsClient },
-): OpenRecords {
+): SqlRecords {
   const client = new PostgresSql(postgresClient(options?.client), answerTimeoutMs(options?.timeout));
   return openRecords(options, {
     backend: 'postgres',

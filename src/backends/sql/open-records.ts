@@ -1,5 +1,6 @@
 import { commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import type { Cells } from '../../records/cells/cells.ts';
 import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
 import { type DurationLike, toMillis } from '../../time/duration.ts';
@@ -47,11 +48,16 @@ export interface SqlKind<C extends SqlClient> {
   readonly longestName: number;
 }
 
+/** Records and their cells. */
+export interface SqlRecords extends OpenRecords {
+  readonly cells: Cells;
+}
+
 /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
 export function openRecords<C extends SqlClient>(
   { table = TABLE, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS }: SqlTableChoices,
   { backend, client, quoted, definition, misspelled, definedBy, purge, cells, longestName }: SqlKind<C>,
-): OpenRecords {
+): SqlRecords {
   const checks = new OptionChecks('backend');
   const retentionMs = checks.duration('retention', retention);
   checks.done();
@@ -71,6 +77,7 @@ export function openRecords<C extends SqlClient>(
   return {
     backend,
     records: new SwappedRecords(all, retentionMs),
+    cells: all,
     longestName,
     options: ['client', 'table', 'retention'],
   };

@@ -1,13 +1,12 @@
 import { OptionChecks } from '../../option-checks.ts';
-import type { OpenRecords } from '../../records/records-kind.ts';
-import { openRecords, type SqlTableChoices } from './open-records.ts';
+import { openRecords, type SqlRecords, type SqlTableChoices } from './open-records.ts';
 import type { SqlTableOptions } from './sql-table.ts';
 import { type SqliteClient, SqliteSql } from './sqlite.ts';
 import { sqliteCells, sqlitePurge } from './sqlite-cells.ts';
 import { TABLE, tableName } from './table-name.ts';
 
 /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
-export function openSqlite(options: SqlTableChoices & { readonly client: SqliteClient }): OpenRecords {
+export function openSqlite(options: SqlTableChoices & { readonly client: SqliteClient }): SqlRecords {
   const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();

@@ -29,6 +29,8 @@ interface Kinds {
   readonly deletes: boolean;
   readonly adds: boolean;
   readonly drops: boolean;
+  /** Swaps that return the main text where they are not done. */
+  readonly wholes: boolean;
 }
 
 /** @param table a result of `tableName`. */
@@ -74,11 +76,11 @@ function looks(table: string): string {
 function swaps(table: string, kinds: Kinds): string {
   const steps = [
     GIVEN,
-    `locked AS (SELECT r.name, r.body FROM given AS g JOIN ${table} AS r ON r.name = g.name AND r.part = ''
+    `locked AS (SELECT r.name, r.body, r.main FROM given AS g JOIN ${table} AS r ON r.name = g.name AND r.part = ''
       WHERE NOT g.look ORDER BY r.name FOR UPDATE OF r)`,
     // After the locks: it has waited for them.
     'clock AS (SELECT clock_timestamp() AS now FROM (SELECT count(*) FROM locked) AS all_of_them)',
-    `judged AS (SELECT g.*, l.body, now, now + g.keep * interval '1 millisecond' AS expires_at,
+    `judged AS (SELECT g.*, l.body, l.main AS present_main, now, now + g.keep * interval '1 millisecond' AS expires_at,
       l.body IS NOT DISTINCT FROM g.before AND ${IS_IN_TIME} AS is_same
       FROM given AS g CROSS JOIN clock LEFT JOIN locked AS l ON l.name = g.name WHERE NOT g.look OFFSET 0)`,
     ...(kinds.inserts
@@ -115,8 +117,9 @@ function swaps(table: string, kinds: Kinds): string {
   ];
   const isDone = 'j.name IN (SELECT name FROM done) OR coalesce(j.body = j.after, FALSE)';
   // The text of a swap that is done is known.
-  const answers = `SELECT ${asText('i')} AS i, ${asText('is_done')} AS is_done, CASE WHEN NOT is_done THEN body END AS body, NULL AS main,
-    ${asText(NOW)} AS now FROM (SELECT j.i, j.body, j.now, ${isDone} AS is_done FROM judged AS j) AS answered`;
+  const main = `LEFT JOIN ${table} AS p ON NOT is_done AND whole AND p.name = j.name AND p.part = present_main AND p.part IS DISTINCT FROM known`;
+  const answers = `SELECT ${asText('i')} AS i, ${asText('is_done')} AS is_done, CASE WHEN NOT is_done THEN j.body END AS body,
+    ${kinds.wholes ? 'p.body' : 'NULL'} AS main, ${asText(NOW)} AS now FROM (SELECT j.*, ${isDone} AS is_done FROM judged AS j) AS j ${kinds.wholes ? main : ''}`;
   return `WITH ${steps.join(',\n')} ${answers}${kinds.looks ? ` UNION ALL ${looks(table)}` : ''}`;
 }
 
@@ -140,6 +143,7 @@ function kindsOf(changes: readonly Change[]): Kinds | undefined {
     deletes: all.some(({ after }) => after === undefined),
     adds: all.some(({ adds }) => adds !== undefined),
     drops: all.some(({ drops }) => drops.length > 0),
+    wholes: changes.some(({ swap, isWhole }) => swap !== undefined && isWhole === true),
   };
 }
 
@@ -151,10 +155,11 @@ function parametersOf(changes: readonly Change[]): {
   const lengths = changes.map(({ swap }) => swap?.adds?.text.length ?? -1);
   const longest = lengths.indexOf(Math.max(...lengths));
   const given = changes.map(({ name, swap, isWhole, known }, i) => {
-    if (swap === undefined) return { i, name, look: true, whole: isWhole === true, known };
+    const shown = { i, name, whole: isWhole === true, known };
+    if (swap === undefined) return { ...shown, look: true };
     const { before, after, main, adds, drops } = swap;
     const long = i === longest ? undefined : adds?.text;
-    return { i, name, look: false, before, after, main, id: adds?.id, long, keep: keptFor(swap), drops };
+    return { ...shown, look: false, before, after, main, id: adds?.id, long, keep: keptFor(swap), drops };
   });
   return { changes: JSON.stringify(given), long: changes[longest]?.swap?.adds?.text ?? null };
 }

@@ -19,7 +19,7 @@ export interface CellStatements {
   /** The user may only look. @default no error says so */
   isDenied?(error: unknown): boolean;
   /**
-   * Returns a row for each change, ordered by name as they are: its index `i`, the present `body`, of a look that is whole `main`,
+   * Returns a row for each change, ordered by name as they are: its index `i`, the present `body`, its `main` text if it is asked for,
    * and of a swap `is_done`. Without that a swap is done if the present text is the one after it.
    */
   swap(changes: readonly Change[], endAt: number): Promise<readonly SqlRow[]>;
@@ -134,7 +134,7 @@ function seenIn({ swap }: Change, { body, main, is_done }: SqlRow = {}): Seen {
   const text = textOf(body);
   if (swap === undefined) return { isDone: false, text, main: textOf(main) };
   const isDone = is_done === undefined ? text === swap.after : YES.has(String(is_done));
-  return isDone ? { isDone } : { isDone, text };
+  return isDone ? { isDone } : { isDone, text, main: textOf(main) };
 }
 
 /** Clients return a boolean as a boolean, a number, a bigint or a text. */

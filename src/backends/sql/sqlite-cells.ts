@@ -27,11 +27,13 @@ export function sqliteCells(client: SqliteSql, table: string): CellStatements {
     return found;
   }
 
-  function swapped(name: string, swap: Swap, run: SqliteRun): SqlRow {
+  function swapped(change: Change, swap: Swap, run: SqliteRun): SqlRow {
+    const { name } = change;
     const { before, after, main = null, adds, drops } = swap;
     const [found] = run(present, { name });
     const text = found?.body as string | undefined;
-    if (text !== before) return { is_done: text !== undefined && text === after, body: text };
+    if (text !== before)
+      return text !== undefined && text === after ? { is_done: true } : { ...look(change), is_done: false };
     if (after === undefined) {
       run(`DELETE FROM ${table} WHERE name = :name`, { name });
       return { is_done: true };
@@ -53,7 +55,7 @@ export function sqliteCells(client: SqliteSql, table: string): CellStatements {
       if (looks.length > 0) return changes.map((change, i) => ({ ...look(change), i, now: now() }));
       // A transaction that begins with a read would fail where another process has written before its first write.
       return client.transaction(`UPDATE ${table} SET name = name WHERE FALSE`, (run) =>
-        changes.map(({ name, swap }, i) => ({ ...swapped(name, swap as Swap, run), i, now: now() })),
+        changes.map((change, i) => ({ ...swapped(change, change.swap as Swap, run), i, now: now() })),
       );
     },
     long: async (name, ids, most) =>

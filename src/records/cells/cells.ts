@@ -31,19 +31,19 @@ export interface Change {
   readonly name: string;
   /** `undefined`: it is only looked at. */
   readonly swap?: Swap | undefined;
-  /** Of a look: with its main text, unless that has the id `known`. */
+  /** Where the answer has a text, it has the main text beside it too, unless that has the id `known`. */
   readonly isWhole?: boolean | undefined;
   readonly known?: string | undefined;
   /** The edit that it is for: callers wait for some of them longer than for others. @default 'read' */
   readonly op?: Edit['op'] | undefined;
 }
 
-/** The answer to a change: where it isn't done, and to a look, the present text. */
+/** The answer to a look, and to a swap that isn't done: the present text. A swap that is done returns no texts. */
 export interface Seen {
   readonly isDone: boolean;
-  /** `undefined`: there is none. Not returned with a swap that is done. */
+  /** `undefined`: there is none. */
   readonly text?: string | undefined;
-  /** `undefined`: it was not asked for, or is not there. */
+  /** The main text of that text. `undefined`: it was not asked for, or is not there. */
   readonly main?: string | undefined;
 }
 

@@ -30,8 +30,10 @@ export class MemoryCells implements Cells {
       this.#replace(name, cell, swap, now);
       return { isDone: true };
     }
-    const main = isWhole && cell?.main !== known ? cell?.longs.get(cell.main ?? '') : undefined;
-    return { isDone: cell !== undefined && cell.text === swap?.after, text: cell?.text, main };
+    if (cell === undefined) return { isDone: false };
+    if (cell.text === swap?.after) return { isDone: true };
+    const main = isWhole && cell.main !== known ? cell.longs.get(cell.main ?? '') : undefined;
+    return { isDone: false, text: cell.text, main };
   }
 
   #replace(

@@ -19,8 +19,8 @@ interface Decision<R> {
 
 /** A step on the text of a name. */
 export interface Step<R> extends Pick<Change, 'name' | 'op' | 'isWhole' | 'known'> {
-  /** A look comes first where the text was not seen before; else the first try takes it for absent. */
-  readonly looksFirst?: boolean | undefined;
+  /** Whether a look comes first, always or where the text was not seen before. @default the first try takes it for absent then */
+  readonly looksFirst?: 'always' | 'if unknown' | undefined;
   /** Gets the text, the backend's clock at that moment and the main text, as of the last answer. Pure: it may be called again. */
   readonly decide: (text: string | undefined, span: ClockSpan, main: string | undefined) => Decision<R>;
 }
@@ -125,7 +125,8 @@ export class SwapLoop {
     const isClockKnown = this.#isClockKnown();
     return steps.map((step, index): Open<R> => {
       const text = this.#known.get(step.name);
-      const isKnown = isClockKnown && (text !== undefined || step.looksFirst !== true);
+      const looksFirst = text === undefined ? step.looksFirst !== undefined : step.looksFirst === 'always';
+      const isKnown = isClockKnown && !looksFirst;
       return {
         step,
         index,

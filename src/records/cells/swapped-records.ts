@@ -166,7 +166,7 @@ export class SwappedRecords implements Records {
       op: put?.op ?? changes[0]?.op,
       isWhole,
       known,
-      looksFirst: put !== undefined,
+      looksFirst: looksFirst(changes, put),
       decide: (stored, span, main) => {
         const parts = partsIn(stored);
         const alike = put && long && alikeIn(parts.get(placeOf(put.name).part), put, long);
@@ -297,6 +297,15 @@ function editedBy(
 function answerTo({ op }: ChangingEdit, { record, isDone }: EditedPart, span: ClockSpan): Answer {
   const row = record && rowAt(record, span, isDone);
   return { isDone, row: row && (op === 'claim' ? row : { ...row, text: '' }) };
+}
+
+/**
+ * A large text is not sent in vain. A deletion of one part leaves the same text as that of another client, made since the text was
+ * seen: it would count as done.
+ */
+function looksFirst(changes: readonly ChangingEdit[], large: Put | undefined): Step<unknown>['looksFirst'] {
+  if (changes.some(({ op }) => op === 'delete')) return 'always';
+  return large === undefined ? undefined : 'if unknown';
 }
 
 /** Reports are listed with their texts. */

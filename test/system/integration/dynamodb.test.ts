@@ -9,8 +9,7 @@ import {
   dynamodbBackend,
   dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
-import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
-import { recordsCases } from '../../../src/testing/records-conformance.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -19,7 +18,6 @@ import { startDynalite } from './support/servers.ts';
 
 // Not the service: a server of its API, with the client of the service.
 
-const WEEK_MS = 604_800_000;
 const server = await startDynalite();
 const clients: DynamoDB[] = [];
 afterAll(async () => {
@@ -81,12 +79,9 @@ describe('DynamoDB by dynalite', () => {
 
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
-    new SwappedRecords(
-      new TextCells(new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless')),
-      WEEK_MS,
-    );
-  const [records, other] = [open(here), open(there)];
-  for (const { name, run } of recordsCases({ records: () => records, other: () => other })) it(name, run);
+    new TextCells(new DynamodbTexts(new Dynamodb({ client, timeout: 10_000 }), 'tickless'));
+  const subject = { cells: () => open(here), other: () => open(there) };
+  for (const { name, run } of recordsConformance(subject)) it(name, run);
 });
 
 describe('an item in DynamoDB that was edited to one without a text', () => {

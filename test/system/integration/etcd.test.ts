@@ -7,8 +7,7 @@ import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
 import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
 import { type EtcdBackendOptions, type EtcdFetch, etcdBackend } from '../../../src/backends/etcd.ts';
-import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
-import { recordsCases } from '../../../src/testing/records-conformance.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -16,7 +15,6 @@ import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
 
 const given = process.env.ETCD_URL;
-const WEEK_MS = 604_800_000;
 const prefix = `tickless-${process.pid}/`;
 const server = given === undefined ? await startEtcd() : undefined;
 const endpoints = given ?? String(server?.url);
@@ -88,13 +86,8 @@ it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', a
 });
 
 describe('records in etcd', { concurrent: true }, () => {
-  const open = () =>
-    new SwappedRecords(
-      new TextCells(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix)),
-      WEEK_MS,
-    );
-  const [records, other] = [open(), open()];
-  for (const { name, run } of recordsCases({ records: () => records, other: () => other })) it(name, run);
+  const cells = () => new TextCells(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix));
+  for (const { name, run } of recordsConformance({ cells })) it(name, run);
 });
 
 const isGiven = given !== undefined;

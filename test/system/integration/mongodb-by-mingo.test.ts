@@ -4,9 +4,8 @@ import { MongoCells } from '../../../src/backends/mongodb/mongo-cells.ts';
 import { type MongodbBackendOptions, mongodbBackend } from '../../../src/backends/mongodb.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
-import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { recordsCases } from '../../../src/testing/records-conformance.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type ConformanceSubject, conformance } from './support/conformance.ts';
@@ -22,7 +21,6 @@ const PATIENT = { timeout: 10_000 };
 const START = Date.UTC(2030, 0, 1);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const WEEK_MS = 7 * DAY;
 
 type Fields = Record<string, unknown>;
 
@@ -66,9 +64,9 @@ describe('records in MongoDB, by mingo', () => {
     documents: collection.documents,
     bulkWrite: undefined,
   });
-  const open = (some: MongoCollection) => new SwappedRecords(new MongoCells(some, 10_000), WEEK_MS);
-  const subject = { records: () => open(collection), other: () => open(other as MongoCollection) };
-  for (const { name, run } of recordsCases(subject)) it(name, run);
+  const open = (some: MongoCollection) => new MongoCells(some, 10_000);
+  const subject = { cells: () => open(collection), other: () => open(other as MongoCollection) };
+  for (const { name, run } of recordsConformance(subject)) it(name, run);
 });
 
 /** The server's clock counts milliseconds, so an instance knows it to one: what ends, ends that much later. */

@@ -4,11 +4,11 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { RedisCells } from '../../../src/backends/redis/redis-cells.ts';
 import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
 import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
-import { recordsCases } from '../../../src/testing/records-conformance.ts';
-import { redisRecords } from '../../support/redis-records.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 
 // Those of the other backends are in the files of their servers.
 
@@ -24,10 +24,10 @@ describe('Redis', { concurrent: true }, () => {
   });
 
   const subject = {
-    records: () => redisRecords({ client: ioredis, ...patient }),
-    other: () => redisRecords({ client: nodeRedis, ...patient }),
+    cells: () => new RedisCells({ client: ioredis, ...patient }),
+    other: () => new RedisCells({ client: nodeRedis, ...patient }),
   };
-  for (const { name, run } of recordsCases(subject)) it(name, run);
+  for (const { name, run } of recordsConformance(subject)) it(name, run);
 });
 
 const TABLE = { table: `records_${process.pid}`, timeout: 10_000 };
@@ -37,8 +37,9 @@ describe('PostgreSQL', { concurrent: true }, () => {
   for (const pool of pools) pool.on('error', () => {});
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
-  const open = (i: number) => openPostgres('store', { client: pools[i] as pg.Pool, ...TABLE }).records;
-  for (const { name, run } of recordsCases({ records: () => open(0), other: () => open(1) })) it(name, run);
+  const open = (i: number) => openPostgres({ client: pools[i] as pg.Pool, ...TABLE }).cells;
+  for (const { name, run } of recordsConformance({ cells: () => open(0), other: () => open(1) }))
+    it(name, run);
 });
 
 describe.each([
@@ -49,15 +50,15 @@ describe.each([
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
   const table = `${TABLE.table}_${hasBlocks}`;
-  const open = (i: number) =>
-    openMysql('store', { client: pools[i] as never, ...TABLE, table }, hasBlocks).records;
-  for (const { name, run } of recordsCases({ records: () => open(0), other: () => open(1) })) it(name, run);
+  const open = (i: number) => openMysql({ client: pools[i] as never, ...TABLE, table }, hasBlocks).cells;
+  for (const { name, run } of recordsConformance({ cells: () => open(0), other: () => open(1) }))
+    it(name, run);
 });
 
 describe('SQLite with better-sqlite3', () => {
   const client = new Database(':memory:');
   afterAll(() => client.close());
 
-  const { records } = openSqlite('store', { client, ...TABLE });
-  for (const { name, run } of recordsCases({ records: () => records })) it(name, run);
+  const { cells } = openSqlite({ client, ...TABLE });
+  for (const { name, run } of recordsConformance({ cells: () => cells })) it(name, run);
 });

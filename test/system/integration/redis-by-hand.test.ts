@@ -58,7 +58,7 @@ describe('a record in Redis that was edited', () => {
 
   it('keys of another type are the error of all names that have one, also of the first that are looked at', async () => {
     for (const name of ['one', 'two']) await client.set(`${prefix}snapshot/${name}`, 'x');
-    const records = new SwappedRecords(new RedisCells('store', options), Infinity);
+    const records = new SwappedRecords(new RedisCells(options), Infinity);
     const reads = ['one', 'two'].map((name) => readOf(`snapshot/${name}`));
     await expect(records.apply(reads)).rejects.toThrow(/^WRONGTYPE /);
   });

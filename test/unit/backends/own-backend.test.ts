@@ -5,7 +5,9 @@ import {
   ObjectsInMemory,
   objectBackend,
 } from '../../../examples/own-backend.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
 import { type LockSubject, lockConformance, recordsConformance } from '../../../src/testing/index.ts';
+import { partIn, withFields } from '../../support/cell-text.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type StoreSubject, storeConformance } from '../../support/store-conformance.ts';
 
@@ -14,12 +16,17 @@ const objects = new ObjectsInMemory();
 const down = () => Promise.reject(new Error('the service is down'));
 const nowhere: ObjectStore = { get: down, put: down, delete: down, list: down };
 
-/** Edits the object of a record by hand. */
-async function edit(key: string, change: (record: Record<string, number>) => Record<string, unknown>) {
+/** Edits a part of the object of a name by hand. */
+async function edit(
+  name: string,
+  part: Part,
+  change: (record: Record<string, number>) => Record<string, unknown>,
+) {
+  const key = NAME + name;
   const { text = '{}', revision } = await objects.get(key);
   const kept = JSON.parse(text);
-  const record = JSON.parse(kept.text);
-  const edited = JSON.stringify({ ...record, ...change(record) });
+  const record = partIn(kept.text, part) as Record<string, number>;
+  const edited = withFields(kept.text, part, change(record));
   await objects.put(key, JSON.stringify({ ...kept, text: edited }), revision);
 }
 
@@ -47,8 +54,8 @@ describe.concurrent('lock', () => {
     lock: () => one,
     other: () => another,
     unreachable: () => objectBackend(nowhere),
-    forget: (name) => forget(`lock/${name}`),
-    damage: (name, field) => edit(`lock/${name}`, DAMAGE[field]),
+    forget: (name) => forget(NAME + name),
+    damage: (name, field) => edit(name, 'lock', DAMAGE[field]),
   };
   for (const { name, run } of lockConformance(subject)) it(name, run);
 });
@@ -58,7 +65,7 @@ const store: StoreSubject = {
   other: () => storeOf(another),
   unreachable: () => storeOf(objectBackend(nowhere)),
   postdate: (name, ms) =>
-    edit(`snapshot/${name}`, ({ at = 0, changedAt = 0 }) => ({ at: at + ms, changedAt: changedAt + ms })),
+    edit(name, 'snapshot', ({ at = 0, changedAt = 0 }) => ({ at: at + ms, changedAt: changedAt + ms })),
   inNamespace: (namespace) => storeOf(objectBackend(objects, { namespace })),
 };
 
@@ -74,11 +81,10 @@ describe.concurrent('store with keepVersions', () => {
 });
 
 describe('an object that is damaged', () => {
-  for (const text of ['', 'no JSON', 'null', '3', '{}', '{"older":[]}', '{"older":[],"text":5}'])
+  for (const text of ['', 'no JSON', 'null', '3', '{}', '{"lock":{}}', '{"snapshot":{"older":[],"text":5}}'])
     it(`counts as absent, and is replaced: ${text}`, async () => {
       const objects = new ObjectsInMemory();
-      await objects.put('snapshot/a', text, undefined);
-      await objects.put('lock/a', text, undefined);
+      await objects.put('name/a', text, undefined);
       const backend = objectBackend(objects, { keepVersions: 3 });
       const [lock, store] = [lockOf(backend), storeOf(backend)];
       expect((await store.read('a'))?.payload ?? '').toBe('');

@@ -27,15 +27,11 @@ export class FakeCells implements Cells {
 
   #one({ name, swap, isWhole, known }: Change): Seen {
     const text = this.texts.get(name);
-    if (swap === undefined) {
+    if (swap === undefined || text !== swap.before) {
       const id = this.#main.get(name);
-      return {
-        isDone: false,
-        text,
-        main: isWhole === true && id !== known ? this.longs.get(id ?? '') : undefined,
-      };
+      const main = isWhole === true && id !== known ? this.longs.get(id ?? '') : undefined;
+      return { isDone: false, text, main };
     }
-    if (text !== swap.before) return { isDone: false, text };
     if (swap.after === undefined) this.texts.delete(name);
     else this.texts.set(name, swap.after);
     if (swap.adds !== undefined) this.longs.set(swap.adds.id, swap.adds.text);

@@ -175,7 +175,7 @@ describe('a lock on records that are swapped', () => {
     records.timeoutMs = 20;
     let writes = 0;
     records.before = () => {
-      server.texts.set('lock/a\0v1', String(writes++));
+      server.texts.set('name/a\0v1', String(writes++));
       server.now += 1;
     };
     await expect(lockOf(records).acquire({ name: 'a' })).rejects.toThrow('other instances were faster');
@@ -183,7 +183,7 @@ describe('a lock on records that are swapped', () => {
 
   it('a text that is no record is replaced, and reported', async () => {
     const server = new Server();
-    server.texts.set('lock/a\0v1', '<html>');
+    server.texts.set('name/a\0v1', '<html>');
     const answer = await lockOf(new MemoryTexts(server)).acquire({ name: 'a' });
     expect(answer).toMatchObject({ kind: 'acquired', damage: expect.any(String) });
     expect(await lockOf(new MemoryTexts(server)).inspect('a')).toMatchObject({ state: 'running' });

@@ -70,11 +70,18 @@ export class MemoryTexts implements SwappableTexts {
     return keys.map((key) => this.#server.texts.get(idOf(key)));
   }
 
-  async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
+  async swap(
+    key: TextKey,
+    before: string | undefined,
+    after: string | undefined,
+    keepForMs: number,
+  ): Promise<Swapped> {
     this.#command('swap');
     const present = this.#server.texts.get(idOf(key));
-    if (present !== before) return { isDone: false, present };
-    this.#server.texts.set(idOf(key), after);
+    const isThere = present !== undefined && present === after;
+    if (present !== before) return isThere ? { isDone: true } : { isDone: false, present };
+    if (after === undefined) this.#server.texts.delete(idOf(key));
+    else this.#server.texts.set(idOf(key), after);
     this.#server.keep(idOf(key), keepForMs);
     await this.after('swap');
     return { isDone: true };

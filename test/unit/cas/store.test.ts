@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { split } from '../../../src/backends/cas/text-cells.ts';
+import { partIn, withFields } from '../../support/cell-text.ts';
 import { storeOn } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
 import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
@@ -107,7 +108,7 @@ describe('a store on records that are swapped', () => {
     const store = storeOf(new MemoryTexts(server));
     await store.write('a', LONG, TOKEN);
     const [key, record] = [...server.texts].find(([name]) => !name.includes('part/')) as [string, string];
-    server.texts.set(key, JSON.stringify({ ...JSON.parse(record), text }));
+    server.texts.set(key, withFields(record, 'snapshot', { text }));
     expect((await store.read('a'))?.damage).toBeDefined();
     expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
     expect(await store.read('a')).toMatchObject({ payload: 'mended' });
@@ -153,7 +154,7 @@ describe('a store on records that are swapped', () => {
     const records = new MemoryTexts(server);
     records.before = (command) => {
       if (command === 'swap')
-        server.texts.set('snapshot/a\0v1', JSON.stringify({ ...HEAD, token: TOKEN + 9 }));
+        server.texts.set('name/a\0v1', withFields(undefined, 'snapshot', { ...HEAD, token: TOKEN + 9 }));
     };
     expect(await storeOf(records).write('a', LONG, TOKEN + 4)).toEqual({
       kind: 'refused',
@@ -200,9 +201,8 @@ describe('a store on records that are swapped', () => {
     const server = new Server();
     const store = storeOf(new MemoryTexts(server), 3);
     for (const version of [TOKEN, TOKEN + 1]) await store.write('a', LONG, version);
-    const key = 'snapshot/a\0v1';
-    const record = JSON.parse(server.texts.get(key) as string);
-    server.texts.set(key, JSON.stringify({ ...record, until: Number.MAX_SAFE_INTEGER }));
+    const key = 'name/a\0v1';
+    server.texts.set(key, withFields(server.texts.get(key), 'snapshot', { until: Number.MAX_SAFE_INTEGER }));
     const history = await store.history('a');
     expect(history.map(({ damage }) => damage)).toEqual([expect.stringContaining('until'), undefined]);
     const earlier = await store.read('a', -1, TOKEN);
@@ -219,7 +219,7 @@ describe('a store on records that are swapped', () => {
       reads += 1;
       if (reads !== 2) return;
       for (const key of partsIn(server)) server.texts.delete(key);
-      server.texts.set('snapshot/a\0v1', JSON.stringify({ ...HEAD, token: TOKEN + 1 }));
+      server.texts.set('name/a\0v1', withFields(undefined, 'snapshot', { ...HEAD, token: TOKEN + 1 }));
     };
     expect(await storeOf(records).read('a')).toMatchObject({ version: TOKEN + 1, payload: 'next' });
     await store.write('a', LONG, TOKEN + 2);
@@ -228,6 +228,23 @@ describe('a store on records that are swapped', () => {
     expect((await store.history('a'))[0]).toMatchObject({ version: TOKEN + 2, bytes: 3500 });
     server.texts.delete(partsIn(server)[0] as string);
     expect((await store.history('a'))[0]?.damage).toContain('missing');
+  });
+
+  it('a deletion leaves the lease that another instance gets meanwhile', async () => {
+    const server = new Server();
+    const records = new MemoryTexts(server);
+    const store = storeOf(records);
+    await store.write('a', LONG, TOKEN);
+    const key = 'name/a\0v1';
+    records.before = (command) => {
+      if (command !== 'swap') return;
+      records.before = () => {};
+      server.texts.set(key, withFields(server.texts.get(key), 'lock', HEAD));
+    };
+    expect(await store.delete('a')).toBe(true);
+    expect(partIn(server.texts.get(key), 'lock')).toMatchObject(HEAD);
+    expect(await store.read('a')).toBeUndefined();
+    await expect.poll(() => partsIn(server)).toEqual([]);
   });
 
   it('versions that are listed while a write deletes the oldest one are those after it', async () => {
@@ -260,19 +277,22 @@ describe('a store on records that are swapped', () => {
     expect((await storeOf(new MemoryTexts(server, 0, 1000)).read('a'))?.age).toBe(6000);
   });
 
-  it.each(['<html>', '{"older":[]}', '{"older":[{}],"token":1,"at":1,"text":""}'])(
-    'a text that is no head is damage, and refuses no write: %s',
-    async (text) => {
-      const server = new Server();
-      server.texts.set('snapshot/a\0v1', text);
-      const store = storeOf(new MemoryTexts(server));
-      expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.any(String) });
-      expect(await store.versions(['a'])).toEqual([0]);
-      expect((await store.history('a'))[0]?.damage).toEqual(expect.any(String));
-      expect(await store.write('a', 'next', TOKEN)).toMatchObject({ kind: 'written' });
-      expect(await store.read('a')).toMatchObject({ version: TOKEN, payload: 'next' });
-    },
-  );
+  it.each([
+    '<html>',
+    '{"older":[]}',
+    '{"snapshot":3}',
+    '{"snapshot":{"older":[]}}',
+    '{"snapshot":{"older":[{}],"token":1,"at":1,"text":""}}',
+  ])('a text that is no head is damage, and refuses no write: %s', async (text) => {
+    const server = new Server();
+    server.texts.set('name/a\0v1', text);
+    const store = storeOf(new MemoryTexts(server));
+    expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.any(String) });
+    expect(await store.versions(['a'])).toEqual([0]);
+    expect((await store.history('a'))[0]?.damage).toEqual(expect.any(String));
+    expect(await store.write('a', 'next', TOKEN)).toMatchObject({ kind: 'written' });
+    expect(await store.read('a')).toMatchObject({ version: TOKEN, payload: 'next' });
+  });
 });
 
 const WRITTEN_AT = Date.UTC(2026, 0, 1);

@@ -3,7 +3,7 @@ import { type Step, SwapLoop } from '../../../src/records/cells/swap-loop.ts';
 import { FakeCells } from './fake-cells.ts';
 
 /** Adds a letter to the text, and answers with the text before. */
-function adding(name: string, letter: string, looksFirst = false): Step<string> {
+function adding(name: string, letter: string, looksFirst?: Step<string>['looksFirst']): Step<string> {
   return {
     name,
     looksFirst,
@@ -88,14 +88,16 @@ describe('steps that swap a text', () => {
     await loop.run([], [{ name: 'a' }]);
     await loop.run([looking('b')]);
     cells.calls.length = 0;
-    await loop.run([adding('a', 'y', true), adding('b', 'y', true)]);
+    await loop.run([adding('a', 'y', 'if unknown'), adding('b', 'y', 'if unknown')]);
     expect(askedIn(cells)).toEqual([['swap a', 'swap b']]);
   });
 
   it('look first where they ask for that, unless the text was seen before', async () => {
     const { cells, loop } = await begun();
-    for (const _ of [1, 2]) await loop.run([adding('a', 'x', true)]);
+    for (const _ of [1, 2]) await loop.run([adding('a', 'x', 'if unknown')]);
     expect(askedIn(cells)).toEqual([['look a'], ['swap a'], ['swap a']]);
+    await loop.run([adding('a', 'x', 'always')]);
+    expect(askedIn(cells)).toEqual([['look a'], ['swap a']]);
   });
 
   it('that change nothing at the text that was seen last look whether it is still there', async () => {

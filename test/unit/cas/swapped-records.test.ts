@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Answer, Edit, Put } from '../../../src/records/records.ts';
+import { withFields } from '../../support/cell-text.ts';
 import { FakeCells } from './fake-cells.ts';
 
 const LONG = 'x'.repeat(4000);
@@ -25,10 +26,10 @@ describe('a long text of a record that is swapped', () => {
     expect((await apply({ op: 'read', name: 'a', newerThan: 0 })).row?.text).toBe(LONG);
     expect((await apply({ op: 'read', name: 'a', isBrief: true })).row?.text).toBe('');
     const [id] = cells.longs.keys();
-    expect(cells.calls.flat()).toEqual([
+    expect(cells.calls.flat()).toMatchObject([
       { name: 'a', isWhole: true, known: id },
       { name: 'a', isWhole: true, known: undefined },
-      { name: 'a', isWhole: false, known: undefined },
+      { name: 'a', isWhole: false },
     ]);
   });
 
@@ -143,13 +144,89 @@ describe('a long text of a record that is swapped', () => {
   );
 });
 
+describe('edits of the lock and the snapshot of a name', () => {
+  const claim = {
+    op: 'claim',
+    name: 'lock/a',
+    id: 'two',
+    text: 'holder',
+    forMs: 1000,
+    force: false,
+  } as const;
+  const read = { op: 'read', name: 'snapshot/a', newerThan: 0 } as const;
+  const end = { op: 'amend', name: 'lock/a', phase: 'held', note: 'done', forMs: 1000 } as const;
+  const putTo = (token: number, text: string) => ({ ...put(token, text), name: 'snapshot/a' });
+
+  /** Another instance has published, and holds the name. */
+  async function published() {
+    const { cells, records } = open();
+    const { answers } = await records.apply([{ ...claim, id: 'one' }]);
+    const { token = 0 } = (answers[0] as Answer).row ?? {};
+    await records.apply([putTo(5, LONG), { ...end, id: 'one', token }]);
+    return { cells, records, token };
+  }
+
+  it('are one command: a claim that is not done has the newer snapshot with it', async () => {
+    const { cells } = await published();
+    const other = open(cells);
+    await other.apply({ op: 'read', name: 'another' });
+    cells.calls.length = 0;
+    expect((await other.records.apply([claim, read])).answers).toMatchObject([
+      { isDone: false, row: { phase: 'held', id: 'one' } },
+      { isDone: true, row: { token: 5, text: LONG } },
+    ]);
+    expect(cells.calls).toHaveLength(1);
+    cells.calls.length = 0;
+    const again = await other.records.apply([claim, { ...read, newerThan: 5 }]);
+    expect(again.answers).toMatchObject([{ isDone: false }, { isDone: false, row: undefined }]);
+    expect(cells.calls).toMatchObject([[{ known: [...cells.longs.keys()][0] }]]);
+  });
+
+  it('have no text beside a claim that is done', async () => {
+    const { cells, records } = await published();
+    cells.now += 2000;
+    expect((await records.apply([claim, read])).answers).toMatchObject([
+      { isDone: true, row: { phase: 'leased', id: 'two' } },
+      { isDone: true, row: { token: 5, text: '' } },
+    ]);
+  });
+
+  it.each([
+    ['the put is refused', putTo(4, 'older'), {}],
+    ['the lease is over', putTo(6, `${LONG}6`), { id: 'two' }],
+  ])('are all made or none: %s', async (_, edit, other) => {
+    const { cells, records, token } = await published();
+    const [before] = cells.texts.values();
+    const { answers } = await records.apply([edit, { ...end, note: 'again', token, ...other }]);
+    expect(answers).toMatchObject([
+      { isDone: false, row: { token: 5 } },
+      { isDone: false, row: { token, note: 'done' } },
+    ]);
+    expect([...cells.texts.values()]).toEqual([before]);
+    expect([...cells.longs.values()]).toEqual([LONG]);
+  });
+
+  it('are deleted apart, each once', async () => {
+    const { cells, records } = await published();
+    const other = open(cells);
+    const isDeleted = async (by: typeof records, name: string) =>
+      (await by.apply([{ op: 'delete', name }])).answers.map((answer) => (answer as Answer).isDone);
+    await other.records.apply([{ op: 'read', name: 'lock/a' }]);
+    expect(await isDeleted(records, 'snapshot/a')).toEqual([true]);
+    expect(await isDeleted(other.records, 'snapshot/a')).toEqual([false]);
+    expect(cells.longs.size).toBe(0);
+    expect(await isDeleted(other.records, 'lock/a')).toEqual([true]);
+    expect(cells.texts.size).toBe(0);
+  });
+});
+
 it.each(['until', 'phase', 'changedAt'])(
   'earlier editions are sound where %s of the present one was edited',
   async (field) => {
     const { cells, apply, records } = open();
     for (const token of [1, 2]) await apply(put(token, `text ${token}`, 1));
-    const record = JSON.parse(cells.texts.get('a') as string);
-    cells.texts.set('a', JSON.stringify({ ...record, [field]: Number.MAX_SAFE_INTEGER }));
+    const edited = withFields(cells.texts.get('a'), 'snapshot', { [field]: Number.MAX_SAFE_INTEGER });
+    cells.texts.set('a', edited);
     const editions = await records.editions('a', 100);
     expect(editions.map(({ row }) => [row.token, row.damage])).toEqual([
       [2, field],

@@ -5,6 +5,7 @@ import { redisBackend } from '../../../src/backends/redis.ts';
 import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { Backend } from '../../../src/engine/backend.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { partIn, withFields } from '../../support/cell-text.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
@@ -33,7 +34,11 @@ function postgresOf({ requestId, token }: { requestId: string; token: number }, 
   const query = async ({ values }: { values: unknown[] }) => {
     parameters.push(values);
     const isDone = parameters.length > 1; // the first is a look
-    return { rows: [{ i: '0', is_done: String(isDone), body: JSON.stringify(record), now: String(now) }] };
+    return {
+      rows: [
+        { i: '0', is_done: String(isDone), body: withFields(undefined, 'lock', record), now: String(now) },
+      ],
+    };
   };
   return { query } as never;
 }
@@ -105,7 +110,7 @@ describe('a release as failed', () => {
     const error = `a\0b\0${'x'.repeat(16_000)}`;
     await lock.release(lease, { as: 'failed', holdFor: 0, error });
     const [{ after }] = JSON.parse(String(parameters[1]?.[0])) as [{ after: string }];
-    const { note } = JSON.parse(after) as { note: string };
+    const { note } = partIn(after, 'lock') as { note: string };
     expect(note).not.toContain('\0');
     expect(JSON.parse(note)).toEqual({ state: 'failed', error: error.slice(0, 16_000) });
   });
@@ -120,12 +125,12 @@ describe('a release as failed', () => {
     await lock.release(taken, { as: 'failed', holdFor: 0, error: 'x'.repeat(16_001) });
     const [command, , ...args] = commands[0] as string[];
     const [before, after] = [args[6], args[8]] as [string, string];
-    expect(JSON.parse(before)).toMatchObject({ phase: 'leased', token: taken.token });
+    expect(partIn(before, 'lock')).toMatchObject({ phase: 'leased', token: taken.token });
     const note = JSON.stringify({ state: 'failed', error: 'x'.repeat(16_000) });
-    expect(JSON.parse(after)).toMatchObject({ phase: 'held', token: taken.token, note });
-    const keys = ['2', 'tickless:lock/rates', 'tickless:{lock}'];
+    expect(partIn(after, 'lock')).toMatchObject({ phase: 'held', token: taken.token, note });
+    const keys = ['2', 'tickless:name/rates', 'tickless:{name}'];
     const swap = ['10', 'swap', '1', before, '1', after, '', '604800000', '', '', ''];
-    const index = ['5', 'index', '{lock}', 'lock/', 'rates', '604800000'];
+    const index = ['5', 'index', '{name}', 'name/', 'rates', '604800000'];
     expect([commands.length, command, ...args]).toEqual([1, 'evalsha', ...keys, ...swap, ...index]);
   });
 });

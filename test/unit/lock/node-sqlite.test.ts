@@ -7,7 +7,7 @@ import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
 import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { recordsCases } from '../../../src/testing/records-conformance.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance } from '../../system/integration/support/conformance.ts';
 import { sqliteEdits, sqlPostdated } from '../../system/integration/support/edits.ts';
@@ -53,8 +53,8 @@ describe.concurrent('node:sqlite', () => {
     none: (options) => sqliteBackend({ client: closed, ...options }),
     edits: sqliteEdits(client),
   });
-  const { records } = openSqlite({ client });
-  for (const { name, run } of recordsCases({ records: () => records })) it(`records: ${name}`, run);
+  const { cells } = openSqlite({ client });
+  for (const { name, run } of recordsConformance({ cells: () => cells })) it(`records: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
     const table = 'clock_set_back';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { redisBackend } from '../../../src/backends/redis.ts';
 import { RecordStore } from '../../../src/records/store/record-store.ts';
+import { withFields } from '../../support/cell-text.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { redisRecords } from '../../support/redis-records.ts';
 
@@ -12,11 +13,12 @@ const NOW = 1_767_225_600_000;
 const refuse = () => Promise.reject(new Error('CLUSTERDOWN Hash slot not served'));
 const hang = () => new Promise<never>(() => {});
 
-/** The records of all names there. */
+/** The text of all names there. */
 const RECORD = {
   ...{ token: 7, id: 'r', phase: 'leased', at: NOW, changedAt: NOW, until: NOW + 1000 },
   ...{ text: 'text', note: '', older: [] },
 };
+const TEXT = withFields(withFields(undefined, 'lock', RECORD), 'snapshot', RECORD);
 
 /** A client of ioredis whose server is a cluster, each name in another slot: the slots of those names fail. */
 function clientOf(lost: readonly string[], fail: () => Promise<unknown>) {
@@ -29,7 +31,7 @@ function clientOf(lost: readonly string[], fail: () => Promise<unknown>) {
       if (count !== '1') throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
       if (lost.some((name) => key.endsWith(name))) return fail();
       const now = `${NOW}000`;
-      return [op === 'look' ? [now, JSON.stringify(RECORD)] : [now, '1']];
+      return [op === 'look' ? [now, TEXT] : [now, '1']];
     },
   };
 }

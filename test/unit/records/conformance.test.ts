@@ -1,20 +1,21 @@
 import { describe, it } from 'vitest';
-import type { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
-import { memoryRecords } from '../../../src/records/memory-records.ts';
-import { recordsCases } from '../../../src/testing/records-conformance.ts';
-import { systemClock } from '../../../src/time/clock.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
+import { MemoryCells } from '../../../src/records/cells/memory-cells.ts';
+import { cellsCases, recordsCases, recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { CLOCKS, MemoryTexts, Server, swappedIn } from '../cas/memory-texts.ts';
 
 describe.concurrent('memory', () => {
-  const records = memoryRecords(systemClock);
-  for (const { name, run } of recordsCases({ records: () => records })) it(name, run);
+  const cells = new MemoryCells(Date.now);
+  for (const { name, run } of recordsConformance({ cells: () => cells })) it(name, run);
 });
 
 describe.concurrent.each(CLOCKS)('texts that are swapped, where %s', (_, one, another) => {
   const server = Server.ofNow();
-  const [records, other] = [one, another].map((bounds) => swappedIn(new MemoryTexts(server, ...bounds))) as [
-    SwappedRecords,
-    SwappedRecords,
+  const [texts, others] = [one, another].map((bounds) => new MemoryTexts(server, ...bounds)) as [
+    MemoryTexts,
+    MemoryTexts,
   ];
-  for (const { name, run } of recordsCases({ records: () => records, other: () => other })) it(name, run);
+  const subject = { records: () => swappedIn(texts), other: () => swappedIn(others) };
+  for (const { name, run } of recordsCases(subject)) it(name, run);
+  for (const { name, run } of cellsCases(() => new TextCells(texts))) it(name, run);
 });
