@@ -18,6 +18,8 @@ export interface RoundUnderWay {
   readonly over: Promise<void>;
   /** Its result is in the store, or could not be written, or there is none. Never rejects. */
   readonly published: Promise<void>;
+  /** The same of a result that is being written, or waits for that; `undefined`: there is none yet. */
+  readonly writing: Promise<void> | undefined;
   /** It holds a lease. */
   readonly isHolder: boolean;
   /** A load runs. */

@@ -80,6 +80,10 @@ export class LockedChange extends SerialRound<unknown> {
     this.before?.overtakenBy(version);
   }
 
+  get writing(): Promise<void> {
+    return this.published;
+  }
+
   fenced(): void {
     this.before?.fenced();
   }

@@ -73,6 +73,10 @@ export class ManualRound extends SerialRound<unknown> {
     this.before?.overtakenBy(version);
   }
 
+  get writing(): Promise<void> {
+    return this.published;
+  }
+
   fenced(): void {
     this.before?.fenced();
   }
@@ -86,7 +90,7 @@ export class ManualRound extends SerialRound<unknown> {
   async #share(record: PublishRecord, change: Change): Promise<number> {
     const { member, entry, state } = this;
     const store = member.store as MemberStore;
-    await this.#beforeIsPublished();
+    await this.#othersAreWritten();
     const settle: Settle = async (made, name) => {
       const { payload } = made as Extract<SnapshotChange, { readonly as: 'write' }>;
       const dueIn = Math.max(0, record.dueAt - member.options.clock.monotonic());
@@ -130,18 +134,19 @@ export class ManualRound extends SerialRound<unknown> {
     if (!snapshots.wasRead) throw this.#unpublished('a version is pinned');
   }
 
-  /** A result that is being written is older than this change. A load under way is not waited for. */
-  async #beforeIsPublished(): Promise<void> {
-    if (this.before === undefined) return;
+  /** A result that is being written here is older, and so is a change before this one. A load under way is not waited for. */
+  async #othersAreWritten(): Promise<void> {
+    const writing = this.before?.writing;
+    if (writing === undefined) return;
     const { clock, name, timeoutMs } = this.member.options;
     const late = (): void => {
-      const why = `the value was not published within ${showDuration(timeoutMs)}: the load before it has not ended`;
+      const why = `the value was not published within ${showDuration(timeoutMs)}: the one before it has not been written`;
       this.#givenUp.reject(new TicklessError('BACKEND_DOWN', why, { member: name, key: this.entry.key }));
     };
     const timer = clock.setTimeout(late, timeoutMs);
     timer.ref(); // the caller waits too, so the process lives meanwhile
     try {
-      await Promise.race([this.before.published, this.#givenUp.promise]);
+      await Promise.race([writing, this.#givenUp.promise]);
     } finally {
       timer.cancel();
     }

@@ -42,6 +42,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   #isCompleted = false;
   #isEnded = false;
   #isLossReported = false;
+  /** The lease, where a person of this instance has ended it. */
+  #ended: HeldLease | undefined;
   /** Whether the store has a newer version, where the lease was taken. */
   #look: Promise<void> | undefined;
   /** The result, where it was compared with the version in place. */
@@ -67,6 +69,10 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     return this.#isLoading;
   }
 
+  override get writing(): Promise<void> | undefined {
+    return this.#isCompleted ? this.published : this.before?.writing;
+  }
+
   /** For people. `undefined` once the tries are under way, or before anything is asked. */
   get waitedFor(): string | undefined {
     return this.#isLoading ? undefined : (this.#step ?? this.#admission.waitedFor);
@@ -74,6 +80,11 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   get token(): number | undefined {
     return this.lease?.id.token;
+  }
+
+  /** The lease that its load has begun under. */
+  get #began(): HeldLease | undefined {
+    return this.lease ?? this.#ended;
   }
 
   get bytes(): number | undefined {
@@ -88,18 +99,19 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   /** A load without a lease is in no order with the versions of others. The result of one that was aborted is dropped. */
   allowsAdoption(version: number): boolean {
     if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
-    if (this.#isLoading) return this.#isAborted || version < (this.token ?? 0);
+    if (this.#isLoading) return this.#isAborted || version < (this.#began?.token ?? 0);
     return this.before?.allowsAdoption(version) !== false;
   }
 
   overtakenBy(version: number): void {
     const isLoading = this.#isLoading && !this.#isAborted && !this.#hasResult && !this.#isCompleted;
-    if (isLoading && version > (this.token ?? Infinity)) this.#overtaken(undefined);
+    if (isLoading && version > (this.#began?.token ?? Infinity)) this.#overtaken(undefined);
   }
 
   /** The load answers those that wait for it, unless it was aborted. */
   fenced(): void {
     if (this.#isCompleted || this.#isEnded) return;
+    this.#ended = this.lease;
     this.lease?.taken();
     this.lease = undefined;
     if (this.#isAborted) this.end();
@@ -180,11 +192,11 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     this.#isCompleted = true;
     this.lease?.stop(); // it is extended while a load runs, not after
     const { store } = this.member;
-    const { token } = this;
+    const token = this.#began?.token;
     if (token === undefined && this.state.held.pin !== undefined)
       this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
     const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
-    const kept = completed.isKept ? versionToConfirm(this.member, this.entry, token) : undefined;
+    const kept = completed.isKept ? versionToConfirm(this.member, this.entry, this.token) : undefined;
     if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
     const record = publishRecord(this.member, this.entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
@@ -235,7 +247,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   #reportLoss(reason: LossReason, cause: unknown): TicklessError {
     this.#isLossReported = true;
-    const token = (this.lease as HeldLease).id.token;
+    const { token } = this.#began as HeldLease;
     const details = { member: this.member.options.name, key: this.entry.key, cause };
     const error = new TicklessError('LEASE_LOST', LOSSES[reason], details);
     this.member.events.round({ outcome: 'lost', token, error, ...keyOf(this.entry) });
@@ -300,6 +312,7 @@ function isFailure(reason: unknown): boolean {
 
 const LOSSES: Readonly<Record<LossReason, string>> = {
   expired: 'the lease has expired: this process was paused for too long',
-  taken: 'the lease is lost: it has expired at the backend, or a person has published a value or released it',
+  taken:
+    'the lease is lost: it has expired at the backend, was released by an operator, or ended by a change of a person',
   unreachable: 'the lease has expired: the backend could not be reached to extend it',
 };

@@ -37,6 +37,8 @@ export abstract class SerialRound<T> implements RoundUnderWay {
     return this.#over.promise;
   }
 
+  abstract get writing(): Promise<void> | undefined;
+
   get published(): Promise<void> {
     return this.#published.promise;
   }
