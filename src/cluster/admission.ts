@@ -110,8 +110,9 @@ export class Admission<T> {
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
       this.#step = 'waiting for the backend (acquire)';
-      const answer = await lock.acquire(entry, wasForced, () => this.#patience, this.snapshots.askedAfter);
-      this.snapshots.looked(answer);
+      const answer = await this.snapshots.looking(this.#isForced ? 0 : expectedToken, (newerThan) =>
+        lock.acquire(entry, wasForced, () => this.#patience, newerThan),
+      );
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
       this.#pin ??= this.#pinInPlace; // a check may have taken it over

@@ -99,16 +99,25 @@ export class RemoteSnapshots<T> {
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
-  /** Only a snapshot is asked for that is newer than this. */
-  get askedAfter(): number {
-    return Math.max(this.#state.newest, this.#state.rejectedVersion, this.#last?.version ?? 0);
-  }
-
-  /** The lock has answered. */
-  looked(answer: Acquired): void {
+  /** Asks the lock, which tells of the snapshot too. @param expected the version that should be there; 0: none. @default any */
+  async looking(
+    expected: number = this.#anyExpected,
+    ask: (newerThan: number) => Promise<Acquired>,
+  ): Promise<Acquired> {
+    const { newest, rejectedVersion, mark } = this.#state;
+    this.#state.reading = expected === mark + 1 ? 0 : expected;
+    const answer = await ask(Math.max(newest, rejectedVersion, this.#last?.version ?? 0));
+    this.#state.reading = undefined;
     const isTold = answer.kind !== 'unavailable' && answer.newerThan !== undefined;
     this.#looked = isTold ? answer : undefined;
     if (isTold) this.wasRead = !(answer.newer instanceof Error);
+    return answer;
+  }
+
+  /** A value that is due is replaced by the newest one, whichever that is. */
+  get #anyExpected(): number {
+    const { isLoaded, isInvalidated, isInitial } = this.#entry;
+    return isLoaded && !isInvalidated && !isInitial ? Number.MAX_SAFE_INTEGER : 0;
   }
 
   /** By the last answer of the lock there is a snapshot that is newer than the version here. */

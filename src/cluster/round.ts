@@ -6,6 +6,7 @@ import type { LoadContext } from '../engine/load-context.ts';
 import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Admission } from './admission.ts';
+import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ComparedResult, compareResult, versionToConfirm } from './equal-result.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
@@ -13,6 +14,7 @@ import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishRecord } from './publication.ts';
+import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
 
 /**
@@ -229,7 +231,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   /** A person may have ended the lease on another instance: the store has a newer version then, or a mark. */
   async #lookBeyond(cause: unknown): Promise<void> {
-    const { adoption, isThere } = await this.#admission.snapshots.newer();
+    const at = (): number => -Infinity;
+    const snapshots = new RemoteSnapshots(this.member, this.entry, true, () => PATIENT, at);
+    const { adoption, isThere } = await snapshots.newer();
     if (this.#isAborted) return;
     const mark = this.state.unappliedMark;
     if (!isThere && mark === undefined) this.#lost('taken', cause);

@@ -38,7 +38,8 @@ export function reportingRecords(
     apply(edits) {
       if (!edits.some(isOfRound)) return records.apply(edits);
       const tokens = edits.map((edit) => (edit.op === 'put' ? edit.token : undefined));
-      return reports.carry((report) => applyWith(records, edits, report, beginning), ...tokens);
+      const isClaim = edits.some(({ op }) => op === 'claim');
+      return reports.carry((report) => applyWith(records, edits, report, beginning), tokens, isClaim);
     },
     list: (...asked) => records.list(...asked),
     editions: (...asked) => records.editions(...asked),

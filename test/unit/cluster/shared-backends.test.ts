@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import { type Backend, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { Link, ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { methodsOf } from '../../support/parts.ts';
